@@ -1,0 +1,36 @@
+# Everything a fresh machine needs is set up by the first target that wants it.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: run test quick lint bench setup clean
+
+run: $(READY)  ## the main job: compare the teams on the paper's fixed problem, print and draw it
+	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
+
+test: $(READY) lint  ## every check and every test
+	$(BIN)/pytest
+
+quick: $(READY)  ## the tests without those marked slow
+	$(BIN)/pytest -m "not slow"
+
+lint: $(READY)  ## style, types and the directions of imports
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+bench: $(READY)  ## speed and memory, as ratios measured in one run
+	$(BIN)/python -m benchmarks
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"cobandit needs Python 3.11 or newer, and $(PYTHON) is {v.major}.{v.minor}: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis

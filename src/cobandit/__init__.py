@@ -1,0 +1,91 @@
+"""Bandit teams: agents, or a person and an AI, who choose together, see different rewards and cannot talk.
+
+>>> import cobandit as cb
+>>> problem = cb.Problem.bernoulli([[.8, .4], [.2, .6]], observability=[1.0, 0.5])
+>>> team = cb.Team.of("partner-aware-ucb", window=25)
+>>> result = cb.simulate(problem, team, horizon=200, runs=20, seed=0)
+>>> result.task_regret.shape
+(20, 100)
+
+Every name below is loaded when it is first used, so importing the package costs next to nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cobandit.agents import AGENTS as AGENTS
+    from cobandit.agents import MDSEE as MDSEE
+    from cobandit.agents import Agent as Agent
+    from cobandit.agents import Briefing as Briefing
+    from cobandit.agents import CentralisedTS as CentralisedTS
+    from cobandit.agents import CentralisedUCB as CentralisedUCB
+    from cobandit.agents import Controller as Controller
+    from cobandit.agents import Human as Human
+    from cobandit.agents import KnowledgeGradient as KnowledgeGradient
+    from cobandit.agents import MUCBIntervals as MUCBIntervals
+    from cobandit.agents import NaiveTS as NaiveTS
+    from cobandit.agents import NaiveUCB as NaiveUCB
+    from cobandit.agents import Optimal as Optimal
+    from cobandit.agents import PartnerAwareTS as PartnerAwareTS
+    from cobandit.agents import PartnerAwareUCB as PartnerAwareUCB
+    from cobandit.agents import Team as Team
+    from cobandit.agents import VeryNaiveUCB as VeryNaiveUCB
+    from cobandit.engine import Result as Result
+    from cobandit.engine import Trajectory as Trajectory
+    from cobandit.engine import simulate as simulate
+    from cobandit.errors import AgentError as AgentError
+    from cobandit.errors import CobanditError as CobanditError
+    from cobandit.errors import InvalidInput as InvalidInput
+    from cobandit.errors import MissingExtra as MissingExtra
+    from cobandit.errors import TooLarge as TooLarge
+    from cobandit.errors import UnknownName as UnknownName
+    from cobandit.problem import Problem as Problem
+    from cobandit.problem.means import local_optima as local_optima
+    from cobandit.problem.means import two_corners as two_corners
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "cobandit.agents": [
+        "AGENTS",
+        "Agent",
+        "Briefing",
+        "CentralisedTS",
+        "CentralisedUCB",
+        "Controller",
+        "Human",
+        "KnowledgeGradient",
+        "MDSEE",
+        "MUCBIntervals",
+        "NaiveTS",
+        "NaiveUCB",
+        "Optimal",
+        "PartnerAwareTS",
+        "PartnerAwareUCB",
+        "Team",
+        "VeryNaiveUCB",
+    ],
+    "cobandit.engine": ["Result", "Trajectory", "simulate"],
+    "cobandit.errors": ["AgentError", "CobanditError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"],
+    "cobandit.problem": ["Problem"],
+    "cobandit.problem.means": ["local_optima", "two_corners"],
+}
+_WHERE = {name: module for module, names in _HOME.items() for name in names}
+
+__all__ = sorted(_WHERE)
+
+
+def __getattr__(name: str) -> Any:
+    module = _WHERE.get(name)
+    if module is None:
+        raise AttributeError(f"module 'cobandit' has no attribute {name!r}")
+    value = getattr(importlib.import_module(module), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,38 @@
+"""The agents: one algorithm per file, in the order of the paper's pseudocode, and a literal registry."""
+
+from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
+from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.agents.human import Human
+from cobandit.agents.knowledge_gradient import KnowledgeGradient
+from cobandit.agents.mdsee import MDSEE
+from cobandit.agents.mucb_intervals import MUCBIntervals
+from cobandit.agents.naive import NaiveTS, NaiveUCB
+from cobandit.agents.optimal import Optimal
+from cobandit.agents.partner_aware_ts import PartnerAwareTS
+from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
+from cobandit.agents.registry import AGENTS, agent_class, make_agent
+from cobandit.agents.team import Team
+from cobandit.agents.very_naive_ucb import VeryNaiveUCB
+
+__all__ = [
+    "AGENTS",
+    "MDSEE",
+    "Agent",
+    "Briefing",
+    "CentralisedTS",
+    "CentralisedUCB",
+    "Controller",
+    "Human",
+    "KnowledgeGradient",
+    "MUCBIntervals",
+    "NaiveTS",
+    "NaiveUCB",
+    "Optimal",
+    "PartnerAwareTS",
+    "PartnerAwareUCB",
+    "Team",
+    "TeamAction",
+    "VeryNaiveUCB",
+    "agent_class",
+    "make_agent",
+]

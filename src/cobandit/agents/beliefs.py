@@ -1,0 +1,118 @@
+"""What an agent remembers of its rewards, and what it makes of them: counts, estimates, indices, posteriors."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cobandit.agents.base import option
+from cobandit.checks import one_of, real
+from cobandit.problem.means import Tensor
+
+INDICES = ("paper", "anytime", "companion")
+TIES = ("first", "random")
+
+COMPANION_FLOOR = 1e-6
+"""The companion code's stand-in for a count of zero."""
+
+
+class Memory:
+    """Counts and sums of the own seen rewards per cell (n_a, and n_a times mu-hat_a of Alg. 1 and 2).
+
+    The counts are the public n_a, but for *missed-known* observation, where a round in which the agent
+    knows it saw nothing changes nothing of its own.
+    """
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        self.counts = np.zeros(shape, dtype=np.int64)
+        self.sums = np.zeros(shape)
+
+    def record(self, cell: tuple[int, ...] | int, reward: float | None) -> None:
+        """Take in one seen reward; None is a round in which nothing was seen."""
+        if reward is not None:
+            self.counts[cell] += 1
+            self.sums[cell] += reward
+
+
+def best(values: Tensor, ties: str, rng: np.random.Generator) -> tuple[int, ...]:
+    """Where the largest value stands: the first in row-major order, or one of the equals at random.
+
+    A draw is taken only where there is something to decide.
+    """
+    flat = values.ravel()
+    pick = int(flat.argmax())
+    if ties == "random":
+        equals = np.flatnonzero(flat == flat[pick])
+        if len(equals) > 1:
+            pick = int(equals[int(rng.random() * len(equals))])
+    return tuple(int(i) for i in np.unravel_index(pick, values.shape))
+
+
+def random_arm(arms: int, rng: np.random.Generator) -> int:
+    """One of the arms, each with the same chance."""
+    return int(rng.random() * arms)
+
+
+@dataclass
+class UpperConfidence:
+    """The options of the UCB family, and its index f_a(t, delta) = estimate + sqrt(c log(1/delta) / n_a).
+
+    ``paper``: empirical mean, delta = 1/T^2, infinite for a cell never tried. ``anytime``: the same with
+    delta_t = 1/t^2. ``companion``: Beta(1, 1) posterior mean and sqrt(2 c log(t - 1) / max(n, 1e-6)).
+    All three are estimate + scale_t / sqrt(n_a) with scale_t = sqrt(2 c log x), x = T, t or t - 1.
+    """
+
+    exploration: float = option(0.025, "exploration constant c of the index", real(0.0))
+    index: str = option("paper", "index variant: " + ", ".join(INDICES), one_of(INDICES))
+    ties: str = option("first", "which of equal indices wins: " + ", ".join(TIES), one_of(TIES))
+
+    def scale(self, t: int, horizon: int) -> float:
+        """sqrt(c log(1/delta)) at round t."""
+        x = horizon if self.index == "paper" else t if self.index == "anytime" else t - 1
+        return math.sqrt(2.0 * self.exploration * math.log(x))
+
+    def indices(self, memory: Memory, t: int, horizon: int, block: Any = ...) -> Tensor:
+        """The index of every cell of a block of the memory."""
+        counts, sums = memory.counts[block], memory.sums[block]
+        scale = self.scale(t, horizon)
+        if self.index == "companion":
+            roots = np.sqrt(np.maximum(counts, COMPANION_FLOOR))
+            return np.asarray((1.0 + sums) / (2.0 + counts) + scale * (1.0 / roots))
+        values = np.full(counts.shape, math.inf)
+        tried = counts > 0
+        values[tried] = sums[tried] / counts[tried] + scale * (1.0 / np.sqrt(counts[tried]))
+        return values
+
+
+@dataclass
+class Posterior:
+    """The options of the Bayesian agents, and their posterior over each mean.
+
+    Where all seen rewards are 0 or 1: Beta(1 + ones, 1 + zeros). Otherwise Gaussian, with prior
+    N(prior_mean, prior_sd^2) and a reward noise of standard deviation ``noise_sd``.
+    """
+
+    ties: str = option("first", "which of equal values wins: " + ", ".join(TIES), one_of(TIES))
+    prior_mean: float = option(0.5, "mean of the Gaussian prior (Gaussian settings only)", real(-math.inf))
+    prior_sd: float = option(
+        0.5, "standard deviation of the Gaussian prior (Gaussian settings only)", real(0.0, above=True)
+    )
+    noise_sd: float = option(0.5, "assumed noise of a seen reward (Gaussian settings only)", real(0.0, above=True))
+
+    def gaussian(self, counts: Any, sums: Any) -> tuple[Any, Any]:
+        """Mean and precision of the Gaussian posterior."""
+        prior_weight = 1.0 / (self.prior_sd * self.prior_sd)
+        noise_weight = 1.0 / (self.noise_sd * self.noise_sd)
+        precision = prior_weight + counts * noise_weight
+        return (self.prior_mean * prior_weight + sums * noise_weight) / precision, precision
+
+    def sample(self, memory: Memory, binary: bool, rng: np.random.Generator, block: Any = ...) -> Tensor:
+        """One draw from the posterior of every cell of a block, in row-major order."""
+        counts, sums = memory.counts[block], memory.sums[block]
+        if binary:
+            return np.asarray(rng.beta(1.0 + sums, 1.0 + counts - sums))
+        mean, precision = self.gaussian(counts, sums)
+        return np.asarray(mean + np.sqrt(1.0 / precision) * rng.standard_normal(counts.shape))

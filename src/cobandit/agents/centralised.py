@@ -1,0 +1,69 @@
+"""Centralised UCB and Thompson: one brain for all, the yardstick for what not talking costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Briefing, Controller, TeamAction
+from cobandit.agents.beliefs import Memory, Posterior, UpperConfidence, best, random_arm
+
+
+def fused(rewards: Sequence[float | None], briefing: Briefing) -> float | None:
+    """What one brain makes of everybody's eyes.
+
+    Under *missed* observation what anybody saw (the OR of the seen rewards); otherwise what the best
+    observer saw.
+    """
+    if briefing.observation == "missed":
+        return next((reward for reward in rewards if reward != 0.0), 0.0)
+    if briefing.observation == "missed-known":
+        return next((reward for reward in rewards if reward is not None), None)
+    return rewards[briefing.ranks.index(0)]
+
+
+@dataclass
+class CentralisedUCB(UpperConfidence, Controller):
+    """Single-agent UCB over team actions by one joint controller."""
+
+    name: ClassVar[str] = "centralised-ucb"
+    paper: ClassVar[str] = "Fact 1: the single agent that a team with full sight reduces to"
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """An empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def choose(self) -> TeamAction:
+        """The team action with the best index."""
+        if self.index == "companion" and self.round == 1:
+            return tuple(random_arm(arms, self.rng) for arms in self.briefing.arms)
+        return best(self.indices(self._memory, self.round, self.briefing.horizon), self.ties, self.rng)
+
+    def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, fused(rewards, self.briefing))
+
+
+@dataclass
+class CentralisedTS(Posterior, Controller):
+    """Single-agent Thompson sampling over team actions by one joint controller."""
+
+    name: ClassVar[str] = "centralised-ts"
+    paper: ClassVar[str] = "Fact 1, with Thompson sampling for UCB"
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """An empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def choose(self) -> TeamAction:
+        """The team action of the best posterior sample."""
+        return best(self.sample(self._memory, self.briefing.binary, self.rng), self.ties, self.rng)
+
+    def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, fused(rewards, self.briefing))

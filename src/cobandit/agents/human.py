@@ -1,0 +1,32 @@
+"""A person in the team: the arm comes from whatever asks the person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from cobandit.agents.base import Agent, TeamAction
+
+
+@dataclass
+class Human(Agent):
+    """Asks for each arm through ``ask`` and shows each round's outcome through ``tell``."""
+
+    name: ClassVar[str] = "human"
+    paper: ClassVar[str] = "Experiments; Online Casino Study"
+
+    ask: Callable[[Human], int] = field(kw_only=True)
+    tell: Callable[[Human, TeamAction, float | None], None] = field(kw_only=True)
+
+    def clone(self) -> Human:
+        """The same person: whoever asks and tells is shared, not copied."""
+        return Human(ask=self.ask, tell=self.tell)
+
+    def choose(self) -> int:
+        """The person's arm."""
+        return self.ask(self)
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Show the round to the person."""
+        self.tell(self, team_action, reward)

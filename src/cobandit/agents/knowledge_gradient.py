@@ -1,0 +1,85 @@
+"""Knowledge gradient over team actions (Partner-Aware UCB with Knowledge Gradient; a model of people in bandits)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.beliefs import Memory, Posterior, best
+from cobandit.checks import real
+from cobandit.problem.means import Tensor
+
+
+def _discount(name: str, value: Any) -> float | None:
+    return None if value is None else float(real(0.0, 1.0, below=True)(name, value))
+
+
+@dataclass
+class KnowledgeGradient(Posterior, Agent):
+    """Acts as if one more look were free and the best arm were then kept for all that remains.
+
+    Plays its coordinate of arg max of posterior mean + (T - t) v_a, where v_a is the expected rise of the
+    best posterior mean after one more look at a. With ``discount`` gamma, gamma / (1 - gamma) stands for T - t.
+    Where rewards are not 0 or 1 the posteriors are Gaussian.
+    """
+
+    name: ClassVar[str] = "knowledge-gradient"
+    paper: ClassVar[str] = 'Partner-Aware UCB with Knowledge Gradient, Fig. "apx1"'
+
+    discount: float | None = option(None, "gamma of the discounted form; none: T - t rounds remain", _discount)
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """An empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def choose(self) -> int:
+        """The own coordinate of the team action of the highest value."""
+        if self.discount is None:
+            remaining = float(self.briefing.horizon - self.round)
+        else:
+            remaining = self.discount / (1.0 - self.discount)
+        means, rises = self._means_and_rises()
+        return best(means + remaining * rises, self.ties, self.rng)[self.briefing.agent]
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, reward)
+
+    def _means_and_rises(self) -> tuple[Tensor, Tensor]:
+        counts, sums = self._memory.counts, self._memory.sums
+        if self.briefing.binary:
+            ones, total = 1.0 + sums, 2.0 + counts
+            means = ones / total
+            rival = best_of_others(means)
+            after_one = np.maximum((ones + 1.0) / (total + 1.0), rival)
+            after_zero = np.maximum(ones / (total + 1.0), rival)
+            expected = means * after_one + (1.0 - means) * after_zero
+            return means, expected - np.maximum(means, rival)
+        means, precision = self.gaussian(counts, sums)
+        noise_weight = 1.0 / (self.noise_sd * self.noise_sd)
+        spread = np.sqrt(1.0 / precision - 1.0 / (precision + noise_weight))
+        distance = np.abs(means - best_of_others(means)) / spread
+        rises = [s * normal_excess(d) for s, d in zip(spread.ravel(), distance.ravel(), strict=True)]
+        return means, np.array(rises).reshape(means.shape)
+
+
+def best_of_others(values: Tensor) -> Tensor:
+    """For each cell the largest value among the other cells (minus infinity where there is no other)."""
+    flat = values.ravel()
+    top = int(flat.argmax())
+    second = max(flat[:top].max(initial=-math.inf), flat[top + 1 :].max(initial=-math.inf))
+    rivals = np.full(flat.shape, flat[top])
+    rivals[top] = second
+    return rivals.reshape(values.shape)
+
+
+def normal_excess(distance: float) -> float:
+    """E[(Z - distance)+] for a standard normal Z."""
+    density = math.exp(-0.5 * distance * distance) / math.sqrt(2.0 * math.pi)
+    tail = 0.5 * math.erfc(distance / math.sqrt(2.0))
+    return density - distance * tail

@@ -1,0 +1,63 @@
+"""mDSEE (arXiv 2109.03818): agreed phases of exploration, then each agent commits to its private best."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.beliefs import TIES, Memory, best
+from cobandit.checks import one_of, whole
+
+
+@dataclass
+class MDSEE(Agent):
+    """Phase k sweeps F(k) = ``sweeps`` * k times over all team actions in row-major order, then commits.
+
+    The commitment is to the own coordinate of the best mean of the own seen rewards, and lasts until the
+    number of rounds played reaches the next power of two, where the next phase starts. "Next" is strict: every
+    phase commits for at least one round.
+    """
+
+    name: ClassVar[str] = "mdsee"
+    paper: ClassVar[str] = "later literature: arXiv 2109.03818"
+
+    sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1))
+    ties: str = option("first", "which of equal means wins: " + ", ".join(TIES), one_of(TIES))
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Phase 1 starts with a sweep."""
+        super().reset(briefing, rng)
+        self._cells = math.prod(briefing.arms)
+        self._memory = Memory(briefing.arms)
+        self._commitment: int | None = None
+        self._start_phase(1)
+
+    def choose(self) -> int:
+        """The scheduled own arm while sweeping, the private best's own arm afterwards."""
+        me = self.briefing
+        if self._explored < self._to_explore:
+            return int(np.unravel_index(self._explored % self._cells, me.arms)[me.agent])
+        if self._commitment is None:
+            counts, sums = self._memory.counts, self._memory.sums
+            means = np.where(counts > 0, sums / np.maximum(counts, 1), -math.inf)
+            self._commitment = best(means, self.ties, self.rng)[me.agent]
+        return self._commitment
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round; a commitment that reaches a power of two starts a new phase."""
+        self._memory.record(team_action, reward)
+        played = self.round
+        if self._explored < self._to_explore:
+            self._explored += 1
+        elif played & (played - 1) == 0:
+            self._start_phase(self._phase + 1)
+
+    def _start_phase(self, phase: int) -> None:
+        self._phase = phase
+        self._to_explore = self.sweeps * phase * self._cells
+        self._explored = 0
+        self._commitment = None

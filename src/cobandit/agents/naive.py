@@ -1,0 +1,57 @@
+"""Naive UCB and naive Thompson: each agent solves the whole joint problem alone (Effect of Partner-Awareness)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction
+from cobandit.agents.beliefs import Memory, Posterior, UpperConfidence, best, random_arm
+
+
+@dataclass
+class NaiveUCB(UpperConfidence, Agent):
+    """UCB over all team actions, as if the others would comply; plays its own coordinate of the best."""
+
+    name: ClassVar[str] = "naive-ucb"
+    paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"; with p_i = 1 for all: Fact 1'
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """An empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def choose(self) -> int:
+        """The own coordinate of the team action with the best index."""
+        if self.index == "companion" and self.round == 1:
+            return random_arm(self.briefing.own_arms, self.rng)
+        indices = self.indices(self._memory, self.round, self.briefing.horizon)
+        return best(indices, self.ties, self.rng)[self.briefing.agent]
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, reward)
+
+
+@dataclass
+class NaiveTS(Posterior, Agent):
+    """Thompson sampling over all team actions, as if the others would comply."""
+
+    name: ClassVar[str] = "naive-ts"
+    paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"'
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """An empty memory of team actions."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def choose(self) -> int:
+        """The own coordinate of the best posterior sample."""
+        samples = self.sample(self._memory, self.briefing.binary, self.rng)
+        return best(samples, self.ties, self.rng)[self.briefing.agent]
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round."""
+        self._memory.record(team_action, reward)

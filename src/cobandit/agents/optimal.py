@@ -1,0 +1,32 @@
+"""The optimal agent: an oracle that is told mu. Its team's regret is zero by definition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction
+
+
+@dataclass
+class Optimal(Agent):
+    """Plays its own coordinate of a_*; the only agent that is told the means."""
+
+    name: ClassVar[str] = "optimal"
+    paper: ClassVar[str] = "Problem Setting: a_*, the action regret is measured against"
+    oracle: ClassVar[bool] = True
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Look a_* up once."""
+        super().reset(briefing, rng)
+        assert briefing.means is not None, "the engine tells an oracle the means"
+        self._arm = int(np.unravel_index(int(briefing.means.argmax()), briefing.arms)[briefing.agent])
+
+    def choose(self) -> int:
+        """The own coordinate of a_*."""
+        return self._arm
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """There is nothing left to learn."""

@@ -1,0 +1,90 @@
+"""A team: one kind of agent for every place, one agent per place, or one joint controller."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from cobandit.agents.base import Agent, Controller
+from cobandit.agents.registry import make_agent
+from cobandit.checks import shown
+from cobandit.errors import InvalidInput
+
+
+class Team:
+    """The players of a problem.
+
+    ``Team.of(name, **options)`` puts one registered kind of agent on every place, whatever the number of
+    agents; ``Team([...])`` takes one agent per place, of any kinds. A team never changes: engines
+    play with clones.
+    """
+
+    def __init__(self, members: Iterable[Agent]) -> None:
+        if isinstance(members, (Agent, Controller)) or not isinstance(members, Iterable):
+            raise InvalidInput(f"members is {shown(members)}; a list with one agent per place is needed.")
+        self.members: tuple[Agent, ...] = tuple(members)
+        self.controller: Controller | None = None
+        self._anywhere: Agent | None = None
+        for place, member in enumerate(self.members):
+            if isinstance(member, Controller):
+                raise InvalidInput(
+                    f"members[{place}] is {member.name}, a joint controller for the whole team: "
+                    f"use Team.of({member.name!r})."
+                )
+            if not isinstance(member, Agent):
+                hint = f" Team.of({member!r}) makes a whole team of one kind." if isinstance(member, str) else ""
+                raise InvalidInput(f"members[{place}] is {shown(member)}; an agent is needed.{hint}")
+        if len(self.members) < 2:
+            raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
+
+    @classmethod
+    def of(cls, kind: str | Agent | Controller, **options: Any) -> Team:
+        """A team of one kind: a registry name with options, or an agent to copy to every place."""
+        if isinstance(kind, str):
+            player = make_agent(kind, **options)
+        elif isinstance(kind, (Agent, Controller)):
+            if options:
+                raise InvalidInput(f"options {shown(options)} go with a name; {kind} has its own already.")
+            player = kind
+        else:
+            raise InvalidInput(f"The kind of a team is {shown(kind)}; a registry name or an agent is needed.")
+        team = cls.__new__(cls)
+        team.members = ()
+        team.controller = player if isinstance(player, Controller) else None
+        team._anywhere = player if isinstance(player, Agent) else None
+        return team
+
+    def agents(self, count: int) -> tuple[Agent, ...]:
+        """Fresh clones for ``count`` places (none where a joint controller plays)."""
+        if self.controller is not None:
+            return ()
+        if self._anywhere is not None:
+            return tuple(self._anywhere.clone() for _ in range(count))
+        if len(self.members) != count:
+            raise InvalidInput(f"The team has {len(self.members)} agents, but the problem has {count}.")
+        return tuple(member.clone() for member in self.members)
+
+    @property
+    def label(self) -> str:
+        """A short name for tables and legends."""
+        if self.controller is not None or self._anywhere is not None:
+            player = self.controller or self._anywhere
+            assert player is not None
+            return player.name or type(player).__name__
+        return " + ".join(member.name or type(member).__name__ for member in self.members)
+
+    def describe(self) -> dict[str, Any]:
+        """The team as plain data (for provenance and JSON)."""
+        lone = self.controller or self._anywhere
+        if lone is not None:
+            return {"agent": lone.name or type(lone).__name__, **lone.options}
+        return {"members": [{"agent": m.name or type(m).__name__, **m.options} for m in self.members]}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Team) and self.describe() == other.describe()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        lone = self.controller or self._anywhere
+        return f"Team.of({lone})" if lone is not None else f"Team([{', '.join(map(str, self.members))}])"

@@ -1,0 +1,34 @@
+"""Very naive UCB: single-agent UCB on the own arms, blind to the partner (Additional Simulations)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction
+from cobandit.agents.beliefs import Memory, UpperConfidence, best, random_arm
+
+
+@dataclass
+class VeryNaiveUCB(UpperConfidence, Agent):
+    """Knows nothing of the others: counts, estimates and indices are over its own arms alone."""
+
+    name: ClassVar[str] = "very-naive-ucb"
+    paper: ClassVar[str] = 'Additional Simulations, Fig. "very_naive"'
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """An empty memory of the own arms."""
+        super().reset(briefing, rng)
+        self._memory = Memory((briefing.own_arms,))
+
+    def choose(self) -> int:
+        """The own arm with the best index."""
+        if self.index == "companion" and self.round == 1:
+            return random_arm(self.briefing.own_arms, self.rng)
+        return best(self.indices(self._memory, self.round, self.briefing.horizon), self.ties, self.rng)[0]
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the own arm and the reward."""
+        self._memory.record(team_action[self.briefing.agent], reward)

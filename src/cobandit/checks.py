@@ -1,0 +1,81 @@
+"""Checks at the public door: one value in, the clean value out, or one clear error."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cobandit.errors import InvalidInput, UnknownName
+
+Check = Callable[[str, Any], Any]
+
+
+def shown(value: object) -> str:
+    """The value as an error message shows it: short, on one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def whole(low: int, high: int | None = None) -> Check:
+    """A check for a whole number from ``low`` to ``high``."""
+
+    def check(name: str, value: Any) -> int:
+        span = f"of at least {low}" if high is None else f"from {low} to {high}"
+        integral = isinstance(value, numbers.Integral) or (isinstance(value, float) and value.is_integer())
+        if isinstance(value, (bool, np.bool_)) or not integral:
+            raise InvalidInput(f"{name} is {shown(value)}; a whole number {span} is needed.")
+        number = int(value)
+        if number < low or (high is not None and number > high):
+            raise InvalidInput(f"{name} is {number}; a whole number {span} is needed.")
+        return number
+
+    return check
+
+
+def real(low: float, high: float = math.inf, *, above: bool = False, below: bool = False) -> Check:
+    """A check for a finite number from ``low`` to ``high`` (``above``, ``below``: the ends excluded)."""
+
+    def check(name: str, value: Any) -> float:
+        if math.isinf(low) and math.isinf(high):
+            span = "a finite number"
+        else:
+            left = f"above {low:g}" if above else f"of at least {low:g}"
+            right = "" if math.isinf(high) else f" and {'below' if below else 'at most'} {high:g}"
+            span = f"a finite number {left}{right}"
+        if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, numbers.Real):
+            raise InvalidInput(f"{name} is {shown(value)}; {span} is needed.")
+        number = float(value)
+        too_low = number <= low if above else number < low
+        too_high = number >= high if below else number > high
+        if not math.isfinite(number) or too_low or too_high:
+            raise InvalidInput(f"{name} is {shown(value)}; {span} is needed.")
+        return number
+
+    return check
+
+
+def one_of(known: Sequence[str]) -> Check:
+    """A check for one of the known names."""
+
+    def check(name: str, value: Any) -> str:
+        if value not in known:
+            raise UnknownName(name, value, known)
+        return str(value)
+
+    return check
+
+
+def one_per_agent(name: str, values: object, agents: int | None, check: Check) -> tuple[Any, ...]:
+    """A list with one entry for each agent, each entry checked."""
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise InvalidInput(f"{name} is {shown(values)}; a list with one number per agent is needed.")
+    entries = list(values)
+    if agents is not None and len(entries) != agents:
+        raise InvalidInput(
+            f"{name} has {len(entries)} entries ({shown(entries)}); the team has {agents} agents, so {agents} are needed."
+        )
+    return tuple(check(f"{name}[{i}]", entry) for i, entry in enumerate(entries))

@@ -1,0 +1,152 @@
+"""The one entry to both engines: check everything at the door, then hand the runs to an engine."""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+import os
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents.registry import AGENTS
+from cobandit.agents.team import Team
+from cobandit.checks import one_of, shown, whole
+from cobandit.engine import reference
+from cobandit.engine.result import Result
+from cobandit.engine.streams import MOST_RUNS, checked_seed
+from cobandit.errors import InvalidInput, MissingExtra, TooLarge
+from cobandit.problem import Problem
+
+ENGINES = ("auto", "fast", "reference")
+DEFAULT_CHECKPOINTS = 100
+MOST_ROUNDS = 2**31 - 1
+
+Progress = Callable[[int, int], None]
+
+
+def simulate(
+    problem: Problem,
+    team: Team,
+    horizon: int,
+    runs: int = 100,
+    seed: int | None = None,
+    *,
+    engine: str = "auto",
+    threads: int | None = None,
+    checkpoints: int | Sequence[int] | None = None,
+    first_run: int = 0,
+    progress: Progress | None = None,
+) -> Result:
+    """Play ``runs`` independent runs of ``horizon`` rounds and keep their regret at the checkpoints.
+
+    The result depends on the problem, the team, the horizon and the seed alone, never on the engine or on the
+    number of threads. ``engine="auto"`` takes the fast one where numba is installed and every agent is a registered
+    one, else the reference. ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
+    themselves. ``first_run`` numbers the first run, so a long job can be cut into pieces: runs 0-99 and
+    100-199 together are runs 0-199. ``progress(done, runs)`` is called now and then.
+    """
+    if not isinstance(problem, Problem):
+        raise InvalidInput(
+            f"problem is {shown(problem)}; a Problem is needed, such as Problem.bernoulli([[.8, .4], [.2, .6]])."
+        )
+    if not isinstance(team, Team):
+        raise InvalidInput(f"team is {shown(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
+    horizon = whole(1, MOST_ROUNDS)("horizon", horizon)
+    first_run = whole(0, MOST_RUNS)("first_run", first_run)
+    runs = whole(1, MOST_RUNS - first_run)("runs", runs)
+    seed = checked_seed(seed)
+    points = checked_checkpoints(checkpoints, horizon)
+    workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
+    chosen = chosen_engine(one_of(ENGINES)("engine", engine), team, problem)
+    _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers if chosen == "fast" else 1)
+
+    finished = 0
+
+    def done(more: int) -> None:
+        nonlocal finished
+        finished += more
+        if progress is not None:
+            progress(finished, runs)
+
+    numbers = range(first_run, first_run + runs)
+    start = time.perf_counter()
+    if chosen == "fast":
+        from cobandit.engine import fast
+
+        regrets = fast.run_regrets(problem, team, horizon, seed, numbers, points, workers, done)
+    else:
+        regrets = reference.run_regrets(problem, team, horizon, seed, numbers, points, done)
+    return Result(
+        problem=problem,
+        team=team,
+        horizon=horizon,
+        seed=seed,
+        first_run=first_run,
+        engine=chosen,
+        seconds=time.perf_counter() - start,
+        checkpoints=points,
+        task_regret=regrets,
+    )
+
+
+def chosen_engine(engine: str, team: Team, problem: Problem) -> str:
+    """The engine that will run: ``fast`` or ``reference``."""
+    members = team.agents(problem.agents)
+    players = members if team.controller is None else (team.controller,)
+    strangers = [str(p) for p in players if type(p) is not AGENTS.get(p.name)]
+    installed = importlib.util.find_spec("numba") is not None
+    if engine == "fast":
+        if strangers:
+            raise InvalidInput(
+                f"The fast engine plays registered agents only, not {strangers[0]}; use engine='reference'."
+            )
+        if not installed:
+            raise MissingExtra("fast", "The fast engine")
+    if engine == "auto":
+        return "fast" if installed and not strangers else "reference"
+    return engine
+
+
+def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
+    """The rounds after which regret is kept, ascending."""
+    if checkpoints is None or isinstance(checkpoints, (int, np.integer)):
+        count = min(DEFAULT_CHECKPOINTS if checkpoints is None else whole(1)("checkpoints", checkpoints), horizon)
+        return np.unique(np.ceil(np.arange(1, count + 1) * (horizon / count)).astype(np.int64).clip(1, horizon))
+    if isinstance(checkpoints, (str, bytes)) or not hasattr(checkpoints, "__iter__"):
+        raise InvalidInput(f"checkpoints is {shown(checkpoints)}; how many, or the rounds themselves, is needed.")
+    check = whole(1, horizon)
+    points = [check(f"checkpoints[{i}]", point) for i, point in enumerate(checkpoints)]
+    if not points or any(b <= a for a, b in itertools.pairwise(points)):
+        raise InvalidInput(f"checkpoints is {shown(points)}; at least one round, in ascending order, is needed.")
+    return np.array(points, dtype=np.int64)
+
+
+def available_cores() -> int:
+    """The cores this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
+
+
+def _refuse_what_cannot_fit(problem: Problem, horizon: int, runs: int, points: int, workers: int) -> None:
+    """A size that cannot fit is refused before any work starts."""
+    kept = 8 * runs * points
+    # Per cell and agent: a count, a sum, an index and twice as much again for the tournament; per round the tables.
+    playing = workers * problem.cells * (problem.agents + 1) * 8 * 8 + 8 * 4 * horizon
+    memory = physical_memory()
+    if memory is not None and kept + playing > memory:
+        raise TooLarge(
+            f"{runs:,} runs x {points:,} checkpoints with {problem.cells:,} team actions and {horizon:,} rounds need "
+            f"about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. Ask for fewer of them."
+        )
+
+
+def physical_memory() -> int | None:
+    """The machine's memory in bytes, where the system tells."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return None

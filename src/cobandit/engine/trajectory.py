@@ -1,0 +1,93 @@
+"""The rounds of one run, column by column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+NOBODY = -1
+"""Stands where no arm was foreseen."""
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """One run, round by round.
+
+    ``actions[t, i]`` is agent i's arm, ``rewards[t]`` is r*, ``seen[t, i]`` what agent i saw (NaN: it knows it saw
+    nothing), ``predictions[t, i, j]`` the arm that agent i foresaw for agent j (-1: it foresaw none).
+    """
+
+    run: int
+    means: NDArray[np.float64]
+    ranks: tuple[int, ...]
+    actions: NDArray[np.int64]
+    rewards: NDArray[np.float64]
+    seen: NDArray[np.float64]
+    predictions: NDArray[np.int64]
+
+    @classmethod
+    def empty(cls, run: int, means: NDArray[np.float64], ranks: tuple[int, ...], horizon: int) -> Trajectory:
+        """Room for ``horizon`` rounds."""
+        agents = len(ranks)
+        return cls(
+            run,
+            means,
+            ranks,
+            np.zeros((horizon, agents), dtype=np.int64),
+            np.zeros(horizon),
+            np.zeros((horizon, agents)),
+            np.full((horizon, agents, agents), NOBODY, dtype=np.int64),
+        )
+
+    def __len__(self) -> int:
+        return len(self.rewards)
+
+    @property
+    def task_regret(self) -> NDArray[np.float64]:
+        """Cumulative task regret after each round."""
+        gaps = self.means.max() - self.means[tuple(self.actions.T)]
+        return np.cumsum(gaps)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Flat columns, one row per round, only the predictions that somebody makes: ready for any table."""
+        agents = len(self.ranks)
+        table: dict[str, NDArray[Any]] = {
+            "run": np.full(len(self), self.run, dtype=np.int64),
+            "t": np.arange(1, len(self) + 1, dtype=np.int64),
+        }
+        for i in range(agents):
+            table[f"arm_{i}"] = self.actions[:, i]
+        table["reward"] = self.rewards
+        for i in range(agents):
+            table[f"seen_{i}"] = self.seen[:, i]
+        for i in range(agents):
+            for j in range(agents):
+                foreseen = self.predictions[:, i, j]
+                if (foreseen != NOBODY).any():
+                    table[f"predicted_{i}_{j}"] = foreseen
+        table["task_regret"] = self.task_regret
+        return table
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One plain dictionary per round."""
+        table = self.columns()
+        for values in zip(*(column.tolist() for column in table.values()), strict=True):
+            yield dict(zip(table, values, strict=True))
+
+    def same_as(self, other: Trajectory) -> bool:
+        """Whether two runs agree to the last bit."""
+        return (
+            self.ranks == other.ranks
+            and np.array_equal(self.means, other.means)
+            and np.array_equal(self.actions, other.actions)
+            and np.array_equal(self.rewards, other.rewards)
+            and np.array_equal(self.seen, other.seen, equal_nan=True)
+            and np.array_equal(self.predictions, other.predictions)
+        )
+
+    def __repr__(self) -> str:
+        return f"<Trajectory of run {self.run}: {len(self)} rounds, {len(self.ranks)} agents>"
