@@ -64,7 +64,7 @@ class KnowledgeGradient(Posterior, Agent):
         noise_weight = 1.0 / (self.noise_sd * self.noise_sd)
         spread = np.sqrt(1.0 / precision - 1.0 / (precision + noise_weight))
         distance = np.abs(means - best_of_others(means)) / spread
-        rises = [s * normal_excess(d) for s, d in zip(spread.ravel(), distance.ravel(), strict=True)]
+        rises = [s * normal_excess(d) for s, d in zip(spread.ravel().tolist(), distance.ravel().tolist(), strict=True)]
         return means, np.array(rises).reshape(means.shape)
 
 
@@ -80,6 +80,8 @@ def best_of_others(values: Tensor) -> Tensor:
 
 def normal_excess(distance: float) -> float:
     """E[(Z - distance)+] for a standard normal Z."""
+    if math.isinf(distance):
+        return 0.0
     density = math.exp(-0.5 * distance * distance) / math.sqrt(2.0 * math.pi)
     tail = 0.5 * math.erfc(distance / math.sqrt(2.0))
     return density - distance * tail

@@ -159,20 +159,22 @@ class Problem:
         spreads = self.reward.spreads(self.arms, rng)
         return Instance(means, spreads, self._ranks(rng))
 
-    def _ranks(self, rng: np.random.Generator) -> tuple[int, ...]:
+    def known_ranks(self) -> tuple[int, ...]:
+        """Each agent's rank, where it does not depend on the run (`roles` is not ``"random"``)."""
         if isinstance(self.roles, tuple):
             return self.roles
         if self.roles == "random":
-            order = list(range(self.agents))
-            for last in range(self.agents - 1, 0, -1):
-                pick = int(rng.random() * (last + 1))
-                order[last], order[pick] = order[pick], order[last]
-        else:
-            order = sorted(range(self.agents), key=lambda i: -self.observation.quality(i))
-        ranks = [0] * self.agents
-        for rank, agent in enumerate(order):
-            ranks[agent] = rank
-        return tuple(ranks)
+            raise InvalidInput("The roles of this problem are drawn anew for each run; no ranks are known beforehand.")
+        return _ranks_of(sorted(range(self.agents), key=lambda i: -self.observation.quality(i)))
+
+    def _ranks(self, rng: np.random.Generator) -> tuple[int, ...]:
+        if self.roles != "random":
+            return self.known_ranks()
+        order = list(range(self.agents))
+        for last in range(self.agents - 1, 0, -1):
+            pick = int(rng.random() * (last + 1))
+            order[last], order[pick] = order[pick], order[last]
+        return _ranks_of(order)
 
     def describe(self) -> dict[str, Any]:
         """The problem as plain data (for provenance and JSON)."""
@@ -184,6 +186,13 @@ class Problem:
             "weights": list(self.weights),
             "roles": self.roles,
         }
+
+
+def _ranks_of(order: list[int]) -> tuple[int, ...]:
+    ranks = [0] * len(order)
+    for rank, agent in enumerate(order):
+        ranks[agent] = rank
+    return tuple(ranks)
 
 
 def _means(means: Any, arms: Sequence[int] | None) -> Means:

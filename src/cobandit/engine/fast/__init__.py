@@ -1,0 +1,100 @@
+"""The fast engine: Numba kernels that play the reference engine's very trajectories. The only place for numba."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, as_completed
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents.team import Team
+from cobandit.engine.fast.encode import Encoded, encode
+from cobandit.engine.fast.kernel import play_runs
+from cobandit.engine.fast.random import Lens, seed_words
+from cobandit.engine.trajectory import Trajectory
+from cobandit.problem import Problem
+
+ROUNDS_PER_BLOCK = 400_000
+"""Long enough to hide the cost of a call, short enough for progress and Ctrl-C."""
+
+__all__ = ["run_regrets", "run_trajectory"]
+
+
+def run_regrets(
+    problem: Problem,
+    team: Team,
+    horizon: int,
+    seed: int,
+    runs: range,
+    checkpoints: NDArray[np.int64],
+    threads: int,
+    done: Callable[[int], None],
+) -> NDArray[np.float64]:
+    """Task regret of each run at each checkpoint, blocks of runs spread over threads that hold no lock."""
+    encoded = encode(problem, team, horizon)
+    words = seed_words(seed)
+    regrets = np.zeros((len(runs), len(checkpoints)))
+    size = max(1, min(ROUNDS_PER_BLOCK // horizon, -(-len(runs) // threads)))
+    starts = range(0, len(runs), size)
+
+    def block(start: int) -> int:
+        out = regrets[start : start + size]
+        _play(encoded, words, runs.start + start, checkpoints, out, None)
+        return len(out)
+
+    if threads == 1 or len(starts) == 1:
+        for start in starts:
+            done(block(start))
+        return regrets
+    with ThreadPoolExecutor(threads) as pool:
+        futures = [pool.submit(block, start) for start in starts]
+        try:
+            for future in as_completed(futures):
+                done(future.result())
+        except BaseException:
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    return regrets
+
+
+def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:
+    """One run with everything that happened in it."""
+    encoded = encode(problem, team, horizon)
+    kept = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon)
+    ranks = np.zeros(problem.agents, dtype=np.int64)
+    out = np.zeros((1, 1))
+    _play(encoded, seed_words(seed), run, np.array([horizon]), out, (kept, ranks))
+    return Trajectory(run, kept.means, tuple(ranks.tolist()), kept.actions, kept.rewards, kept.seen, kept.predictions)
+
+
+def _play(
+    encoded: Encoded,
+    words: NDArray[np.uint32],
+    first_run: int,
+    checkpoints: NDArray[np.int64],
+    out: NDArray[np.float64],
+    record: tuple[Trajectory, NDArray[np.int64]] | None,
+) -> None:
+    lens = Lens()
+    if record is None:
+        agents = len(encoded.arms)
+        kept, ranks = Trajectory.empty(0, np.zeros(0), (0,) * agents, 0), np.zeros(0, dtype=np.int64)
+    else:
+        kept, ranks = record
+    play_runs(
+        words,
+        first_run,
+        *encoded.arguments,
+        checkpoints,
+        out,
+        lens.generator,
+        lens.state,
+        record is not None,
+        kept.means.reshape(-1),
+        ranks,
+        kept.actions,
+        kept.rewards,
+        kept.seen,
+        kept.predictions,
+    )
