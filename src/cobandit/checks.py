@@ -76,6 +76,7 @@ def one_per_agent(name: str, values: object, agents: int | None, check: Check) -
     entries = list(values)
     if agents is not None and len(entries) != agents:
         raise InvalidInput(
-            f"{name} has {len(entries)} entries ({shown(entries)}); the team has {agents} agents, so {agents} are needed."
+            f"{name} has {len(entries)} entries ({shown(entries)}); "
+            f"the team has {agents} agents, so {agents} are needed."
         )
     return tuple(check(f"{name}[{i}]", entry) for i, entry in enumerate(entries))

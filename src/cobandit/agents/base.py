@@ -67,7 +67,7 @@ class Briefing:
 
 
 @dataclass
-class _Player(ABC):
+class _Player:
     """What agents and joint controllers share: options, a registry name, reset and clone."""
 
     name: ClassVar[str] = ""
@@ -122,7 +122,7 @@ class _Player(ABC):
 
 
 @dataclass
-class Agent(_Player):
+class Agent(_Player, ABC):
     """One member of a team. A custom agent subclasses this and writes `choose` and `observe`.
 
     `reset` sets ``self.briefing`` (what it may know), ``self.rng`` (its own random stream) and
@@ -147,7 +147,7 @@ class Agent(_Player):
 
 
 @dataclass
-class Controller(_Player):
+class Controller(_Player, ABC):
     """One brain for the whole team: it chooses everybody's arms and gets everybody's seen rewards."""
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Partner-Aware UCB: follower (Alg. 1), leader (Alg. 2), and the recursion to N agents (Generalization to More Agents)."""
+"""Partner-Aware UCB: follower (Alg. 1), leader (Alg. 2), N agents (Generalization to More Agents)."""
 
 from __future__ import annotations
 

@@ -64,6 +64,10 @@ class Team:
             raise InvalidInput(f"The team has {len(self.members)} agents, but the problem has {count}.")
         return tuple(member.clone() for member in self.members)
 
+    def players(self, count: int) -> tuple[Agent | Controller, ...]:
+        """Whoever decides: fresh clones for ``count`` places, or the joint controller alone."""
+        return self.agents(count) if self.controller is None else (self.controller.clone(),)
+
     @property
     def label(self) -> str:
         """A short name for tables and legends."""

@@ -95,9 +95,7 @@ def simulate(
 
 def chosen_engine(engine: str, team: Team, problem: Problem) -> str:
     """The engine that will run: ``fast`` or ``reference``."""
-    members = team.agents(problem.agents)
-    players = members if team.controller is None else (team.controller,)
-    strangers = [str(p) for p in players if type(p) is not AGENTS.get(p.name)]
+    strangers = [str(p) for p in team.players(problem.agents) if type(p) is not AGENTS.get(p.name)]
     installed = importlib.util.find_spec("numba") is not None
     if engine == "fast":
         if strangers:
@@ -139,8 +137,9 @@ def _refuse_what_cannot_fit(problem: Problem, horizon: int, runs: int, points: i
     memory = physical_memory()
     if memory is not None and kept + playing > memory:
         raise TooLarge(
-            f"{runs:,} runs x {points:,} checkpoints with {problem.cells:,} team actions and {horizon:,} rounds need "
-            f"about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. Ask for fewer of them."
+            f"{runs:,} runs x {points:,} checkpoints with {problem.cells:,} team actions and {horizon:,} rounds "
+            f"need about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
+            "Ask for fewer of them."
         )
 
 

@@ -10,13 +10,20 @@ from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
 from cobandit.engine.fast.encode import Encoded, encode
+from cobandit.engine.fast.forest import play_forest
 from cobandit.engine.fast.kernel import play_runs
+from cobandit.engine.fast.lanes import LANES, play_lanes
 from cobandit.engine.fast.random import Lens, seed_words
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 
 ROUNDS_PER_BLOCK = 400_000
 """Long enough to hide the cost of a call, short enough for progress and Ctrl-C."""
+
+ROUNDS_WORTH_STEPPING = 1_000_000
+"""Below this much work the general kernel is done before a lock-step one has been loaded."""
+
+KERNELS = ("general", "lanes", "forest")
 
 __all__ = ["run_regrets", "run_trajectory"]
 
@@ -30,17 +37,28 @@ def run_regrets(
     checkpoints: NDArray[np.int64],
     threads: int,
     done: Callable[[int], None],
+    kernel: str | None = None,
 ) -> NDArray[np.float64]:
-    """Task regret of each run at each checkpoint, blocks of runs spread over threads that hold no lock."""
+    """Task regret of each run at each checkpoint, blocks of runs spread over threads that hold no lock.
+
+    ``kernel`` forces one of `KERNELS`; they differ in speed alone.
+    """
     encoded = encode(problem, team, horizon)
+    if kernel is None:
+        kernel = encoded.kernel if len(runs) * horizon >= ROUNDS_WORTH_STEPPING else "general"
     words = seed_words(seed)
     regrets = np.zeros((len(runs), len(checkpoints)))
     size = max(1, min(ROUNDS_PER_BLOCK // horizon, -(-len(runs) // threads)))
+    if kernel != "general":
+        size = -(-size // LANES) * LANES
     starts = range(0, len(runs), size)
 
     def block(start: int) -> int:
         out = regrets[start : start + size]
-        _play(encoded, words, runs.start + start, checkpoints, out, None)
+        if kernel == "general":
+            _play(encoded, words, runs.start + start, checkpoints, out, None)
+        else:
+            _play_in_step(kernel, encoded, words, runs.start + start, checkpoints, out)
         return len(out)
 
     if threads == 1 or len(starts) == 1:
@@ -98,3 +116,30 @@ def _play(
         kept.seen,
         kept.predictions,
     )
+
+
+def _play_in_step(
+    kernel: str,
+    encoded: Encoded,
+    words: NDArray[np.uint32],
+    first_run: int,
+    checkpoints: NDArray[np.int64],
+    out: NDArray[np.float64],
+) -> None:
+    shared = (
+        words,
+        first_run,
+        encoded.horizon,
+        encoded.arms,
+        encoded.fixed_means,
+        encoded.mean_range,
+        encoded.sight,
+        encoded.levels,
+        encoded.ranks,
+        encoded.options,
+    )
+    if kernel == "lanes":
+        each = (0,) * encoded.padded_cells
+        play_lanes(each, *shared, encoded.scales, encoded.roots, encoded.ring_size, checkpoints, out)
+    else:
+        play_forest(*shared, encoded.bonuses, encoded.ring_size, checkpoints, out)

@@ -15,7 +15,7 @@ from numba import njit
 from cobandit.engine.fast.codes import ANYTIME
 from cobandit.engine.fast.random import beta, normal, uniform
 
-compiled = njit(cache=True, nogil=True)
+compiled: Any = njit(cache=True, nogil=True)
 
 
 @compiled
@@ -40,7 +40,7 @@ def tied(values: Any, count: int, top: float, streams: Any, row: int) -> int:
 
 
 @compiled
-def best_of(values: Any, count: int, random_ties: bool, streams: Any, row: int) -> int:
+def best_of(values: Any, count: int, random_ties: bool, streams: Any, row: int) -> Any:
     """Where the largest of the first ``count`` values stands."""
     at = 0
     top = values[0]
@@ -52,7 +52,7 @@ def best_of(values: Any, count: int, random_ties: bool, streams: Any, row: int) 
 
 
 @compiled
-def best_kept(kept: Any, base: int, free: Any, count: int) -> int:
+def best_kept(kept: Any, base: int, free: Any, count: int) -> Any:
     """The cell of the best kept index of a block, the first one of equals."""
     at = base + free[0]
     top = kept[at]
@@ -172,7 +172,7 @@ def beaten(counts: Any, sums: Any, active: Any, roots: Any, scale: float, schedu
 
 
 @compiled
-def private_best(counts: Any, sums: Any, cells: int, random_ties: bool, streams: Any, row: int, values: Any) -> int:
+def private_best(counts: Any, sums: Any, cells: int, random_ties: bool, streams: Any, row: int, values: Any) -> Any:
     """The cell of the best mean of the own seen rewards (`MDSEE`)."""
     for cell in range(cells):
         values[cell] = sums[cell] / counts[cell] if counts[cell] > 0 else -math.inf
@@ -201,7 +201,10 @@ def plant(leaf_of: Any, first: int, tops: Any, winners: Any) -> None:
 
 @compiled
 def climb(tops: Any, winners: Any, leaf: int, last: int, value: float, cell: int) -> None:
-    """Put a cell's new index into the tournament and replay its matches up to the level of node ``last``."""
+    """Put a cell's new index into the tournament and replay its matches up to the level of node ``last``.
+
+    A match whose outcome is as before leaves everything above it as it was.
+    """
     node = leaf
     top = value
     winner = np.int32(cell)
@@ -212,5 +215,7 @@ def climb(tops: Any, winners: Any, leaf: int, last: int, value: float, cell: int
             top = rival
             winner = winners[node ^ 1]
         node >>= 1
+        if winners[node] == winner and tops[node] == top:
+            break
         tops[node] = top
         winners[node] = winner

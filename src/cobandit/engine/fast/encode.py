@@ -53,6 +53,9 @@ SIGHTS = {
 SMALL = 8
 """Up to so many team actions a scan is quicker than a tournament."""
 
+MOST_LANE_CELLS = 16
+"""Up to so many (padded) team actions lock-step runs scan; their code is made for each number anew."""
+
 WASTE = 8
 """A tournament pads every agent's arms to a power of two; beyond this factor a scan is kept instead."""
 
@@ -83,6 +86,29 @@ class Encoded:
     leaf_bits: int
 
     @property
+    def padded_cells(self) -> int:
+        """The number of team actions with every agent's arms padded to a power of two."""
+        return 1 << sum((int(size) - 1).bit_length() for size in self.arms)
+
+    @property
+    def kernel(self) -> str:
+        """The quickest kernel that can play this: ``lanes``, ``forest`` or, for everything, ``general``."""
+        companion = self.options[:, codes.INDEX] == codes.COMPANION
+        in_step = (
+            not self.joint
+            and self.reward_model == codes.BERNOULLI
+            and self.sight in (codes.MISSED, codes.FLIPPED)
+            and self.role_rule == codes.ROLES_GIVEN
+            and bool((self.options[:, codes.KIND] == codes.BLOCK_UCB).all())
+            and not self.options[:, codes.RANDOM_TIES].any()
+        )
+        if in_step and self.padded_cells <= MOST_LANE_CELLS and bool(companion.all() or not companion.any()):
+            return "lanes"
+        if in_step and bool((self.options[:, codes.SEARCH] == codes.TOURNAMENT).all()):
+            return "forest"
+        return "general"
+
+    @property
     def arguments(self) -> tuple[Any, ...]:
         """In the order of `kernel.play_runs`, from ``horizon`` on."""
         return tuple(getattr(self, name) for name in self.__dataclass_fields__)
@@ -90,13 +116,12 @@ class Encoded:
 
 def encode(problem: Problem, team: Team, horizon: int) -> Encoded:
     """The problem and the team for the kernels."""
-    players: tuple[Agent | Controller, ...]
-    players = team.agents(problem.agents) if team.controller is None else (team.controller,)
+    players = team.players(problem.agents)
     means, reward = problem.means, problem.reward
     gaussian = reward if isinstance(reward, Gaussian) else Gaussian()
     random_roles = problem.roles == "random"
     leaf_bits = sum((size - 1).bit_length() for size in problem.arms)
-    grows = SMALL < problem.cells and (1 << leaf_bits) <= WASTE * problem.cells
+    grows = problem.cells > SMALL and (1 << leaf_bits) <= WASTE * problem.cells
     options = np.zeros((len(players), codes.INTS), dtype=np.int64)
     numbers = np.zeros((len(players), codes.FLOATS))
     for i, player in enumerate(players):
@@ -160,12 +185,16 @@ def _roots(horizon: int) -> NDArray[np.float64]:
 
 
 def _scales(players: tuple[Agent | Controller, ...], horizon: int) -> NDArray[np.float64]:
-    """scale_t of each player whose index varies with time; empty rows where nobody's does."""
-    varying = [isinstance(p, UpperConfidence) and p.index != "paper" for p in players]
-    table = np.zeros((len(players), horizon + 1 if any(varying) else 0))
-    for i, player in enumerate(players):
-        if varying[i]:
-            assert isinstance(player, UpperConfidence)
+    """scale_t of each player for t = 1 .. T where it varies with time; the constant one in column 0."""
+    family = [player if isinstance(player, UpperConfidence) else None for player in players]
+    varies = any(player is not None and player.index != "paper" for player in family)
+    table = np.zeros((len(players), horizon + 1 if varies else 1))
+    for i, player in enumerate(family):
+        if player is None:
+            continue
+        if player.index == "paper":
+            table[i, 0] = player.scale(horizon, horizon)
+        else:
             first = 2 if player.index == "companion" else 1
             table[i, first:] = [player.scale(t, horizon) for t in range(first, horizon + 1)]
     return table
@@ -173,11 +202,10 @@ def _scales(players: tuple[Agent | Controller, ...], horizon: int) -> NDArray[np
 
 def _bonuses(players: tuple[Agent | Controller, ...], horizon: int) -> NDArray[np.float64]:
     """scale / sqrt(n) for n = 0 .. T of each player with the paper's index; empty where nobody has it."""
-    fixed = [isinstance(p, UpperConfidence) and p.index == "paper" for p in players]
+    fixed = [p if isinstance(p, UpperConfidence) and p.index == "paper" else None for p in players]
     table = np.zeros((len(players), horizon + 1 if any(fixed) else 0))
-    for i, player in enumerate(players):
-        if fixed[i]:
-            assert isinstance(player, UpperConfidence)
+    for i, player in enumerate(fixed):
+        if player is not None:
             table[i] = player.scale(horizon, horizon) * _roots(horizon)
             table[i, 0] = math.inf
     return table

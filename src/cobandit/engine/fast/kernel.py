@@ -74,21 +74,22 @@ def draw_instance(
     """What nature fixes for one run (`Problem.instance`)."""
     cells = means.shape[0]
     agents = ranks.shape[0]
+    setup = np.int64(SETUP)
     for cell in range(cells):
         if fixed_means.shape[0] > 0:
             means[cell] = fixed_means[cell]
         else:
-            means[cell] = mean_range[0] + (mean_range[1] - mean_range[0]) * uniform(streams, SETUP)
+            means[cell] = mean_range[0] + (mean_range[1] - mean_range[0]) * uniform(streams, setup)
     if reward_model != BERNOULLI:
         for cell in range(cells):
             if fixed_spreads.shape[0] > 0:
                 spreads[cell] = fixed_spreads[cell]
             else:
-                spreads[cell] = spread_range[0] + (spread_range[1] - spread_range[0]) * uniform(streams, SETUP)
+                spreads[cell] = spread_range[0] + (spread_range[1] - spread_range[0]) * uniform(streams, setup)
     if role_rule == ROLES_RANDOM:
         order = np.arange(agents)
         for last in range(agents - 1, 0, -1):
-            pick = int(uniform(streams, SETUP) * (last + 1))
+            pick = int(uniform(streams, setup) * (last + 1))
             order[last], order[pick] = order[pick], order[last]
         for rank in range(agents):
             ranks[order[rank]] = rank
@@ -183,13 +184,19 @@ def play_runs(
     kept_seen: Any,
     kept_predictions: Any,
 ) -> None:
-    """Play runs ``first_run``, ``first_run + 1``, ... into the rows of ``out``; with ``record`` keep one run's rounds."""
+    """Play runs ``first_run``, ``first_run + 1``, ... into the rows of ``out``; ``record`` keeps one run's rounds."""
     agents = arms.shape[0]
     players = options.shape[0]
     strides = np.ones(agents, dtype=np.int64)
     for i in range(agents - 2, -1, -1):
         strides[i] = strides[i + 1] * arms[i + 1]
     cells = strides[0] * arms[0]
+    own = np.zeros((agents, cells), dtype=np.int32)
+    for i in range(agents):
+        for cell in range(cells):
+            own[i, cell] = (cell // strides[i]) % arms[i]
+    # A number of a type, not a constant: the compiler would copy a function for each constant it is given.
+    rewards = np.int64(REWARDS)
     choices_row = FIRST_OBSERVATION + agents
 
     streams = np.zeros((2 + 2 * agents, 4), dtype=np.uint64)
@@ -222,6 +229,7 @@ def play_runs(
     tops = np.empty((players if tournaments else 0, 2 * first_leaf))
     winners = np.empty((players if tournaments else 0, 2 * first_leaf), dtype=np.int32)
     summit = np.ones(players, dtype=np.int64)
+    below = np.zeros(players, dtype=np.int64)
     active = np.ones((players if schedules else 0, cells), dtype=np.uint8)
     scheduled = np.zeros(players, dtype=np.int64)
     phase = np.zeros(players, dtype=np.int64)
@@ -256,12 +264,12 @@ def play_runs(
                 lay_leaves(arms, strides, ranks, leaf_of, shift_of)
                 plant(leaf_of, first_leaf, grown_tops, grown_winners)
                 for i in range(players):
-                    summit[i] = 1
+                    below[i] = leaf_bits
                     if options[i, FORESEES] == 1 and not joint:
-                        span = 0
-                        while (1 << span) < arms[i]:
-                            span += 1
-                        summit[i] = 1 << (leaf_bits - shift_of[i] - span)
+                        below[i] = shift_of[i]
+                        while (1 << (below[i] - shift_of[i])) < arms[i]:
+                            below[i] += 1
+                    summit[i] = 1 << (leaf_bits - below[i])
         plays[:] = 0
         counts[:] = 0
         sums[:] = 0.0
@@ -280,15 +288,17 @@ def play_runs(
                     winners[i] = grown_winners
 
         at = 0
+        slot = -1
         for t in range(1, horizon + 1):
+            slot = slot + 1 if slot + 1 < ring_size else 0
             for i in range(players):
                 kind = options[i, KIND]
                 row = choices_row + i
                 ties = options[i, RANDOM_TIES] == 1
                 cell = -1
-                if kind == BLOCK_UCB or kind == BLOCK_TS:
+                if kind in (BLOCK_UCB, BLOCK_TS):
                     foresees = options[i, FORESEES] == 1 and not joint
-                    if foresees and ranks[i] == 0 and (t - 1) % options[i, REPEAT] != 0:
+                    if foresees and ranks[i] == 0 and options[i, REPEAT] > 1 and (t - 1) % options[i, REPEAT] != 0:
                         continue
                     if kind == BLOCK_UCB and options[i, INDEX] == COMPANION and t == 1:
                         if joint:
@@ -301,6 +311,7 @@ def play_runs(
                     node = 1
                     if foresees and ranks[i] > 0:
                         remembered = min(t - 1, options[i, WINDOW])
+                        oldest = slot - remembered if slot >= remembered else slot - remembered + ring_size
                         leaf = first_leaf
                         for rank in range(ranks[i]):
                             j = order[rank]
@@ -308,11 +319,12 @@ def play_runs(
                             if remembered == 0:
                                 foreseen = int(u * arms[j])
                             else:
-                                foreseen = ring[j, (t - 1 - remembered + int(u * remembered)) % ring_size]
+                                back = oldest + int(u * remembered)
+                                foreseen = ring[j, back if back < ring_size else back - ring_size]
                             predictions[i, j] = foreseen
                             base += foreseen * strides[j]
                             leaf |= foreseen << shift_of[j]
-                        node = leaf // (first_leaf // summit[i])
+                        node = leaf >> below[i]
                     if kind == BLOCK_TS:
                         posterior_samples(
                             binary,
@@ -349,17 +361,26 @@ def play_runs(
                         cell = base + free[i, best_of(values, free_count[i], ties, streams, row)]
                     elif ties:
                         gather(kept[i], base, free[i], free_count[i], values)
-                        cell = base + free[i, best_of(values, free_count[i], True, streams, row)]
+                        cell = base + free[i, best_of(values, free_count[i], ties, streams, row)]
                     else:
                         cell = best_kept(kept[i], base, free[i], free_count[i])
                 elif kind == OWN_UCB:
+                    no_base = np.int64(0)
                     if options[i, INDEX] == COMPANION and t == 1:
                         arm[i] = int(uniform(streams, row) * arms[i])
                     elif options[i, INDEX] == PAPER:
                         arm[i] = best_of(kept[i], arms[i], ties, streams, row)
                     else:
                         fresh_indices(
-                            options[i, INDEX], scales[i, t], roots, counts[i], sums[i], 0, free[i], arms[i], values
+                            options[i, INDEX],
+                            scales[i, t],
+                            roots,
+                            counts[i],
+                            sums[i],
+                            no_base,
+                            free[i],
+                            arms[i],
+                            values,
                         )
                         arm[i] = best_of(values, arms[i], ties, streams, row)
                     continue
@@ -382,7 +403,7 @@ def play_runs(
                 elif kind == ORACLE:
                     cell = best_cell
                 elif kind == INTERVALS:
-                    arm[i] = (scheduled[i] // strides[i]) % arms[i]
+                    arm[i] = own[i, scheduled[i]]
                     if beaten(counts[i], sums[i], active[i], roots, numbers[i, SCALE], scheduled[i], cells):
                         arm[i] = (arm[i] + 1) % arms[i]
                     continue
@@ -395,20 +416,20 @@ def play_runs(
                         cell = commitment[i]
                 if joint:
                     for j in range(agents):
-                        arm[j] = (cell // strides[j]) % arms[j]
+                        arm[j] = own[j, cell]
                 else:
-                    arm[i] = (cell // strides[i]) % arms[i]
+                    arm[i] = own[i, cell]
 
             played = 0
             for j in range(agents):
                 played += arm[j] * strides[j]
-                ring[j, (t - 1) % ring_size] = arm[j]
+                ring[j, slot] = arm[j]
             plays[played] += 1
 
             if reward_model == BERNOULLI:
-                reward = 1.0 if uniform(streams, REWARDS) < means[played] else 0.0
+                reward = 1.0 if uniform(streams, rewards) < means[played] else 0.0
             else:
-                reward = means[played] + spreads[played] * normal(streams, REWARDS, lens, lens_state)
+                reward = means[played] + spreads[played] * normal(streams, rewards, lens, lens_state)
             for j in range(agents):
                 row = FIRST_OBSERVATION + j
                 if sight == NOISY:
@@ -422,7 +443,7 @@ def play_runs(
                 look = seen[i]
                 if joint:
                     look = seen[order[0]]
-                    if sight == MISSED or sight == MISSED_KNOWN:
+                    if sight in (MISSED, MISSED_KNOWN):
                         look = 0.0 if sight == MISSED else math.nan
                         for j in range(agents - 1, -1, -1):
                             if (sight == MISSED and seen[j] != 0.0) or (sight == MISSED_KNOWN and seen[j] == seen[j]):
@@ -434,7 +455,7 @@ def play_runs(
                     s = sums[i, where] + look
                     counts[i, where] = n
                     sums[i, where] = s
-                    if (kind == BLOCK_UCB or kind == OWN_UCB) and options[i, INDEX] == PAPER:
+                    if kind in (BLOCK_UCB, OWN_UCB) and options[i, INDEX] == PAPER:
                         index = s / n + bonuses[i, n]
                         kept[i, where] = index
                         if options[i, SEARCH] == TOURNAMENT and kind == BLOCK_UCB:

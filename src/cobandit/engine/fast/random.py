@@ -19,6 +19,7 @@ WARM_UP = 12
 INIT_A, MULT_A = 0x43B0D7E5, 0x931E8875
 INIT_B, MULT_B = 0x8B51F9DD, 0x58F38DED
 MIX_L, MIX_R = 0xCA01F9DD, 0x4973F715
+compiled: Any = njit(cache=True, nogil=True)
 TO_UNIT = 1.0 / 9007199254740992.0
 
 
@@ -38,7 +39,7 @@ class Lens:
         self.state = np.ctypeslib.as_array((ctypes.c_uint64 * 4).from_address(address))
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def seed_streams(words: Any, run: int, streams: Any) -> None:
     """Fill the rows of ``streams`` with the SFC64 states of ``SeedSequence(seed, spawn_key=(run, row))``."""
     pool = np.empty(POOL, dtype=np.uint32)
@@ -83,7 +84,7 @@ def seed_streams(words: Any, run: int, streams: Any) -> None:
             next_word(streams, row)
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def next_word(streams: Any, row: int) -> Any:
     """The next 64 bits of a stream (SFC64)."""
     a, b, c, d = streams[row, 0], streams[row, 1], streams[row, 2], streams[row, 3]
@@ -95,13 +96,13 @@ def next_word(streams: Any, row: int) -> Any:
     return word
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def uniform(streams: Any, row: int) -> Any:
     """``Generator.random()``."""
     return (next_word(streams, row) >> uint64(11)) * TO_UNIT
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def normal(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
     """``Generator.standard_normal()``."""
     for i in range(4):
@@ -112,7 +113,7 @@ def normal(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
     return value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def beta(streams: Any, row: int, lens: Any, lens_state: Any, a: float, b: float) -> Any:
     """``Generator.beta(a, b)``."""
     for i in range(4):

@@ -1,0 +1,442 @@
+"""The contract every agent keeps, as checks for the authors of their own agents.
+
+One call::
+
+    from cobandit.testing import check_agent
+
+    check_agent(Mine(window=3))
+
+or, under pytest, one test for each rule::
+
+    from cobandit.testing import AgentContract
+
+    class TestMine(AgentContract):
+        def make(self):
+            return Mine(window=3)
+
+A broken rule raises `AgentError` with one sentence that says what happened, where and what is needed. The player
+sits at every place and in every rank beside partners who play at random, so nothing may be taken for granted
+about what they do. pytest itself is not needed.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import numbers
+import pickle
+import random
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
+from cobandit.agents.team import Team
+from cobandit.checks import shown, whole
+from cobandit.engine import Environment, simulate
+from cobandit.engine.streams import Streams, checked_seed
+from cobandit.errors import AgentError, CobanditError, InvalidInput
+from cobandit.problem import Problem
+
+__all__ = ["RULES", "AgentContract", "check_agent", "contract_problems"]
+
+Player = Agent | Controller
+
+SHAPES = ((2, 2), (2, 3), (3, 2), (1, 3), (2, 3, 2))
+"""The arms of the agents in the default problems: even, uneven, one agent without a choice, three agents."""
+
+_SIGHT = (0.6, 0.4, 0.5)
+_MANY_SEATS = 30
+_SEAT_STRIDE = 5  # shares no factor with the 4 seats of two agents or the 18 of three, so each kind of seat comes up
+_PARTNERS, _ELSEWHERE = 1, 2  # spawn keys and offsets that keep the check's own streams apart
+
+
+def contract_problems() -> list[Problem]:
+    """The default problems: every shape of `SHAPES` under every observation model, random means."""
+    problems = []
+    for arms in SHAPES:
+        sight = _SIGHT[: len(arms)]
+        problems += [Problem.bernoulli(arms=arms, observability=sight, observation="missed")]
+        problems += [Problem.bernoulli(arms=arms, observability=sight, observation="missed-known")]
+        problems += [Problem.bernoulli(arms=arms, observability=sight, observation="flipped")]
+        problems += [Problem.gaussian(arms=arms, noise=sight)]
+    return problems
+
+
+def check_agent(
+    agent: Agent | Controller, *, problems: Iterable[Problem] | None = None, horizon: int = 60, seed: int = 0
+) -> None:
+    """Check an agent or a joint controller against every rule of the contract; stop at the first broken one.
+
+    ``problems`` replaces the default ones (`contract_problems`), for an agent made for some settings only; it
+    still meets every place and every rank of each. The agent itself is left as it is: its clones play.
+    """
+    chosen = _checked(agent, problems)
+    for rule in RULES.values():
+        rule(agent, chosen, whole(2)("horizon", horizon), checked_seed(seed))
+
+
+class AgentContract:
+    """A mixin for a test class: one test per rule. The test class writes `make`, which gives a fresh agent.
+
+    ``problems``, ``horizon`` and ``seed`` may be set on the class; they mean what they mean for `check_agent`.
+    """
+
+    problems: Sequence[Problem] | None = None
+    horizon: int = 60
+    seed: int = 0
+
+    def make(self) -> Agent | Controller:
+        """A fresh agent (or joint controller) to check."""
+        raise NotImplementedError(f"{type(self).__name__} must write make(self), which returns the agent to check.")
+
+    def test_plays_legal_arms_everywhere(self) -> None:
+        """Whole numbers in range, at every place, in every rank, under every observation model."""
+        self._check("legal arms")
+
+    def test_reset_forgets_everything(self) -> None:
+        """A run after other runs is like the first."""
+        self._check("reset forgets")
+
+    def test_clone_is_independent(self) -> None:
+        """What a clone plays changes neither the original nor other clones."""
+        self._check("clone is independent")
+
+    def test_pickles_in_mid_run(self) -> None:
+        """A pickled copy carries on as the original would have."""
+        self._check("pickles in mid-run")
+
+    def test_draws_from_its_own_stream_only(self) -> None:
+        """Nothing is random but ``self.rng``."""
+        self._check("own stream only")
+
+    def test_leaves_what_it_is_told_alone(self) -> None:
+        """The briefing is read, never changed."""
+        self._check("briefing untouched")
+
+    def test_plays_in_a_team_of_its_kind(self) -> None:
+        """A simulation runs, twice the same from one seed."""
+        self._check("plays in a team")
+
+    def _check(self, rule: str) -> None:
+        player = self.make()
+        RULES[rule](player, _checked(player, self.problems), self.horizon, self.seed)
+
+
+@dataclass(frozen=True)
+class _Seat:
+    """A place in a problem whose roles are settled."""
+
+    problem: Problem
+    place: int
+    ranks: tuple[int, ...]
+    joint: bool
+
+    def __str__(self) -> str:
+        who = "for all agents" if self.joint else f"as agent {self.place} with rank {self.ranks[self.place]}"
+        return f"{who} ({_setting(self.problem)})"
+
+
+class _Play:
+    """One run of a player on a seat, in a world that the seed alone settles; the partners play at random."""
+
+    def __init__(self, player: Player, seat: _Seat, horizon: int, seed: int) -> None:
+        self.player = player
+        self.seat = seat
+        self.name = str(player)
+        self.arms: list[TeamAction] = []
+        problem = seat.problem
+        streams = Streams.of(seed, 0, problem.agents)
+        self._world = Environment(problem, streams)
+        self._partners = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_PARTNERS,))))
+        means = self._world.instance.means.copy() if player.oracle else None
+        self.briefing = Briefing(
+            seat.place, problem.arms, seat.ranks, horizon, problem.binary, problem.observation.name, means
+        )
+        self.told = copy.deepcopy(self.briefing)
+        rng = streams.choices[seat.place]
+        with self._no_crash("reset"):
+            player.reset(self.briefing, rng)
+        kept = (getattr(player, "briefing", None), getattr(player, "rng", None), getattr(player, "round", None))
+        if kept[0] is not self.briefing or kept[1] is not rng or kept[2] != 1:
+            raise AgentError(
+                f"{self.name} does not keep its briefing, rng and round 1 on reset; "
+                f"its reset must call super().reset(briefing, rng) first."
+            )
+
+    def advance(self, rounds: int) -> list[TeamAction]:
+        """Play on; the own arms of all rounds so far (of a joint controller: the team actions)."""
+        for _ in range(rounds):
+            t = len(self.arms) + 1
+            others = [int(self._partners.random() * size) for size in self.seat.problem.arms]
+            with self._no_crash(f"choose in round {t}"):
+                chosen: Any = self.player.choose()
+                foreseen = {} if isinstance(self.player, Controller) else dict(self.player.predictions)
+            action = self._team_action(chosen, others, t)
+            self._check_predictions(foreseen, t)
+            seen = self._world.step(action).seen
+            told = seen if self.seat.joint else seen[self.seat.place]
+            silent = None in seen if self.seat.joint else told is None
+            with self._no_crash(
+                f"observe in round {t}" + (", told a reward of None (nothing was seen)" if silent else "")
+            ):
+                self.player.observe(action, told)  # type: ignore[arg-type]
+            if self.player.round != t:
+                raise AgentError(
+                    f"{self.name} set its round to {shown(self.player.round)} in round {t}; "
+                    f"the engine moves self.round on, an agent only reads it."
+                )
+            self.player.round += 1
+            self.arms.append(action if self.seat.joint else (action[self.seat.place],))
+        return self.arms
+
+    def _team_action(self, chosen: Any, others: list[int], t: int) -> TeamAction:
+        sizes = self.seat.problem.arms
+        if self.seat.joint:
+            if not isinstance(chosen, (tuple, list, np.ndarray)) or len(chosen) != len(sizes):
+                raise AgentError(
+                    f"{self.name} chose {shown(chosen)} in round {t} {self.seat}; one arm for each agent is needed."
+                )
+            action = tuple(chosen)
+        else:
+            action = tuple(chosen if i == self.seat.place else arm for i, arm in enumerate(others))
+        for arm, size in zip(action, sizes, strict=True):
+            if not _legal(arm, size):
+                raise AgentError(
+                    f"{self.name} chose {shown(arm)} in round {t} {self.seat}; "
+                    f"a whole number from 0 to {size - 1} is needed."
+                )
+        return tuple(int(arm) for arm in action)
+
+    def _check_predictions(self, foreseen: dict[int, int], t: int) -> None:
+        sizes = self.seat.problem.arms
+        for other, arm in foreseen.items():
+            if not _legal(other, len(sizes)) or other == self.seat.place or not _legal(arm, sizes[other]):
+                raise AgentError(
+                    f"{self.name} foresaw arm {shown(arm)} of agent {shown(other)} in round {t} {self.seat}; "
+                    f"its predictions must map other agents to arms they have."
+                )
+
+    @contextmanager
+    def _no_crash(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except CobanditError:
+            raise
+        except Exception as error:
+            raise AgentError(
+                f"{self.name} raised {type(error).__name__} ({error}) in {what} {self.seat}; it must play on."
+            ) from error
+
+
+def _setting(problem: Problem) -> str:
+    return f"{'x'.join(str(size) for size in problem.arms)} arms, {problem.observation.name} observation"
+
+
+def _legal(arm: Any, size: int) -> bool:
+    return isinstance(arm, numbers.Integral) and not isinstance(arm, bool) and 0 <= int(arm) < size
+
+
+def _checked(player: Any, problems: Iterable[Problem] | None) -> list[Problem]:
+    if not isinstance(player, (Agent, Controller)):
+        hint = f" Call it: {player.__name__}()." if isinstance(player, type) else ""
+        raise InvalidInput(f"agent is {shown(player)}; an Agent or a Controller is needed.{hint}")
+    if problems is None:
+        return contract_problems()
+    chosen = list(problems)
+    if not chosen or not all(isinstance(problem, Problem) for problem in chosen):
+        raise InvalidInput(f"problems is {shown(chosen)}; a list of at least one Problem is needed.")
+    return chosen
+
+
+@dataclass(frozen=True)
+class _Bench:
+    """A player to be checked on a seat: its clones play there, in one and the same world."""
+
+    player: Player
+    seat: _Seat
+    horizon: int
+    seed: int
+
+    def start(self, player: Player | None = None) -> _Play:
+        """A run of the given player, or of a fresh clone."""
+        return _Play(self.player.clone() if player is None else player, self.seat, self.horizon, self.seed)
+
+    def run(self, player: Player | None = None) -> list[TeamAction]:
+        """The arms of a whole run."""
+        return self.start(player).advance(self.horizon)
+
+    def elsewhere(self, seat: _Seat | None = None) -> _Bench:
+        """The same player in another world."""
+        return replace(self, seat=self.seat if seat is None else seat, seed=self.seed + _ELSEWHERE)
+
+    def same(self, expected: list[TeamAction], played: list[TeamAction], what: str, needed: str) -> None:
+        """The two runs agree, or an error names the first round in which they do not."""
+        for t, (old, new) in enumerate(zip(expected, played, strict=True), start=1):
+            if old != new:
+                raise AgentError(
+                    f"{self.player} {what}: {_brief(new)} in place of {_brief(old)} in round {t} {self.seat}; {needed}."
+                )
+
+
+def _benches(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> list[_Bench]:
+    """Every place and every order of ranks of every problem; for a joint controller, every order of ranks."""
+    joint = isinstance(player, Controller)
+    return [
+        _Bench(player, _Seat(replace(problem, roles=ranks), place, ranks, joint), horizon, seed)
+        for problem in problems
+        for place in range(1 if joint else problem.agents)
+        for ranks in itertools.permutations(range(problem.agents))
+    ]
+
+
+def _some(benches: list[_Bench]) -> list[_Bench]:
+    """All of them, or a spread of them where they are many."""
+    return benches if len(benches) <= _MANY_SEATS else benches[::_SEAT_STRIDE]
+
+
+def _legal_arms(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    for bench in _benches(player, problems, horizon, seed):
+        bench.run()
+
+
+def _reset_forgets(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    needed = "reset must forget every run"
+    benches = _some(_benches(player, problems, horizon, seed))
+    for bench, other in zip(benches, benches[1:] + benches[:1], strict=True):
+        used = player.clone()
+        first = bench.run(used)
+        bench.same(first, bench.run(used), "after a reset plays otherwise than when new", needed)
+        bench.elsewhere(other.seat).start(used).advance(horizon // 2)
+        bench.same(first, bench.run(used), "after half a run and a reset plays otherwise than when new", needed)
+
+
+def _clone_is_independent(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    needed = "clones must share nothing"
+    before = _frozen(player)
+    for bench in _some(_benches(player, problems, horizon, seed)):
+        clone = player.clone()
+        if clone is player:
+            raise AgentError(f"{player} returns itself from clone(); a new one like it is needed.")
+        if type(clone) is not type(player) or clone.options != player.options:
+            raise AgentError(f"{player} has {clone} for a clone; the same class with the same options is needed.")
+        alone = bench.run(clone)
+
+        ours, theirs = bench.start(), bench.elsewhere().start()
+        for _ in range(horizon):
+            ours.advance(1)
+            theirs.advance(1)
+        bench.same(alone, ours.arms, "plays otherwise while another clone plays", needed)
+
+        ours = bench.start()
+        ours.advance(horizon // 2)
+        late = ours.player.clone()
+        bench.elsewhere().run(late)
+        ours.advance(horizon - horizon // 2)
+        bench.same(alone, ours.arms, "plays otherwise after it was cloned in mid-run", needed)
+        bench.same(alone, bench.run(late), "cloned in mid-run and reset, plays otherwise than when new", needed)
+    if before is not None and _frozen(player) != before:
+        raise AgentError(f"{player} was changed by what its clones played; {needed}.")
+
+
+def _pickles_in_mid_run(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    for bench in _some(_benches(player, problems, horizon, seed)):
+        straight = bench.run()
+        copied = bench.run(_pickled(player, "before its first run"))
+        bench.same(straight, copied, "plays otherwise once pickled", "a pickle must carry the options")
+        broken = bench.start()
+        broken.advance(horizon // 2)
+        broken.player = _pickled(broken.player, "in mid-run")
+        broken.advance(horizon - horizon // 2)
+        needed = "a pickle must carry its memory and its rng"
+        bench.same(straight, broken.arms, "plays otherwise once pickled in mid-run", needed)
+
+
+def _own_stream_only(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    needed = "whatever is random must come from self.rng"
+    kept = random.getstate(), np.random.get_state()
+    try:
+        for bench in _some(_benches(player, problems, horizon, seed)):
+            runs = []
+            for global_seed in (1, 2):
+                random.seed(global_seed)
+                np.random.seed(global_seed)
+                before = _global_state()
+                runs.append(bench.run())
+                if _global_state() != before:
+                    raise AgentError(f"{player} draws from the global random or numpy.random; {needed}.")
+            bench.same(runs[0], runs[1], "plays otherwise in a second run with one seed", needed)
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])
+
+
+def _briefing_untouched(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    for bench in _some(_benches(player, problems, horizon, seed)):
+        play = bench.start()
+        play.advance(horizon)
+        for name, told in vars(play.told).items():
+            now = getattr(play.briefing, name)
+            if not (np.array_equal(now, told) if isinstance(told, np.ndarray) else now == told):
+                raise AgentError(
+                    f"{player} changed {name} of its briefing from {shown(told)} to {shown(now)} {bench.seat}; "
+                    f"it must copy what it wants to change."
+                )
+
+
+def _plays_in_a_team(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    team = Team.of(player)
+    for problem in problems:
+        where = f"in a team of its kind ({_setting(problem)})"
+        try:
+            results = [simulate(problem, team, horizon, runs=2, seed=seed, engine="reference") for _ in range(2)]
+        except CobanditError:
+            raise
+        except Exception as error:
+            raise AgentError(f"{player} raised {type(error).__name__} ({error}) {where}; it must play on.") from error
+        if not np.array_equal(results[0].task_regret, results[1].task_regret):
+            raise AgentError(f"{player} plays otherwise in a second simulation with one seed {where}.")
+
+
+Rule = Callable[[Player, Sequence[Problem], int, int], None]
+
+RULES: dict[str, Rule] = {
+    "legal arms": _legal_arms,
+    "reset forgets": _reset_forgets,
+    "clone is independent": _clone_is_independent,
+    "pickles in mid-run": _pickles_in_mid_run,
+    "own stream only": _own_stream_only,
+    "briefing untouched": _briefing_untouched,
+    "plays in a team": _plays_in_a_team,
+}
+"""Every rule of the contract by name, in the order in which `check_agent` goes through them."""
+
+
+def _brief(action: TeamAction) -> str:
+    return f"arm {action[0]}" if len(action) == 1 else f"arms {action}"
+
+
+def _pickled(player: Player, when: str) -> Player:
+    try:
+        copied: Player = pickle.loads(pickle.dumps(player))
+    except Exception as error:
+        raise AgentError(
+            f"{player} cannot be pickled {when}: {type(error).__name__} ({error}); everything it holds must pickle."
+        ) from error
+    return copied
+
+
+def _frozen(player: Player) -> bytes | None:
+    """The state of a player as bytes, where it pickles."""
+    try:
+        return pickle.dumps(player)
+    except Exception:
+        return None
+
+
+def _global_state() -> tuple[Any, ...]:
+    name, keys, *rest = np.random.get_state(legacy=True)
+    return random.getstate(), name, np.asarray(keys).tobytes(), *rest

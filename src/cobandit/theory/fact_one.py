@@ -1,0 +1,79 @@
+"""Fact 1: a team in which everybody sees everything is one single agent.
+
+With p_i = 1 for all, naive UCB agents hold the same counts and estimates, break ties alike (first index), and so
+each plays its own part of one and the same cell: what a single UCB agent over all team actions would play.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.checks import real, shown
+from cobandit.errors import InvalidInput
+from cobandit.problem import Noisy, Problem
+
+
+def single_agent_ucb(rewards: Any, exploration: float = 0.025) -> NDArray[np.int64]:
+    """The cells, in row-major numbering, that one UCB agent plays: a plain loop that shares no code with the agents.
+
+    ``rewards[t]`` holds r*_t(a) of every team action a, drawn in advance; the horizon T is its length. The index is the
+    empirical mean plus sqrt(c log(T^2) / n), infinite for a cell never tried; of equal ones the first wins.
+    """
+    table = _rewards(rewards)
+    horizon, cells = table.shape
+    # scale * (1 / root) and not sqrt(... / n): the agents round in this order, and Fact 1 is checked to the last bit.
+    scale = math.sqrt(2.0 * float(real(0.0)("exploration", exploration)) * math.log(horizon))
+    counts, sums = [0] * cells, [0.0] * cells
+    indices = [math.inf] * cells
+    played = np.empty(horizon, dtype=np.int64)
+    for t in range(horizon):
+        cell = indices.index(max(indices))
+        counts[cell] += 1
+        sums[cell] += float(table[t, cell])
+        indices[cell] = sums[cell] / counts[cell] + scale * (1.0 / math.sqrt(counts[cell]))
+        played[t] = cell
+    return played
+
+
+def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 0.025) -> bool:
+    """Whether a team played exactly as the single UCB agent on the same luck.
+
+    ``actions[t, i]`` is agent i's arm in round t, ``rewards[t]`` holds r*_t of every team action. The problem
+    must be one in which everybody sees everything, as Fact 1 supposes.
+    """
+    if not isinstance(problem, Problem):
+        raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+    full = 0.0 if isinstance(problem.observation, Noisy) else 1.0
+    if any(level != full for level in problem.observation.levels):
+        name = "noise" if isinstance(problem.observation, Noisy) else "observability"
+        raise InvalidInput(
+            f"{name} is {shown(problem.observation.levels)}; Fact 1 is about full sight, so {full:g} for every agent."
+        )
+    table = _rewards(rewards)
+    if table.shape[1] != problem.cells:
+        raise InvalidInput(f"rewards has {table.shape[1]} cells a round; the problem has {problem.cells} team actions.")
+    arms = np.asarray(actions)
+    if arms.shape != (len(table), problem.agents) or arms.dtype.kind not in "iu":
+        raise InvalidInput(
+            f"actions has shape {arms.shape} and type {arms.dtype}; "
+            f"whole numbers of shape {(len(table), problem.agents)}, an arm per round and agent, are needed."
+        )
+    single = np.unravel_index(single_agent_ucb(table, exploration), problem.arms)
+    return bool(np.array_equal(arms, np.stack(single, axis=1)))
+
+
+def _rewards(rewards: Any) -> NDArray[np.float64]:
+    """One row per round, one column per cell."""
+    try:
+        table = np.asarray(rewards, dtype=np.float64)
+    except (TypeError, ValueError):
+        table = np.empty(0)
+    if table.ndim < 2 or table.size == 0 or not np.isfinite(table).all():
+        raise InvalidInput(
+            f"rewards is {shown(rewards)}; an array of finite numbers is needed, first the round, then the team action."
+        )
+    return table.reshape(len(table), -1)

@@ -1,0 +1,57 @@
+"""A lower bound: what nobody, not even one brain with everybody's eyes, can do better than in the long run."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from cobandit.checks import shown
+from cobandit.errors import InvalidInput
+from cobandit.problem import Bernoulli, FixedMeans, Missed, Problem
+
+
+def lai_robbins(problem: Problem) -> float:
+    """The Lai-Robbins constant C: the *task* regret of a team that learns in every problem grows at least as C log T.
+
+    "Learns in every problem" means that regret grows slower than any power of T whatever the means; the bound is about
+    T without end, not about any one T. C = sum over the cells of Delta_a / kl(q mu_a, q mu_*), with kl the divergence
+    of two Bernoulli distributions and q = 1 - prod(1 - p_i) the chance that anybody sees a reward: the OR of what the
+    agents see tells a joint controller all there is to know, and no team can do better than a controller.
+    Team regret: times ``problem.team_factor``. If mu_* = 1 nothing could be better and C is 0; if nobody sees
+    anything while there is something to lose, C is infinite.
+    """
+    if not isinstance(problem, Problem):
+        raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+    means: Any = problem.means
+    if not isinstance(means, FixedMeans):
+        raise InvalidInput("problem has random means; the lower bound needs the means themselves: draw them first.")
+    if not isinstance(problem.reward, Bernoulli) or not isinstance(problem.observation, Missed):
+        raise InvalidInput(
+            f"problem has {problem.reward.name} rewards and {problem.observation.name!r} observation; "
+            "the lower bound is for Bernoulli rewards and 'missed' observation."
+        )
+    top = max(means.values)
+    if top == 1.0:
+        return 0.0
+    sight = 1.0 - math.prod(1.0 - p for p in problem.observation.observability)
+    total = 0.0
+    for mean in means.values:
+        if mean < top:
+            divergence = _kl(sight * mean, sight * top)
+            total += (top - mean) / divergence if divergence > 0.0 else math.inf
+    return total
+
+
+def _kl(x: float, y: float) -> float:
+    """The divergence of Bernoulli(y) from Bernoulli(x), for x < y < 1, accurate also for x close to y."""
+    if x == 0.0:
+        return -math.log1p(-y)
+    d = y - x
+    # x log(x/y) + (1 - x) log((1 - x)/(1 - y)) with the linear terms of both logarithms, which all but cancel, added
+    # up by hand: they make d^2 / (y (1 - y)).
+    return d * d / (y * (1.0 - y)) + x * _beyond_linear(-d / y) + (1.0 - x) * _beyond_linear(d / (1.0 - y))
+
+
+def _beyond_linear(u: float) -> float:
+    """log(1 + u) - u."""
+    return math.log1p(u) - u if abs(u) > 1e-4 else u * u * (-0.5 + u * (1.0 / 3.0 - 0.25 * u))

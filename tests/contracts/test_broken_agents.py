@@ -1,0 +1,337 @@
+"""Agents that each break one rule: the check names what happened, and the right rule catches it."""
+
+from __future__ import annotations
+
+import copy
+import random
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+
+from cobandit import Agent, AgentError, Controller, InvalidInput, NaiveUCB, Problem
+from cobandit.testing import RULES, AgentContract, check_agent, contract_problems
+
+
+class Steady(Agent):
+    """A well-behaved agent to break: it plays the own arm that paid most so far, the first where several did."""
+
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.paid = [0.0] * briefing.own_arms
+
+    def choose(self):
+        return self.paid.index(max(self.paid))
+
+    def observe(self, team_action, reward):
+        self.paid[team_action[self.briefing.agent]] += (0.0 if reward is None else reward) - 0.5
+
+
+class OneTooMany(Steady):
+    def choose(self):
+        return self.briefing.own_arms if self.round == 3 else 0
+
+
+class Halves(Steady):
+    def choose(self):
+        return 0.0
+
+
+class YesOrNo(Steady):
+    def choose(self):
+        return self.round == 2
+
+
+class Impatient(Steady):
+    """Cannot stand a round in which it saw nothing."""
+
+    def observe(self, team_action, reward):
+        self.paid[team_action[self.briefing.agent]] += reward - 0.5
+
+
+class Stubborn(Steady):
+    """Trusts that the partners play arm 0."""
+
+    def observe(self, team_action, reward):
+        super().observe(team_action, reward)
+        {0: "as agreed"}[team_action[self.briefing.agent - 1]]
+
+
+class SelfMade(Steady):
+    """Does not call super().reset."""
+
+    def reset(self, briefing, rng):
+        self.briefing = briefing
+        self.paid = [0.0] * briefing.own_arms
+
+
+class Hasty(Steady):
+    def observe(self, team_action, reward):
+        super().observe(team_action, reward)
+        self.round += 1
+
+
+class Seer(Steady):
+    @property
+    def predictions(self):
+        return {1 - self.briefing.agent: 7}
+
+
+class Nostalgic(Steady):
+    """Keeps what it learnt in earlier runs."""
+
+    def reset(self, briefing, rng):
+        learnt = getattr(self, "paid", [])
+        super().reset(briefing, rng)
+        if len(learnt) == len(self.paid):
+            self.paid = learnt
+
+
+class Loner(Steady):
+    def clone(self):
+        return self
+
+
+class Impostor(Steady):
+    def clone(self):
+        return Steady()
+
+
+@dataclass
+class Sloppy(Agent):
+    """Copies the outside of itself only, so that all clones write into one book."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.book = {}
+
+    def clone(self):
+        return copy.copy(self)
+
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.book.clear()
+
+    def choose(self):
+        return max(range(self.briefing.own_arms), key=lambda arm: self.book.get(arm, 0.0))
+
+    def observe(self, team_action, reward):
+        arm = team_action[self.briefing.agent]
+        self.book[arm] = self.book.get(arm, 0.0) + (reward or 0.0) - 0.5
+
+
+class Gossip(Steady):
+    """Shares a book among all of its class."""
+
+    book: dict[int, float] = {}  # noqa: RUF012
+
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.book.clear()
+
+    def choose(self):
+        return max(range(self.briefing.own_arms), key=lambda arm: self.book.get(arm, 0.0))
+
+    def observe(self, team_action, reward):
+        arm = team_action[self.briefing.agent]
+        self.book[arm] = self.book.get(arm, 0.0) + (reward or 0.0) - 0.5
+
+
+class Locked(Steady):
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.favourite = lambda: 0
+
+
+class Forgetful(Steady):
+    """Leaves its memory behind when pickled."""
+
+    def __getstate__(self):
+        return {**self.__dict__, "paid": [0.0] * len(self.__dict__.get("paid", []))}
+
+
+class NumpyGambler(Steady):
+    def choose(self):
+        return int(np.random.random() * self.briefing.own_arms)
+
+
+class PythonGambler(Steady):
+    def choose(self):
+        return random.randrange(self.briefing.own_arms)
+
+
+class SecretGambler(Steady):
+    """Draws from a stream of its own making, which nobody can repeat."""
+
+    def choose(self):
+        return int(np.random.default_rng().integers(self.briefing.own_arms))
+
+
+class Vandal(Steady):
+    oracle = True
+
+    def observe(self, team_action, reward):
+        super().observe(team_action, reward)
+        self.briefing.means[team_action] = 0.0
+
+
+class Scatterbrain(Controller):
+    """Chooses for one agent only."""
+
+    def choose(self):
+        return (0,)
+
+    def observe(self, team_action, rewards):
+        pass
+
+
+class OneArm(Scatterbrain):
+    def choose(self):
+        return 0
+
+
+class TooFar(Scatterbrain):
+    def choose(self):
+        return tuple(self.briefing.arms)
+
+
+class Adder(Scatterbrain):
+    """Adds up the rewards, also the ones nobody saw."""
+
+    def choose(self):
+        return (0,) * len(self.briefing.arms)
+
+    def observe(self, team_action, rewards):
+        sum(rewards)
+
+
+class Jealous(Steady):
+    """Plays with anybody but its own kind."""
+
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.rivals = 0
+
+    def choose(self):
+        if self.rivals > 3:
+            raise RuntimeError("too much agreement")
+        return 0
+
+    def observe(self, team_action, reward):
+        self.rivals = self.rivals + 1 if set(team_action) == {0} else 0
+
+
+BROKEN = [
+    (OneTooMany, "legal arms", "chose 2 in round 3 as agent 0 with rank 0 (2x2 arms, missed observation)"),
+    (OneTooMany, "legal arms", "a whole number from 0 to 1 is needed"),
+    (Halves, "legal arms", "chose 0.0 in round 1"),
+    (YesOrNo, "legal arms", "chose False in round 1"),
+    (Impatient, "legal arms", "told a reward of None (nothing was seen)"),
+    (Impatient, "legal arms", "missed-known observation"),
+    (Stubborn, "legal arms", "raised KeyError (1) in observe in round"),
+    (SelfMade, "legal arms", "must call super().reset(briefing, rng) first"),
+    (Hasty, "legal arms", "set its round to 2 in round 1; the engine moves self.round on"),
+    (Seer, "legal arms", "foresaw arm 7 of agent 1 in round 1"),
+    (Nostalgic, "reset forgets", "after a reset plays otherwise than when new"),
+    (Loner, "clone is independent", "returns itself from clone()"),
+    (Impostor, "clone is independent", "the same class with the same options is needed"),
+    (Sloppy, "clone is independent", "plays otherwise while another clone plays"),
+    (Gossip, "clone is independent", "clones must share nothing"),
+    (Locked, "pickles in mid-run", "cannot be pickled in mid-run"),
+    (Forgetful, "pickles in mid-run", "a pickle must carry its memory and its rng"),
+    (NumpyGambler, "own stream only", "draws from the global random or numpy.random"),
+    (PythonGambler, "own stream only", "draws from the global random or numpy.random"),
+    (SecretGambler, "own stream only", "plays otherwise in a second run with one seed"),
+    (Vandal, "briefing untouched", "changed means of its briefing"),
+    (Jealous, "plays in a team", "raised RuntimeError (too much agreement)"),
+    (Scatterbrain, "legal arms", "chose (0,) in round 1 for all agents (2x2 arms"),
+    (OneArm, "legal arms", "chose 0 in round 1 for all agents"),
+    (TooFar, "legal arms", "chose 2 in round 1 for all agents"),
+    (Adder, "legal arms", "told a reward of None (nothing was seen)"),
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule", "sentence"), BROKEN, ids=[f"{b[0].__name__}-{i}" for i, b in enumerate(BROKEN)]
+)
+def test_a_broken_rule_is_named(kind, rule, sentence):
+    with pytest.raises(AgentError) as caught:
+        RULES[rule](kind(), contract_problems(), 24, 0)
+    message = str(caught.value)
+    assert sentence in message
+    assert message.startswith(kind.__name__)
+    assert message.endswith(".")
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("kind", {case[0]: None for case in BROKEN}, ids=lambda kind: kind.__name__)
+def test_no_broken_agent_passes(kind):
+    with pytest.raises(AgentError):
+        check_agent(kind(), horizon=24)
+
+
+@pytest.mark.parametrize(
+    ("kind", "rule"),
+    [(Nostalgic, "reset forgets"), (Sloppy, "clone is independent"), (Forgetful, "pickles in mid-run"),
+     (NumpyGambler, "own stream only"), (Vandal, "briefing untouched")],
+)  # fmt: skip
+def test_one_fault_does_not_hide_behind_legal_arms(kind, rule):
+    RULES["legal arms"](kind(), contract_problems(), 12, 0)
+    with pytest.raises(AgentError):
+        RULES[rule](kind(), contract_problems(), 24, 0)
+
+
+class TestSteady(AgentContract):
+    """How the author of an agent uses the mixin."""
+
+    horizon = 24
+
+    def make(self):
+        return Steady()
+
+
+class TestForSomeSettingsOnly(AgentContract):
+    """An agent made for two agents who always know what they saw."""
+
+    problems = (Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5]),)
+
+    def make(self):
+        return Impatient()
+
+
+def test_the_agent_itself_is_left_as_it_is():
+    agent = NaiveUCB()
+    check_agent(agent, horizon=10)
+    assert not hasattr(agent, "briefing")
+
+
+def test_the_global_random_state_is_left_as_it_is():
+    random.seed(5)
+    np.random.seed(5)
+    with pytest.raises(AgentError):
+        RULES["own stream only"](NumpyGambler(), contract_problems(), 10, 0)
+    drawn = random.random(), np.random.random()
+    random.seed(5)
+    np.random.seed(5)
+    assert drawn == (random.random(), np.random.random())
+
+
+def test_a_class_in_place_of_an_agent():
+    with pytest.raises(InvalidInput, match=r"an Agent or a Controller is needed. Call it: Steady\(\)"):
+        check_agent(Steady)
+
+
+@pytest.mark.parametrize("problems", [[], ["2x2"]])
+def test_problems_that_are_none(problems):
+    with pytest.raises(InvalidInput, match="at least one Problem is needed"):
+        check_agent(Steady(), problems=problems)
+
+
+def test_a_horizon_too_short_to_break_in_two():
+    with pytest.raises(InvalidInput, match="horizon is 1; a whole number of at least 2"):
+        check_agent(Steady(), horizon=1)
+
+
+def test_the_mixin_asks_for_make():
+    with pytest.raises(NotImplementedError, match=r"must write make\(self\)"):
+        AgentContract().test_reset_forgets_everything()
