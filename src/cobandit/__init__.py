@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from cobandit.agents import PartnerAwareUCB as PartnerAwareUCB
     from cobandit.agents import Team as Team
     from cobandit.agents import VeryNaiveUCB as VeryNaiveUCB
+    from cobandit.agents import make_agent as make_agent
     from cobandit.engine import Result as Result
     from cobandit.engine import Trajectory as Trajectory
     from cobandit.engine import simulate as simulate
@@ -67,6 +68,7 @@ _HOME = {
         "PartnerAwareUCB",
         "Team",
         "VeryNaiveUCB",
+        "make_agent",
     ],
     "cobandit.engine": ["Result", "Trajectory", "simulate"],
     "cobandit.errors": ["AgentError", "CobanditError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"],

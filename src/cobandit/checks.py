@@ -8,10 +8,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cobandit.errors import InvalidInput, UnknownName
 
 Check = Callable[[str, Any], Any]
+
+MOST = 2**31 - 1
+"""The largest count anybody may ask for."""
 
 
 def shown(value: object) -> str:
@@ -24,8 +28,12 @@ def whole(low: int, high: int | None = None) -> Check:
     """A check for a whole number from ``low`` to ``high``."""
 
     def check(name: str, value: Any) -> int:
-        span = f"of at least {low}" if high is None else f"from {low} to {high}"
-        integral = isinstance(value, numbers.Integral) or (isinstance(value, float) and value.is_integer())
+        span = f"of at least {low}" if high is None else f"from {low} to {high:,}"
+        if high == MOST and not (isinstance(value, numbers.Integral) and value > high):
+            span = f"of at least {low}"
+        integral = isinstance(value, numbers.Integral) or (
+            isinstance(value, (float, np.floating)) and float(value).is_integer()
+        )
         if isinstance(value, (bool, np.bool_)) or not integral:
             raise InvalidInput(f"{name} is {shown(value)}; a whole number {span} is needed.")
         number = int(value)
@@ -48,7 +56,10 @@ def real(low: float, high: float = math.inf, *, above: bool = False, below: bool
             span = f"a finite number {left}{right}"
         if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, numbers.Real):
             raise InvalidInput(f"{name} is {shown(value)}; {span} is needed.")
-        number = float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
         too_low = number <= low if above else number < low
         too_high = number >= high if below else number > high
         if not math.isfinite(number) or too_low or too_high:
@@ -62,11 +73,22 @@ def one_of(known: Sequence[str]) -> Check:
     """A check for one of the known names."""
 
     def check(name: str, value: Any) -> str:
-        if value not in known:
-            raise UnknownName(name, value, known)
-        return str(value)
+        if not isinstance(value, str) or value not in known:
+            raise UnknownName(f"value for {name},", value, known)
+        return value
 
     return check
+
+
+def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
+    """An array of plain numbers; strings, booleans and ragged lists are refused."""
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        array = np.asarray(None)
+    if array.dtype.kind not in "iuf":
+        raise InvalidInput(f"{name} is {shown(values)}; {needed} is needed.")
+    return array.astype(np.float64)
 
 
 def one_per_agent(name: str, values: object, agents: int | None, check: Check) -> tuple[Any, ...]:

@@ -31,9 +31,13 @@ class UnknownName(InvalidInput):
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         choices = list(known)
+        self._parts = (what, name, choices)
         near = difflib.get_close_matches(str(name).lower().replace("_", "-"), choices, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         super().__init__(f"There is no {what} {name!r}.{hint} Known: {', '.join(choices)}.")
+
+    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, list[str]]]:
+        return UnknownName, self._parts
 
 
 class TooLarge(InvalidInput):
@@ -44,7 +48,11 @@ class MissingExtra(CobanditError, ImportError):
     """An optional part of the package is not installed."""
 
     def __init__(self, extra: str, purpose: str) -> None:
+        self._parts = (extra, purpose)
         super().__init__(f"{purpose} needs the extra {extra!r}: pip install 'cobandit[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
+        return MissingExtra, self._parts
 
 
 class AgentError(CobanditError):

@@ -38,7 +38,8 @@ class Briefing:
 
     ``agent`` is its own index, ``arms`` holds |A_i| of every agent, ``ranks`` every agent's rank (0 leads),
     ``horizon`` is T, ``binary`` says whether seen rewards are all 0 or 1, ``observation`` names the model.
-    ``means`` is None but for an agent that declares itself an oracle.
+    ``means`` is None but for an agent that declares itself an oracle; ``best_observer`` is -1 but for a joint
+    controller, which knows whose eyes are best.
     """
 
     agent: int
@@ -48,6 +49,7 @@ class Briefing:
     binary: bool = True
     observation: str = "missed"
     means: Tensor | None = None
+    best_observer: int = -1
 
     @property
     def own_arms(self) -> int:
@@ -116,9 +118,14 @@ class _Player:
         self.rng = rng
         self.round = 1
 
+    @property
+    def title(self) -> str:
+        """The registry name, or the class name of an agent that has none of its own."""
+        return str(type(self).__dict__.get("name") or type(self).__name__)
+
     def __str__(self) -> str:
         settings = ", ".join(f"{key}={value}" for key, value in self.options.items())
-        return f"{self.name or type(self).__name__}({settings})"
+        return f"{self.title}({settings})"
 
 
 @dataclass

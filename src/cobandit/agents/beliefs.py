@@ -96,11 +96,9 @@ class Posterior:
     """
 
     ties: str = option("first", "which of equal values wins: " + ", ".join(TIES), one_of(TIES))
-    prior_mean: float = option(0.5, "mean of the Gaussian prior (Gaussian settings only)", real(-math.inf))
-    prior_sd: float = option(
-        0.5, "standard deviation of the Gaussian prior (Gaussian settings only)", real(0.0, above=True)
-    )
-    noise_sd: float = option(0.5, "assumed noise of a seen reward (Gaussian settings only)", real(0.0, above=True))
+    prior_mean: float = option(0.5, "mean of the Gaussian prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.5, "standard deviation of the Gaussian prior (Gaussian settings only)", real(1e-6, 1e6))
+    noise_sd: float = option(0.5, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     def gaussian(self, counts: Any, sums: Any) -> tuple[Any, Any]:
         """Mean and precision of the Gaussian posterior."""

@@ -22,7 +22,7 @@ def fused(rewards: Sequence[float | None], briefing: Briefing) -> float | None:
         return next((reward for reward in rewards if reward != 0.0), 0.0)
     if briefing.observation == "missed-known":
         return next((reward for reward in rewards if reward is not None), None)
-    return rewards[briefing.ranks.index(0)]
+    return rewards[briefing.best_observer]
 
 
 @dataclass

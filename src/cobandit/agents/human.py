@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from cobandit.agents.base import Agent, TeamAction
 
@@ -19,9 +19,9 @@ class Human(Agent):
     ask: Callable[[Human], int] = field(kw_only=True)
     tell: Callable[[Human, TeamAction, float | None], None] = field(kw_only=True)
 
-    def clone(self) -> Human:
+    def clone(self) -> Self:
         """The same person: whoever asks and tells is shared, not copied."""
-        return Human(ask=self.ask, tell=self.tell)
+        return type(self)(ask=self.ask, tell=self.tell)
 
     def choose(self) -> int:
         """The person's arm."""

@@ -62,7 +62,7 @@ class KnowledgeGradient(Posterior, Agent):
             return means, expected - np.maximum(means, rival)
         means, precision = self.gaussian(counts, sums)
         noise_weight = 1.0 / (self.noise_sd * self.noise_sd)
-        spread = np.sqrt(1.0 / precision - 1.0 / (precision + noise_weight))
+        spread = np.sqrt(noise_weight / (precision * (precision + noise_weight)))
         distance = np.abs(means - best_of_others(means)) / spread
         rises = [s * normal_excess(d) for s, d in zip(spread.ravel().tolist(), distance.ravel().tolist(), strict=True)]
         return means, np.array(rises).reshape(means.shape)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import TIES, Memory, best
-from cobandit.checks import one_of, whole
+from cobandit.checks import MOST, one_of, whole
 
 
 @dataclass
@@ -25,7 +25,7 @@ class MDSEE(Agent):
     name: ClassVar[str] = "mdsee"
     paper: ClassVar[str] = "later literature: arXiv 2109.03818"
 
-    sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1))
+    sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1, MOST))
     ties: str = option("first", "which of equal means wins: " + ", ".join(TIES), one_of(TIES))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:

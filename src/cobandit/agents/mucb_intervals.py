@@ -19,6 +19,7 @@ class MUCBIntervals(Agent):
 
     An agent whose interval for the scheduled action lies wholly below its interval for another active one
     plays a different own arm instead; everybody sees it, and the scheduled action is dropped.
+    The last active action is never dropped, whatever others do. An agent with a single arm cannot give the sign.
     An interval is the mean of the own seen rewards +- sqrt(c log(1/delta) / n) with delta = 1/T^2.
     """
 
@@ -45,7 +46,7 @@ class MUCBIntervals(Agent):
         """Drop the scheduled action if anybody deviated; move on to the next active one."""
         played = int(np.ravel_multi_index(team_action, self.briefing.arms))
         self._memory.record(played, reward)
-        if played != self._scheduled:
+        if played != self._scheduled and self._active.sum() > 1:
             self._active[self._scheduled] = False
         following = (self._scheduled + 1 + np.arange(self._active.size)) % self._active.size
         self._scheduled = int(following[self._active[following].argmax()])

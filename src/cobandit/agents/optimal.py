@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction
+from cobandit.errors import AgentError
 
 
 @dataclass
@@ -21,7 +22,8 @@ class Optimal(Agent):
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Look a_* up once."""
         super().reset(briefing, rng)
-        assert briefing.means is not None, "the engine tells an oracle the means"
+        if briefing.means is None:
+            raise AgentError("The optimal agent was not told the means; only an engine can brief an oracle.")
         self._arm = int(np.unravel_index(int(briefing.means.argmax()), briefing.arms)[briefing.agent])
 
     def choose(self) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory, Posterior, best
 from cobandit.agents.foresight import Window, block_of, own_axis
-from cobandit.checks import whole
+from cobandit.checks import MOST, whole
 
 
 @dataclass
@@ -21,8 +21,8 @@ class PartnerAwareTS(Posterior, Agent):
     name: ClassVar[str] = "partner-aware-ts"
     paper: ClassVar[str] = "Conclusion (Limitations and Future Work), after Alg. 1 and Alg. 2"
 
-    window: int = option(25, "W: how many past arms of a partner a prediction samples from", whole(1))
-    repeat: int = option(1, "L: for how many rounds the leader keeps an arm", whole(1))
+    window: int = option(25, "W: how many past arms of a partner a prediction samples from", whole(1, MOST))
+    repeat: int = option(1, "L: for how many rounds the leader keeps an arm", whole(1, MOST))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """An empty memory and an empty window."""

@@ -11,7 +11,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory, UpperConfidence, best, random_arm
 from cobandit.agents.foresight import Window, block_of, own_axis
-from cobandit.checks import whole
+from cobandit.checks import MOST, whole
 
 
 @dataclass
@@ -26,8 +26,8 @@ class PartnerAwareUCB(UpperConfidence, Agent):
     name: ClassVar[str] = "partner-aware-ucb"
     paper: ClassVar[str] = "Alg. 1, Alg. 2; N agents: Generalization to More Agents"
 
-    window: int = option(25, "W: how many past arms of a partner a prediction samples from", whole(1))
-    repeat: int = option(1, "L: for how many rounds the leader keeps an arm", whole(1))
+    window: int = option(25, "W: how many past arms of a partner a prediction samples from", whole(1, MOST))
+    repeat: int = option(1, "L: for how many rounds the leader keeps an arm", whole(1, MOST))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Alg. 1 and 2, line "Initialize"."""

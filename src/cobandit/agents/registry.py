@@ -33,7 +33,7 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
 
 def agent_class(name: str) -> type[Agent] | type[Controller]:
     """The class behind a registry name; an unknown name gets the nearest right one."""
-    if name not in AGENTS:
+    if not isinstance(name, str) or name not in AGENTS:
         raise UnknownName("agent", name, AGENTS)
     return AGENTS[name]
 

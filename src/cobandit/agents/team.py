@@ -20,8 +20,9 @@ class Team:
     """
 
     def __init__(self, members: Iterable[Agent]) -> None:
-        if isinstance(members, (Agent, Controller)) or not isinstance(members, Iterable):
-            raise InvalidInput(f"members is {shown(members)}; a list with one agent per place is needed.")
+        if isinstance(members, (Agent, Controller, str)) or not isinstance(members, Iterable):
+            hint = f" Team.of({members!r}) makes a whole team of one kind." if isinstance(members, str) else ""
+            raise InvalidInput(f"members is {shown(members)}; a list with one agent per place is needed.{hint}")
         self.members: tuple[Agent, ...] = tuple(members)
         self.controller: Controller | None = None
         self._anywhere: Agent | None = None
@@ -32,7 +33,11 @@ class Team:
                     f"use Team.of({member.name!r})."
                 )
             if not isinstance(member, Agent):
-                hint = f" Team.of({member!r}) makes a whole team of one kind." if isinstance(member, str) else ""
+                hint = ""
+                if isinstance(member, str):
+                    hint = f" cobandit.make_agent({member!r}) makes one by name."
+                elif isinstance(member, type):
+                    hint = f" Call the class: {member.__name__}()."
                 raise InvalidInput(f"members[{place}] is {shown(member)}; an agent is needed.{hint}")
         if len(self.members) < 2:
             raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
@@ -47,7 +52,8 @@ class Team:
                 raise InvalidInput(f"options {shown(options)} go with a name; {kind} has its own already.")
             player = kind
         else:
-            raise InvalidInput(f"The kind of a team is {shown(kind)}; a registry name or an agent is needed.")
+            hint = f" Call the class: {kind.__name__}()." if isinstance(kind, type) else ""
+            raise InvalidInput(f"The kind of a team is {shown(kind)}; a registry name or an agent is needed.{hint}")
         team = cls.__new__(cls)
         team.members = ()
         team.controller = player if isinstance(player, Controller) else None
@@ -74,15 +80,15 @@ class Team:
         if self.controller is not None or self._anywhere is not None:
             player = self.controller or self._anywhere
             assert player is not None
-            return player.name or type(player).__name__
-        return " + ".join(member.name or type(member).__name__ for member in self.members)
+            return player.title
+        return " + ".join(member.title for member in self.members)
 
     def describe(self) -> dict[str, Any]:
         """The team as plain data (for provenance and JSON)."""
         lone = self.controller or self._anywhere
         if lone is not None:
-            return {"agent": lone.name or type(lone).__name__, **lone.options}
-        return {"members": [{"agent": m.name or type(m).__name__, **m.options} for m in self.members]}
+            return {"agent": lone.title, **lone.options}
+        return {"members": [{"agent": member.title, **member.options} for member in self.members]}
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Team) and self.describe() == other.describe()

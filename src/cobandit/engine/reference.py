@@ -32,7 +32,12 @@ class Match:
         )
 
         def told(player: Agent | Controller, agent: int) -> Briefing:
-            return dataclasses.replace(briefing, agent=agent, means=instance.means.copy() if player.oracle else None)
+            return dataclasses.replace(
+                briefing,
+                agent=agent,
+                means=instance.means.copy() if player.oracle else None,
+                best_observer=problem.best_observer if isinstance(player, Controller) else -1,
+            )
 
         self.agents = team.agents(problem.agents)
         for i, agent in enumerate(self.agents):
@@ -58,7 +63,7 @@ class Match:
         arms = self.environment.problem.arms
         if self.controller is not None:
             chosen = self.controller.choose()
-            if len(chosen) != len(arms):
+            if not isinstance(chosen, tuple) or len(chosen) != len(arms):
                 raise AgentError(
                     f"{self.controller} chose {shown(chosen)} in round {t}; it has {len(arms)} arms to choose."
                 )

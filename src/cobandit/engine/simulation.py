@@ -56,7 +56,7 @@ def simulate(
     if not isinstance(team, Team):
         raise InvalidInput(f"team is {shown(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
     horizon = whole(1, MOST_ROUNDS)("horizon", horizon)
-    first_run = whole(0, MOST_RUNS)("first_run", first_run)
+    first_run = whole(0, MOST_RUNS - 1)("first_run", first_run)
     runs = whole(1, MOST_RUNS - first_run)("runs", runs)
     seed = checked_seed(seed)
     points = checked_checkpoints(checkpoints, horizon)
@@ -113,7 +113,7 @@ def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
     """The rounds after which regret is kept, ascending."""
     if checkpoints is None or isinstance(checkpoints, (int, np.integer)):
         count = min(DEFAULT_CHECKPOINTS if checkpoints is None else whole(1)("checkpoints", checkpoints), horizon)
-        return np.unique(np.ceil(np.arange(1, count + 1) * (horizon / count)).astype(np.int64).clip(1, horizon))
+        return np.array([-(-k * horizon // count) for k in range(1, count + 1)], dtype=np.int64)
     if isinstance(checkpoints, (str, bytes)) or not hasattr(checkpoints, "__iter__"):
         raise InvalidInput(f"checkpoints is {shown(checkpoints)}; how many, or the rounds themselves, is needed.")
     check = whole(1, horizon)

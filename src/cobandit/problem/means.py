@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import real, shown, whole
+from cobandit.checks import numeric, real, shown, whole
 from cobandit.errors import InvalidInput, TooLarge
 
 Tensor = NDArray[np.float64]
+
+LARGEST_MEAN = 1e12
+"""Beyond this a sum of rewards would lose the differences it is there to show."""
 
 MOST_CELLS = 2**28
 """More team actions than this could not even be counted in memory for one run."""
@@ -47,19 +50,17 @@ class FixedMeans:
     @classmethod
     def of(cls, means: Any) -> FixedMeans:
         """From nested lists or an array with one axis per agent."""
-        try:
-            array = np.asarray(means, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidInput(
-                f"means is {shown(means)}; a matrix of numbers (one axis per agent, rows of equal length) is needed."
-            ) from None
+        array = numeric("means", means, "a matrix of numbers (one axis per agent, rows of equal length)")
         if array.ndim < 2 or array.size == 0:
             raise InvalidInput(
                 f"means has shape {array.shape}; one axis per agent is needed, so at least 2 axes, none of them empty."
             )
-        if not np.isfinite(array).all():
-            where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise InvalidInput(f"means{list(where)} is {array[where]}; finite numbers are needed.")
+        fine = np.abs(array) <= LARGEST_MEAN
+        if not fine.all():
+            where = tuple(int(i) for i in np.argwhere(~fine)[0])
+            raise InvalidInput(
+                f"means{list(where)} is {array[where]}; finite numbers up to {LARGEST_MEAN:g} are needed."
+            )
         return cls(checked_arms(array.shape), tuple(array.ravel().tolist()))
 
     def draw(self, rng: np.random.Generator) -> Tensor:
@@ -77,8 +78,8 @@ class RandomMeans:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", checked_arms(self.arms))
-        object.__setattr__(self, "low", real(-math.inf)("the lowest random mean", self.low))
-        object.__setattr__(self, "high", real(self.low)("the highest random mean", self.high))
+        object.__setattr__(self, "low", real(-LARGEST_MEAN)("the lowest random mean", self.low))
+        object.__setattr__(self, "high", real(self.low, LARGEST_MEAN)("the highest random mean", self.high))
 
     def draw(self, rng: np.random.Generator) -> Tensor:
         """The means of one run."""
@@ -93,17 +94,18 @@ def local_optima(arms: int) -> list[list[float]]:
 
     The diagonal falls evenly from .8 to .6, with .4 above it and .2 below it.
     """
-    size = whole(2)("arms", arms)
-    diagonal = [0.8 - 0.2 * i / (size - 1) for i in range(size)]
+    size = whole(2, 4096)("arms", arms)
+    diagonal = [round(0.8 - 0.2 * i / (size - 1), 12) for i in range(size)]
     return [[diagonal[i] if i == j else 0.4 if j > i else 0.2 for j in range(size)] for i in range(size)]
 
 
 def two_corners(agents: int, leader: int | None = None) -> Tensor:
     """Means for N agents with 2 arms each and two local optima, at all-zeros and all-ones (Fig. "sim4").
 
-    ``leader`` is the top-ranked agent: the last one by default, as p_i = i / N there.
+    ``leader`` is the top-ranked agent: the last one by default, as p_i = i / N there. With more than seven
+    agents the rule would lead to negative means.
     """
-    count = whole(2, 28)("agents", agents)
+    count = whole(2, 7)("agents", agents)
     top = whole(0, count - 1)("leader", count - 1 if leader is None else leader)
     means = np.empty((2,) * count)
     for cell in itertools.product((0, 1), repeat=count):

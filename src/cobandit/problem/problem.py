@@ -11,7 +11,7 @@ import numpy as np
 
 from cobandit.checks import one_per_agent, real, shown, whole
 from cobandit.errors import InvalidInput, UnknownName
-from cobandit.problem.means import FixedMeans, Means, RandomMeans, Tensor
+from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
 from cobandit.problem.observation import OBSERVATIONS, Noisy, Observation
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 
@@ -67,8 +67,8 @@ class Problem:
             for value in bounds:
                 if not 0.0 <= value <= 1.0:
                     raise InvalidInput(f"means holds {value:g}; the means of Bernoulli rewards must lie in [0, 1].")
-        weights = self.weights if len(self.weights) else (1.0 / agents,) * agents
-        object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0)))
+        weights = self.weights if self.weights != () else (1.0 / agents,) * agents
+        object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0, 1e6)))
         if not sum(self.weights) > 0.0:
             raise InvalidInput(f"weights is {shown(self.weights)}; at least one weight above 0 is needed.")
         object.__setattr__(self, "roles", _checked_roles(self.roles, agents))
@@ -95,7 +95,7 @@ class Problem:
             checked,
             Bernoulli(),
             _observation(observation, observability, noise, len(checked.arms)),
-            tuple(weights),
+            _listed(weights),
             roles,
         )
 
@@ -121,7 +121,7 @@ class Problem:
             checked,
             Gaussian.of(sd, checked.arms),
             _observation(observation, observability, noise, len(checked.arms)),
-            tuple(weights),
+            _listed(weights),
             roles,
         )
 
@@ -159,6 +159,11 @@ class Problem:
         spreads = self.reward.spreads(self.arms, rng)
         return Instance(means, spreads, self._ranks(rng))
 
+    @property
+    def best_observer(self) -> int:
+        """The agent that observes best; the first one of equals."""
+        return max(range(self.agents), key=lambda i: (self.observation.quality(i), -i))
+
     def known_ranks(self) -> tuple[int, ...]:
         """Each agent's rank, where it does not depend on the run (`roles` is not ``"random"``)."""
         if isinstance(self.roles, tuple):
@@ -188,6 +193,10 @@ class Problem:
         }
 
 
+def _listed(values: Any) -> Any:
+    return tuple(values) if isinstance(values, (list, np.ndarray)) else values
+
+
 def _ranks_of(order: list[int]) -> tuple[int, ...]:
     ranks = [0] * len(order)
     for rank, agent in enumerate(order):
@@ -201,25 +210,26 @@ def _means(means: Any, arms: Sequence[int] | None) -> Means:
     elif isinstance(means, str):
         if means != "random":
             raise UnknownName("kind of means", means, ["random"])
-        return RandomMeans((2, 2) if arms is None else tuple(arms))
+        return RandomMeans((2, 2) if arms is None else _listed(arms))
     else:
         checked = FixedMeans.of(means)
-    if arms is not None and tuple(arms) != checked.arms:
-        raise InvalidInput(f"arms is {shown(tuple(arms))}, but the means have shape {checked.arms}; leave arms out.")
+    if arms is not None and checked_arms(arms) != checked.arms:
+        raise InvalidInput(f"arms is {shown(arms)}, but the means have shape {checked.arms}; leave arms out.")
     return checked
 
 
 def _observation(
     name: str, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
 ) -> Observation:
-    if name not in OBSERVATIONS:
+    if not isinstance(name, str) or name not in OBSERVATIONS:
         raise UnknownName("observation model", name, OBSERVATIONS)
     wanted, unwanted = (noise, observability) if name == "noisy" else (observability, noise)
     words = ("noise", "observability") if name == "noisy" else ("observability", "noise")
     if unwanted is not None:
         raise InvalidInput(f"{words[1]} was given, but observation {name!r} is described by {words[0]}.")
+    limits = real(0.0, LARGEST_MEAN) if name == "noisy" else real(0.0, 1.0)
     default = (0.0 if name == "noisy" else 1.0,) * agents
-    levels = default if wanted is None else one_per_agent(words[0], wanted, agents, real(0.0))
+    levels = default if wanted is None else one_per_agent(words[0], wanted, agents, limits)
     return OBSERVATIONS[name](levels)
 
 

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cobandit.checks import real, shown
+from cobandit.checks import numeric, real
 from cobandit.errors import InvalidInput
-from cobandit.problem.means import Tensor
+from cobandit.problem.means import LARGEST_MEAN, Tensor
 
 
 @dataclass(frozen=True)
@@ -49,16 +49,11 @@ class Gaussian:
     @classmethod
     def of(cls, sd: Any, arms: tuple[int, ...]) -> Gaussian:
         """From one number, a pair ``(low, high)`` to draw from, or an array shaped like the means."""
-        not_negative = real(0.0)
-        if isinstance(sd, tuple) and len(sd) == 2 and not isinstance(sd[0], (tuple, list)):
-            low = not_negative("sd[0]", sd[0])
-            return cls(low, real(low)("sd[1]", sd[1]))
-        try:
-            array = np.asarray(sd, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidInput(
-                f"sd is {shown(sd)}; a number, a pair (low, high) or an array like the means is needed."
-            ) from None
+        not_negative = real(0.0, LARGEST_MEAN)
+        array = numeric("sd", sd, "a number, a pair (low, high) or an array like the means")
+        if array.shape == (2,):
+            low = not_negative("sd[0]", array[0].item())
+            return cls(low, real(low, LARGEST_MEAN)("sd[1]", array[1].item()))
         if array.ndim == 0:
             spread = not_negative("sd", array.item())
             return cls(spread, spread)

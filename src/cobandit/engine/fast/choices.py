@@ -149,7 +149,7 @@ def gradient_values(
             rise = mean * after_one + (1.0 - mean) * after_zero - max(mean, rival)
         else:
             precision = prior_weight + counts[cell] * noise_weight
-            spread = math.sqrt(1.0 / precision - 1.0 / (precision + noise_weight))
+            spread = math.sqrt(noise_weight / (precision * (precision + noise_weight)))
             distance = abs(mean - rival) / spread
             density = math.exp(-0.5 * distance * distance) / math.sqrt(2.0 * math.pi)
             tail = 0.5 * math.erfc(distance / math.sqrt(2.0))

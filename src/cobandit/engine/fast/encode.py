@@ -76,6 +76,7 @@ class Encoded:
     role_rule: int
     ranks: NDArray[np.int64]
     joint: bool
+    best_observer: int
     binary: bool
     options: NDArray[np.int64]
     numbers: NDArray[np.float64]
@@ -140,6 +141,7 @@ def encode(problem: Problem, team: Team, horizon: int) -> Encoded:
         role_rule=codes.ROLES_RANDOM if random_roles else codes.ROLES_GIVEN,
         ranks=np.array(range(problem.agents) if random_roles else problem.known_ranks(), dtype=np.int64),
         joint=team.controller is not None,
+        best_observer=problem.best_observer,
         binary=problem.binary,
         options=options,
         numbers=numbers,

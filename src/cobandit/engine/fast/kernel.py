@@ -164,6 +164,7 @@ def play_runs(
     role_rule: int,
     given_ranks: Any,
     joint: bool,
+    best_observer: int,
     binary: bool,
     options: Any,
     numbers: Any,
@@ -231,6 +232,7 @@ def play_runs(
     summit = np.ones(players, dtype=np.int64)
     below = np.zeros(players, dtype=np.int64)
     active = np.ones((players if schedules else 0, cells), dtype=np.uint8)
+    remaining_cells = np.zeros(players, dtype=np.int64)
     scheduled = np.zeros(players, dtype=np.int64)
     phase = np.zeros(players, dtype=np.int64)
     explored = np.zeros(players, dtype=np.int64)
@@ -281,6 +283,7 @@ def play_runs(
         commitment[:] = -1
         if schedules:
             active[:] = 1
+            remaining_cells[:] = cells
         if tournaments:
             for i in range(players):
                 if options[i, KIND] == BLOCK_UCB and options[i, SEARCH] == TOURNAMENT:
@@ -442,7 +445,7 @@ def play_runs(
             for i in range(players):
                 look = seen[i]
                 if joint:
-                    look = seen[order[0]]
+                    look = seen[best_observer]
                     if sight in (MISSED, MISSED_KNOWN):
                         look = 0.0 if sight == MISSED else math.nan
                         for j in range(agents - 1, -1, -1):
@@ -461,13 +464,12 @@ def play_runs(
                         if options[i, SEARCH] == TOURNAMENT and kind == BLOCK_UCB:
                             climb(tops[i], winners[i], first_leaf + leaf_of[where], 2 * summit[i] - 1, index, where)
                 if kind == INTERVALS:
-                    if played != scheduled[i]:
+                    if played != scheduled[i] and remaining_cells[i] > 1:
                         active[i, scheduled[i]] = 0
+                        remaining_cells[i] -= 1
                     following = (scheduled[i] + 1) % cells
-                    while active[i, following] == 0 and following != scheduled[i]:
+                    while active[i, following] == 0:
                         following = (following + 1) % cells
-                    if active[i, following] == 0:
-                        following = (scheduled[i] + 1) % cells
                     scheduled[i] = following
                 elif kind == PHASES:
                     if explored[i] < options[i, SWEEPS] * phase[i] * cells:
