@@ -29,7 +29,7 @@ def whole(low: int, high: int | None = None) -> Check:
 
     def check(name: str, value: Any) -> int:
         span = f"of at least {low}" if high is None else f"from {low} to {high:,}"
-        if high == MOST and not (isinstance(value, numbers.Integral) and value > high):
+        if high == MOST and not (isinstance(value, int) and value > high):
             span = f"of at least {low}"
         integral = isinstance(value, numbers.Integral) or (
             isinstance(value, (float, np.floating)) and float(value).is_integer()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import math
 import itertools
 import os
 import time
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from cobandit.agents.registry import AGENTS
 from cobandit.agents.team import Team
-from cobandit.checks import one_of, shown, whole
+from cobandit.checks import MOST, one_of, shown, whole
 from cobandit.engine import reference
 from cobandit.engine.result import Result
 from cobandit.engine.streams import MOST_RUNS, checked_seed
@@ -23,7 +24,6 @@ from cobandit.problem import Problem
 
 ENGINES = ("auto", "fast", "reference")
 DEFAULT_CHECKPOINTS = 100
-MOST_ROUNDS = 2**31 - 1
 
 Progress = Callable[[int, int], None]
 
@@ -55,7 +55,7 @@ def simulate(
         )
     if not isinstance(team, Team):
         raise InvalidInput(f"team is {shown(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
-    horizon = whole(1, MOST_ROUNDS)("horizon", horizon)
+    horizon = whole(1, MOST)("horizon", horizon)
     first_run = whole(0, MOST_RUNS - 1)("first_run", first_run)
     runs = whole(1, MOST_RUNS - first_run)("runs", runs)
     seed = checked_seed(seed)
@@ -132,8 +132,10 @@ def available_cores() -> int:
 def _refuse_what_cannot_fit(problem: Problem, horizon: int, runs: int, points: int, workers: int) -> None:
     """A size that cannot fit is refused before any work starts."""
     kept = 8 * runs * points
-    # Per cell and agent: a count, a sum, an index and twice as much again for the tournament; per round the tables.
-    playing = workers * problem.cells * (problem.agents + 1) * 8 * 8 + 8 * 4 * horizon
+    # Per cell and agent: counts, sums, indices and a tournament over arms padded to powers of two; per round tables.
+    padding = min(8.0, math.prod(1 << (size - 1).bit_length() for size in problem.arms) / problem.cells)
+    per_cell = int(64 + 24 * padding)
+    playing = workers * problem.cells * (problem.agents + 1) * per_cell + 8 * (problem.agents * 2 + 1) * horizon
     memory = physical_memory()
     if memory is not None and kept + playing > memory:
         raise TooLarge(

@@ -23,6 +23,9 @@ ROUNDS_PER_BLOCK = 400_000
 ROUNDS_WORTH_STEPPING = 1_000_000
 """Below this much work the general kernel is done before a lock-step one has been loaded."""
 
+RUNS_WORTH_STEPPING = LANES // 4
+"""With fewer runs most lanes would play for nobody."""
+
 KERNELS = ("general", "lanes", "forest")
 
 __all__ = ["run_regrets", "run_trajectory"]
@@ -45,7 +48,8 @@ def run_regrets(
     """
     encoded = encode(problem, team, horizon)
     if kernel is None:
-        kernel = encoded.kernel if len(runs) * horizon >= ROUNDS_WORTH_STEPPING else "general"
+        worth_it = len(runs) >= RUNS_WORTH_STEPPING and len(runs) * horizon >= ROUNDS_WORTH_STEPPING
+        kernel = encoded.kernel if worth_it else "general"
     words = seed_words(seed)
     regrets = np.zeros((len(runs), len(checkpoints)))
     size = max(1, min(ROUNDS_PER_BLOCK // horizon, -(-len(runs) // threads)))

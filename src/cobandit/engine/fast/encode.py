@@ -56,6 +56,9 @@ SMALL = 8
 MOST_LANE_CELLS = 16
 """Up to so many (padded) team actions lock-step runs scan; their code is made for each number anew."""
 
+MOST_FOREST_CELLS = 4096
+"""Beyond so many (padded) team actions the tournaments of all lanes together outgrow the caches."""
+
 WASTE = 8
 """A tournament pads every agent's arms to a power of two; beyond this factor a scan is kept instead."""
 
@@ -105,7 +108,8 @@ class Encoded:
         )
         if in_step and self.padded_cells <= MOST_LANE_CELLS and bool(companion.all() or not companion.any()):
             return "lanes"
-        if in_step and bool((self.options[:, codes.SEARCH] == codes.TOURNAMENT).all()):
+        grown = bool((self.options[:, codes.SEARCH] == codes.TOURNAMENT).all())
+        if in_step and grown and self.padded_cells <= MOST_FOREST_CELLS:
             return "forest"
         return "general"
 

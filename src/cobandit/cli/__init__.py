@@ -1,0 +1,63 @@
+"""The command line: ``cobandit simulate``, ``compare``, ``play``, ``agents`` and ``bound``.
+
+One file per command. Nothing heavy (NumPy, Numba, Matplotlib) is imported before a command needs it, so that
+``cobandit --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from cobandit import __version__
+from cobandit.cli.agents import agents
+from cobandit.cli.bound import bound
+from cobandit.cli.compare import compare
+from cobandit.cli.door import Door
+from cobandit.cli.options import HelpFromAgents
+from cobandit.cli.play import play
+from cobandit.cli.simulate import simulate
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="cobandit",
+    cls=Door,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"cobandit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
+    ] = False,
+) -> None:
+    """Bandit teams: agents, or a person and an AI, who choose together, see different rewards and cannot talk."""
+
+
+app.command(cls=HelpFromAgents)(simulate)
+app.command(cls=HelpFromAgents)(compare)
+app.command(cls=HelpFromAgents)(play)
+app.command()(agents)
+app.command()(bound)
+
+
+def main() -> None:
+    """The entry point of the ``cobandit`` command."""
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal without, say, the sign for plus-minus gets a stand-in, not a crash.
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")
+    app(prog_name="cobandit")

@@ -1,0 +1,74 @@
+"""The way out of every command: errors as one line, Ctrl-C as 130, a closed pipe as silence."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from cobandit.errors import CobanditError
+
+WRONG_INPUT = 2
+INTERRUPTED = 130  # 128 + SIGINT, as every shell counts
+
+
+class Door(TyperGroup):
+    """The group of all commands. Whatever leaves a command on purpose leaves without a traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command and turn its errors into one line and an exit code."""
+        try:
+            return super().invoke(ctx)
+        except CobanditError as error:
+            _fail(str(error))
+        except KeyboardInterrupt:
+            say("Interrupted: stopped before the end; nothing was kept.")
+            raise typer.Exit(INTERRUPTED) from None
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            _fail(os_error_line(error))
+        except MemoryError:
+            _fail("The memory of this machine is full; ask for fewer runs, checkpoints, rounds or arms.")
+
+    def main(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the program; what it printed is out, or known to be undeliverable, before Python shuts down."""
+        try:
+            try:
+                return super().main(*args, **kwargs)
+            finally:
+                sys.stdout.flush()
+        except BrokenPipeError:
+            _forget_stdout()
+            sys.exit(1)
+        except OSError as error:  # such as a full disk behind `> file`
+            _forget_stdout()
+            say(f"Error: {os_error_line(error)}")
+            sys.exit(WRONG_INPUT)
+
+
+def say(text: str) -> None:
+    """One line for the person, beside the data: on stderr."""
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def os_error_line(error: OSError) -> str:
+    """What the system refused, and for which file."""
+    reason = error.strerror or str(error) or type(error).__name__
+    return f"{reason}: {str(error.filename)!r}." if error.filename is not None else f"{reason}."
+
+
+def _fail(message: str) -> NoReturn:
+    say(f"Error: {message}")
+    raise typer.Exit(WRONG_INPUT) from None
+
+
+def _forget_stdout() -> None:
+    """Let Python's own flush at shutdown succeed, whatever is left in the buffer."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,83 @@
+"""What stands on the command line as text, read as values: never by ``eval``."""
+
+from __future__ import annotations
+
+import ast
+import json
+import warnings
+from typing import Any
+
+from cobandit.errors import InvalidInput, UnknownName
+
+MATRIX = '"[[.8,.4],[.2,.6]]"'
+NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
+
+
+def shown(text: str) -> str:
+    """The text as an error message shows it: short, on one line."""
+    line = repr(" ".join(text.split()))
+    return line if len(line) <= 60 else line[:57] + "..."
+
+
+def literal(text: str) -> Any:
+    """A number, a list, a string, true, false or null; raises ValueError for anything else.
+
+    Python's own literals come first because ``.8`` is how people write and is not JSON.
+    """
+    stripped = text.strip()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # "[1][2]" is a slip to be told of here, not a warning on the screen
+            return ast.literal_eval(stripped)
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, Warning):
+        pass
+    try:
+        return json.loads(stripped)
+    except (ValueError, RecursionError):
+        raise ValueError(text) from None
+
+
+def value(text: str) -> Any:
+    """A literal where the text is one (``none`` too), else the text itself."""
+    if text.strip().lower() == "none":
+        return None
+    try:
+        return literal(text)
+    except ValueError:
+        return text
+
+
+def numbers(flag: str, text: str, example: str) -> tuple[Any, ...]:
+    """Numbers separated by commas; each of them is checked where it is used."""
+    try:
+        found = literal(text)
+    except ValueError:
+        raise InvalidInput(f"{flag} is {shown(text)}; numbers and commas are needed, such as {example}.") from None
+    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+
+
+def means(flag: str, text: str) -> Any:
+    """A matrix, or one of `NAMED_MEANS`."""
+    word = text.strip()
+    if word in NAMED_MEANS:
+        return word
+    if word[:1].isalpha():
+        raise UnknownName("problem called", word, [*NAMED_MEANS, f"or a matrix such as {MATRIX}"])
+    try:
+        found = literal(word)
+    except ValueError:
+        found = None
+    if not isinstance(found, (list, tuple)):
+        raise InvalidInput(
+            f"{flag} is {shown(text)}; a matrix with one level of brackets per agent is needed, such as {MATRIX}, "
+            f"or one of {', '.join(NAMED_MEANS)}."
+        )
+    return found
+
+
+def setting(text: str) -> tuple[str, Any]:
+    """``name=value`` of an agent's option."""
+    name, sign, rest = text.partition("=")
+    if not sign or not name.strip():
+        raise InvalidInput(f"--option is {shown(text)}; name=value is needed, such as prior_sd=0.5.")
+    return name.strip().replace("-", "_"), value(rest)

@@ -1,0 +1,172 @@
+"""The fast engine plays the reference engine's very trajectories: every agent, every model, any mix of agents."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit.engine import fast, reference
+from cobandit.engine.fast.encode import encode
+
+HORIZON = 90
+
+SIGHTS = ("missed", "missed-known", "flipped", "noisy")
+ARMS = ((2, 2), (3, 2), (2, 4), (2, 3, 2), (3, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2))
+
+OPTIONS = {
+    "partner-aware-ucb": [
+        {},
+        {"window": 1, "repeat": 2},
+        {"window": 7, "repeat": 3, "index": "companion"},
+        {"index": "anytime", "ties": "random"},
+        {"ties": "random", "exploration": 0.5},
+    ],
+    "partner-aware-ts": [{}, {"window": 2, "repeat": 2, "prior_sd": 2.0, "noise_sd": 0.1}],
+    "naive-ucb": [{}, {"index": "companion", "ties": "random"}, {"index": "anytime"}, {"exploration": 0.0}],
+    "naive-ts": [{}, {"ties": "random", "prior_mean": 0.1}],
+    "very-naive-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}, {"ties": "random"}],
+    "knowledge-gradient": [{}, {"discount": 0.9}, {"ties": "random"}],
+    "centralised-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}],
+    "centralised-ts": [{}, {"ties": "random"}],
+    "optimal": [{}],
+    "mucb-intervals": [{}, {"exploration": 0.02}],
+    "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
+}
+CASES = [(name, options) for name, rows in OPTIONS.items() for options in rows]
+
+
+def a_problem(arms: tuple[int, ...], sight: str, reward: str = "bernoulli", roles="observability") -> cb.Problem:
+    levels = [round(1.0 - 0.17 * ((2 * i + 1) % len(arms)), 2) for i in range(len(arms))]
+    described = {"noise": levels} if sight == "noisy" else {"observability": levels}
+    make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
+    return make("random", arms=arms, observation=sight, roles=roles, **described)
+
+
+def assert_same(problem: cb.Problem, team: cb.Team, horizon: int, seed: int, run: int) -> None:
+    plain = reference.run_trajectory(problem, team, horizon, seed, run)
+    quick = fast.run_trajectory(problem, team, horizon, seed, run)
+    assert plain.ranks == quick.ranks
+    np.testing.assert_array_equal(plain.means, quick.means)
+    np.testing.assert_array_equal(plain.actions, quick.actions)
+    np.testing.assert_array_equal(plain.rewards, quick.rewards)
+    np.testing.assert_array_equal(plain.seen, quick.seen)
+    np.testing.assert_array_equal(plain.predictions, quick.predictions)
+
+
+def test_every_registered_agent_is_covered() -> None:
+    assert set(OPTIONS) == set(cb.AGENTS)
+
+
+@pytest.mark.parametrize("sight", SIGHTS)
+@pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: str(value))
+def test_each_agent_under_each_observation_model(name: str, options: dict, sight: str) -> None:
+    team = cb.Team.of(name, **options)
+    for number, arms in enumerate(ARMS):
+        reward = "gaussian" if number % 2 else "bernoulli"
+        assert_same(a_problem(arms, sight, reward), team, HORIZON, seed=number, run=2)
+
+
+@pytest.mark.parametrize("roles", ["random", (1, 0), (0, 1)], ids=str)
+@pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: str(value))
+def test_each_role_rule(name: str, options: dict, roles) -> None:
+    for run in range(3):
+        assert_same(a_problem((3, 4), "missed", roles=roles), cb.Team.of(name, **options), HORIZON, 5, run)
+
+
+def test_large_problems_where_the_tournament_decides() -> None:
+    team = cb.Team.of("partner-aware-ucb", window=3)
+    for arms, levels in (((9, 7), [0.4, 0.9]), ((5, 3, 6), [0.2, 0.9, 0.5])):
+        problem = cb.Problem.bernoulli("random", arms=arms, observability=levels)
+        assert_same(problem, team, 900, 1, 0)
+        assert_same(problem, cb.Team.of("naive-ucb"), 900, 1, 0)
+
+
+def test_a_single_round_and_a_single_cell() -> None:
+    for name, options in CASES:
+        assert_same(a_problem((2, 3), "missed"), cb.Team.of(name, **options), 1, 0, 0)
+        assert_same(a_problem((1, 1), "noisy", "gaussian"), cb.Team.of(name, **options), 12, 0, 0)
+
+
+members = st.sampled_from([case for case in CASES if not case[0].startswith("centralised")])
+
+
+@settings(derandomize=True, deadline=None, max_examples=120, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_any_mix_on_any_problem(data: st.DataObject) -> None:
+    arms = data.draw(st.lists(st.integers(1, 5), min_size=2, max_size=4).map(tuple), label="arms")
+    sight = data.draw(st.sampled_from(SIGHTS), label="sight")
+    reward = data.draw(st.sampled_from(["bernoulli", "gaussian"]), label="reward")
+    roles = data.draw(st.sampled_from(["observability", "random"]) | st.permutations(range(len(arms))).map(tuple))
+    levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
+    described = {"noise": levels} if sight == "noisy" else {"observability": levels}
+    make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
+    problem = make("random", arms=arms, observation=sight, roles=roles, **described)
+    chosen = data.draw(st.lists(members, min_size=len(arms), max_size=len(arms)), label="members")
+    team = cb.Team([cb.make_agent(name, **options) for name, options in chosen])
+    seed = data.draw(st.integers(0, 2**80), label="seed")
+    assert_same(
+        problem, team, data.draw(st.integers(1, 60), label="horizon"), seed, data.draw(st.integers(0, 2**32 - 2))
+    )
+
+
+@settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_the_lock_step_kernels_play_what_the_reference_plays(data: st.DataObject) -> None:
+    arms = data.draw(
+        st.sampled_from([(2, 2), (2, 2), (1, 3), (2, 3), (3, 4), (2, 2, 2), (3, 5), (2, 3, 4)]), label="arms"
+    )
+    sight = data.draw(st.sampled_from(["missed", "flipped"]), label="sight")
+    levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
+    roles = data.draw(st.just("observability") | st.permutations(range(len(arms))).map(tuple), label="roles")
+    index = data.draw(st.sampled_from(["paper", "anytime", "companion"]), label="index")
+    problem = cb.Problem.bernoulli("random", levels, arms=arms, observation=sight, roles=roles)
+    team = cb.Team(
+        [
+            cb.PartnerAwareUCB(
+                window=data.draw(st.integers(1, 12)),
+                repeat=data.draw(st.integers(1, 3)),
+                exploration=data.draw(st.sampled_from([0.0, 0.025, 2.0])),
+                index=index,
+            )
+            if data.draw(st.booleans())
+            else cb.NaiveUCB(index=index)
+            for _ in arms
+        ]
+    )
+    kernel = encode(problem, team, 50).kernel
+    if kernel == "general":
+        assert problem.cells > 8
+        assert index != "paper"
+    points = np.array([1, 7, 50])
+    plain = reference.run_regrets(problem, team, 50, 3, range(5, 75), points, lambda more: None)
+    quick = fast.run_regrets(problem, team, 50, 3, range(5, 75), points, 1, lambda more: None, kernel=kernel)
+    np.testing.assert_array_equal(plain, quick)
+
+
+def test_the_kernel_that_is_chosen() -> None:
+    def chosen(problem: cb.Problem, team: cb.Team) -> str:
+        return encode(problem, team, 100).kernel
+
+    small = cb.Problem.bernoulli(cb.local_optima(2), [1, 0.5])
+    large = cb.Problem.bernoulli("random", [1, 0.5], arms=(9, 9))
+    aware, companion = cb.Team.of("partner-aware-ucb"), cb.Team.of("partner-aware-ucb", index="companion")
+    assert chosen(small, aware) == chosen(small, companion) == "lanes"
+    assert chosen(large, aware) == "forest"
+    assert chosen(large, companion) == "general"
+    assert chosen(small, cb.Team.of("partner-aware-ucb", ties="random")) == "general"
+    assert chosen(small, cb.Team.of("partner-aware-ts")) == "general"
+    assert chosen(small, cb.Team([cb.NaiveUCB(), cb.NaiveUCB(index="companion")])) == "general"
+    assert chosen(cb.Problem.bernoulli(cb.local_optima(2), [1, 0.5], roles="random"), aware) == "general"
+    assert chosen(cb.Problem.gaussian(cb.local_optima(2), [0.1, 0.5]), aware) == "general"
+    assert chosen(cb.Problem.bernoulli(cb.local_optima(2), [1, 0.5], observation="missed-known"), aware) == "general"
+
+
+@pytest.mark.parametrize("name", cb.AGENTS)
+def test_regrets_agree_at_every_checkpoint(name: str) -> None:
+    problem = a_problem((2, 3), "missed")
+    team = cb.Team.of(name)
+    points = np.array([1, 2, 50, 64, 100])
+    plain = reference.run_regrets(problem, team, 100, 9, range(3, 8), points, lambda more: None)
+    quick = fast.run_regrets(problem, team, 100, 9, range(3, 8), points, 1, lambda more: None)
+    np.testing.assert_array_equal(plain, quick)
