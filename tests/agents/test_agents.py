@@ -13,6 +13,7 @@ from cobandit import (
     Agent,
     Briefing,
     CentralisedTS,
+    CentralisedUCB,
     Controller,
     Human,
     NaiveTS,
@@ -103,6 +104,58 @@ class TestBriefing:
     def test_the_leader_comes_first_whatever_its_index(self):
         assert Briefing(1, (2, 2, 2, 2), (2, 3, 0, 1), 10).higher == (2, 3, 0)
 
+    def test_nobody_is_told_whose_eyes_are_best_unless_somebody_says_so(self):
+        assert Briefing(0, (2, 2), (0, 1), 10).best_observer == -1
+
+
+class Curious:
+    """Keeps the briefings it gets in a book that its clones share."""
+
+    def __post_init__(self):
+        super().__post_init__()
+        self.book = []
+
+    def clone(self):
+        twin = super().clone()
+        twin.book = self.book
+        return twin
+
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.book.append(briefing)
+
+
+class CuriousAgent(Curious, NaiveUCB):
+    pass
+
+
+class CuriousBrain(Curious, CentralisedUCB):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("problem", "best"),
+    [
+        (Problem.bernoulli(observability=[0.5, 1.0]), 1),
+        (Problem.bernoulli(observability=[0.5, 1.0], roles=(0, 1)), 1),
+        (Problem.bernoulli(observability=[0.5, 1.0], roles="random"), 1),
+        (Problem.bernoulli(observability=[1.0, 0.5], observation="flipped", roles=(1, 0)), 0),
+        (Problem.gaussian(noise=[0.1, 0.5], roles=(1, 0)), 0),
+        (Problem.gaussian(noise=[0.5, 0.1, 0.1], arms=(2, 2, 2), roles=(0, 2, 1)), 1),
+    ],
+)
+class TestWhatTheEngineTells:
+    def test_a_joint_controller_is_told_who_observes_best(self, problem, best):
+        brain = CuriousBrain()
+        simulate(problem, Team.of(brain), horizon=3, runs=2, seed=0)
+        assert [told.best_observer for told in brain.book] == [best, best]
+
+    def test_a_lone_agent_is_not(self, problem, best):
+        agent = CuriousAgent()
+        simulate(problem, Team.of(agent), horizon=3, runs=2, seed=0)
+        assert [told.best_observer for told in agent.book] == [-1] * 2 * problem.agents
+        assert [told.agent for told in agent.book] == [*range(problem.agents)] * 2
+
 
 class TestTeam:
     def test_one_kind_fits_any_number(self):
@@ -139,6 +192,35 @@ class TestTeam:
         assert Team.of(Mine()).label == "Mine"
         assert Team([Mine(), NaiveUCB()]).label == "Mine + naive-ucb"
         assert str(Mine()) == "Mine()"
+
+    @pytest.mark.parametrize("base", [NaiveUCB, PartnerAwareUCB, CentralisedUCB, Human])
+    def test_one_made_of_a_registered_agent_goes_by_its_own_class(self, base):
+        class Mine(base):
+            pass
+
+        class Theirs(Mine):
+            name = "theirs"
+
+        class Ours(Theirs):
+            pass
+
+        settings = {"ask": None, "tell": None} if base is Human else {}
+        for kind, title in [(base, base.name), (Mine, "Mine"), (Theirs, "theirs"), (Ours, "Ours")]:
+            player = kind(**settings)
+            assert player.title == title
+            assert str(player).startswith(f"{title}(")
+            assert Team.of(player).label == title
+            assert Team.of(player).describe()["agent"] == title
+            assert repr(Team.of(player)).startswith(f"Team.of({title}(")
+        assert Team.of(Mine(**settings)) != Team.of(base(**settings))
+
+    def test_titles_in_a_mixed_team(self):
+        class Mine(NaiveUCB):
+            pass
+
+        team = Team([Mine(), NaiveUCB()])
+        assert team.label == "Mine + naive-ucb"
+        assert [member["agent"] for member in team.describe()["members"]] == ["Mine", "naive-ucb"]
 
     def test_described_as_plain_data(self):
         told = json.loads(json.dumps(Team([NaiveUCB(exploration=0.1), PartnerAwareUCB(window=3)]).describe()))

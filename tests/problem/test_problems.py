@@ -20,15 +20,11 @@ def ranks(problem, seed=0):
 
 
 class TestNamedMeans:
-    def test_two_local_optima_are_the_papers_fixed_matrix(self):
-        assert np.allclose(local_optima(2), FIXED, rtol=0, atol=1e-15)
-
-    @pytest.mark.xfail(raises=AssertionError, reason="reported: 0.8 - 0.2 is 0.6000000000000001")
-    def test_to_the_last_bit(self):
+    def test_two_local_optima_are_the_papers_fixed_matrix_to_the_last_bit(self):
         assert local_optima(2) == FIXED
 
     def test_three_local_optima(self):
-        assert np.allclose(local_optima(3), [[0.8, 0.4, 0.4], [0.2, 0.7, 0.4], [0.2, 0.2, 0.6]])
+        assert local_optima(3) == [[0.8, 0.4, 0.4], [0.2, 0.7, 0.4], [0.2, 0.2, 0.6]]
 
     @pytest.mark.parametrize("size", [2, 3, 4, 5, 30])
     def test_every_diagonal_cell_is_the_best_of_its_row_and_column(self, size):
@@ -59,6 +55,12 @@ class TestNamedMeans:
         assert means[1, 1, 1, 0] == pytest.approx(0.4)  # one step from all-ones
         assert means[1, 1, 0, 0] == pytest.approx(0.3)  # two steps from both, the leader plays 0
         assert means[0, 0, 1, 1] == pytest.approx(0.1)
+
+    def test_two_corners_of_seven_agents_go_down_to_zero(self):
+        # Three steps from both corners, the leader plays 1: .2 - .1 * 2. An eighth agent would take it below 0.
+        means = two_corners(7)
+        assert means.min() == means[0, 0, 0, 0, 1, 1, 1] == 0.0
+        assert Problem.bernoulli(means).agents == 7
 
     @pytest.mark.parametrize("count", [2, 3, 4, 5, 6, 7])
     def test_both_corners_are_local_optima(self, count):
@@ -107,6 +109,14 @@ class TestRoles:
         share = 1 / orders
         spread = (draws * share * (1 - share)) ** 0.5
         assert all(abs(times - draws * share) < 5 * spread for times in seen.values())
+
+    @pytest.mark.parametrize("roles", ["observability", "random", (0, 1, 2, 3), (3, 2, 1, 0)])
+    def test_the_best_observer_is_the_same_whatever_the_roles(self, roles):
+        by_sight = Problem.bernoulli(arms=(2, 2, 2, 2), observability=[0.3, 0.7, 0.3, 0.7], roles=roles)
+        by_noise = Problem.gaussian(arms=(2, 2, 2, 2), noise=[0.3, 0.3, 0.1, 0.1], roles=roles)
+        assert by_sight.best_observer == 1  # of equals the first
+        assert by_noise.best_observer == 2
+        assert Problem.gaussian(arms=(2, 2, 2, 2), roles=roles).best_observer == 0
 
     def test_random_roles_leave_the_means_alone(self):
         # Roles are drawn after the means, so the same seed gives the same means with and without them.
@@ -176,11 +186,21 @@ class TestInstance:
         assert np.allclose(instance.means.ravel(), drawn[:4])
         assert np.allclose(instance.spreads.ravel(), 0.1 + 0.4 * drawn[4:])
 
+    @pytest.mark.parametrize("kind", [list, tuple, np.array])
+    @pytest.mark.parametrize("arms", [(2, 2), (2, 3), (1, 2, 2)])
+    def test_a_pair_of_spreads_is_one_however_it_is_written(self, kind, arms):
+        problem = Problem.gaussian(arms=arms, sd=kind([0.1, 0.5]))
+        assert problem == Problem.gaussian(arms=arms)  # the default
+        assert (problem.reward.low, problem.reward.high, problem.reward.values) == (0.1, 0.5, None)
+        assert [type(end) for end in (problem.reward.low, problem.reward.high)] == [float, float]
+
     def test_one_spread_for_all_and_given_spreads(self):
         one = Problem.gaussian(FIXED, sd=0.3).instance(np.random.default_rng(0))
         assert one.spreads.tolist() == [[0.3, 0.3], [0.3, 0.3]]
         given = [[0.1, 0.2], [0.3, 0.0]]
         assert Problem.gaussian(FIXED, sd=given).instance(np.random.default_rng(0)).spreads.tolist() == given
+        array = np.array(given)
+        assert Problem.gaussian(FIXED, sd=array).instance(np.random.default_rng(0)).spreads.tolist() == given
         pair_of_rows = tuple(tuple(row) for row in given)
         assert Problem.gaussian(FIXED, sd=pair_of_rows).instance(np.random.default_rng(0)).spreads.tolist() == given
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
-import math
 import itertools
+import math
 import os
 import time
 from collections.abc import Callable, Sequence

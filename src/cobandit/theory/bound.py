@@ -19,9 +19,7 @@ K is the number of team actions, m of rows, k of columns, and every cell but the
    of it and declines; nothing about (i, j) changes any more, and the team is held in row i. This breaks the
    theorem and cannot be mended without a further condition. If the *worse* observer leads, as happens in half of the
    runs under unknown observability, a standoff is the rule in some problems (the tests hold one). If both see equally
-   well it is rare, but its probability can fall so slowly in T that the bound is passed in the end: with means
-   (1, .93), (.95, .3) and p = (.5, .5), 8 of 300 simulated runs of 10^11 rounds were held, which took the mean
-   regret to 70 times the bound, while the median was a hundredth of it.
+   well it is rare, but nothing in the proof makes its probability fall as fast as 1/T.
 
 So neither ``printed`` nor ``proved`` is a theorem for every problem and horizon. `Bound.safe` is: it is the smaller of
 the bound that needs no argument (every round lost, `Bound.linear`) and of a repaired one, proved at `_repaired`,
@@ -304,12 +302,7 @@ def _repaired(table: _Table, horizon: int) -> float:
 
 def _leaders(problem: Problem) -> tuple[int, ...]:
     """The agents that may lead: one, or both where the roles are drawn at random."""
-    if problem.roles == "random":
-        return (0, 1)
-    if isinstance(problem.roles, tuple):
-        return (problem.roles.index(0),)
-    p = problem.observation.levels
-    return (0,) if p[0] >= p[1] else (1,)
+    return (0, 1) if problem.roles == "random" else (problem.known_ranks().index(0),)
 
 
 def _check_problem(problem: Any) -> None:

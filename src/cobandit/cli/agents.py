@@ -1,0 +1,81 @@
+"""``cobandit agents``: every registered agent, its options and the part of the paper it implements."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.cli import options as shared
+from cobandit.errors import UnknownName
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from cobandit.agents import Agent, Controller
+
+
+def agents(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this one, with all that is said of it.")] = None,
+    format: Annotated[str, typer.Option(metavar="table|json", help="For people, or for programs.")] = "table",
+) -> None:
+    """List the agents, their options and defaults, and the parts of the paper they implement."""
+    from cobandit.agents import AGENTS, agent_class
+    from cobandit.cli import output
+
+    if format not in ("table", "json"):
+        raise UnknownName("format", format, ("table", "json"))
+    kinds = list(AGENTS.values()) if name is None else [agent_class(name)]
+    if format == "json":
+        plain = [_plain(kind) for kind in kinds]
+        output.print_json({"agents": plain} if name is None else plain[0])
+        return
+    screen = output.console()
+    for kind in kinds:
+        _print(screen, kind, whole=name is not None)
+    if name is None:
+        screen.print("Options with a flag of their own: " + ", ".join(f"--{flag}" for flag in shared.AGENT_FLAGS) + ";")
+        screen.print("any other one: --option NAME=VALUE. More on one agent: cobandit agents NAME")
+
+
+def _plain(kind: type[Agent] | type[Controller]) -> dict[str, Any]:
+    from cobandit.agents import Controller
+
+    rows = kind.option_rows()
+    return {
+        "name": kind.name,
+        "paper": kind.paper,
+        "joint": issubclass(kind, Controller),
+        "doc": _doc(kind),
+        "options": [{"name": option, "default": default, "help": text} for option, default, text in rows],
+    }
+
+
+def _doc(kind: type[Agent] | type[Controller]) -> str:
+    return (inspect.getdoc(kind) or "").replace("``", "")
+
+
+def _print(screen: Console, kind: type[Agent] | type[Controller], *, whole: bool) -> None:
+    from rich import box
+    from rich.padding import Padding
+    from rich.table import Table
+
+    said = _plain(kind)
+    text = said["doc"] if whole else said["doc"].split("\n\n")[0]
+    screen.print(said["name"], style="bold")
+    for paragraph in text.split("\n\n"):
+        screen.print(Padding(" ".join(paragraph.split()), (0, 0, 0, 2)))
+    if whole and said["joint"]:
+        screen.print(Padding("One brain for all the agents of a team: it cannot be a member of a mixed team.", (0, 0, 0, 2)))
+    screen.print(Padding(f"Paper: {said['paper']}", (0, 0, 0, 2)))
+    if said["options"]:
+        rows = Table(box=box.SIMPLE_HEAD if whole else None, show_header=whole, pad_edge=False, padding=(0, 1))
+        for head in ("option", "default", "meaning"):
+            rows.add_column(head)
+        for row in said["options"]:
+            rows.add_row(row["name"], "none" if row["default"] is None else str(row["default"]), row["help"])
+        screen.print(Padding(rows, (0, 0, 0, 4)))
+    else:
+        screen.print(Padding("It has no options.", (0, 0, 0, 4)))
+    screen.print()

@@ -1,0 +1,80 @@
+"""``cobandit bound``: the numbers of Theorem 1."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobandit.cli import options as shared
+from cobandit.cli import parsing
+from cobandit.errors import UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.problem import Problem
+    from cobandit.theory import Bound
+
+KINDS = {
+    "printed": "Theorem 1 as the paper states it (p_max squared under the second sum)",
+    "proved": "the same with p_min squared there, which its proof needs",
+    "counted": "the proof's own sum, with whole counts and without its last, rough step",
+    "unknown": "the footnote's form, where nobody knows who observes better",
+    "linear": "every round lost: true of any team",
+    "safe": "the smaller of linear and a repaired proof: holds in every problem",
+}
+
+
+def bound(
+    means: shared.Means = "fixed",
+    arms: shared.Arms = None,
+    observability: shared.Observability = None,
+    weights: shared.Weights = None,
+    roles: shared.Roles = "observability",
+    horizon: Annotated[
+        str, typer.Option(metavar="T[,T2,...]", help="One horizon or several.", rich_help_panel=shared.THE_WORK)
+    ] = "2000",
+    format: Annotated[
+        str, typer.Option(metavar="table|json", help="For people, or for programs.", rich_help_panel=shared.THE_OUTPUT)
+    ] = "table",
+) -> None:
+    """Print Theorem 1's upper bounds on the team regret of Partner-Aware UCB.
+
+    They are about two agents with Bernoulli rewards, missed observation, W = 1, L = 2, c = 2 and a known horizon.
+    """
+    from cobandit.cli import output
+    from cobandit.theory import bound as theorem
+
+    if format not in ("table", "json"):
+        raise UnknownName("format", format, ("table", "json"))
+    problem = shared.problem_of(means=means, arms=arms, observability=observability, weights=weights, roles=roles)
+    bounds = [theorem(problem, rounds) for rounds in parsing.numbers("--horizon", horizon, "1000,2000")]
+    if format == "json":
+        output.print_json({"problem": problem.describe(), "bounds": [found.to_dict() for found in bounds]})
+    else:
+        _print_table(problem, bounds)
+
+
+def _print_table(problem: Problem, bounds: list[Bound]) -> None:
+    from cobandit.cli.output import console, number, problem_lines, table
+
+    screen = console()
+    screen.print("Upper bounds on the team regret R(T) of partner-aware-ucb with window 1, repeat 2, exploration 2")
+    for line in problem_lines(problem):
+        screen.print(line)
+    rows = table("horizon", *KINDS)
+    for found in bounds:
+        rows.add_row(f"{found.horizon:,}", *(number(getattr(found, kind)) for kind in KINDS))
+    screen.print(rows)
+    for kind, meaning in KINDS.items():
+        screen.print(f"  {kind:<9}{meaning}")
+    last = bounds[-1]
+    if last.logarithmic:
+        screen.print("The safe bound is of the order of log T in the end: no standoff can hold this team.")
+    else:
+        screen.print("No bound of the order of log T is proved here: the team may be held in a standoff.")
+    screen.print()
+    screen.print(f"Plays after which a cell is, most likely, done with (u of the proof), T = {last.horizon:,}:")
+    counts = table("", *(f"agent 1: {arm}" for arm in range(problem.arms[1])), first="left")
+    for arm, row in enumerate(last.counts):
+        counts.add_row(f"agent 0: {arm}", *(number(count) if count == float("inf") else f"{count:,.0f}" for count in row))
+    screen.print(counts)

@@ -1,0 +1,358 @@
+"""The options that several commands share, and what problems and teams they make.
+
+Every value arrives as text and is checked by the library itself, so one mistake gets one and the same sentence from
+the command line and from Python. The words about the agents' options come from the agents' own rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from cobandit.cli import parsing
+from cobandit.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.agents import Agent, Controller, Team
+    from cobandit.problem import Problem
+
+FIXED = [[0.8, 0.4], [0.2, 0.6]]
+"""The matrix of the paper's simulations, with two local optima."""
+
+SIGHT = (1.0, 0.5)
+NOISE = (0.1, 0.5)
+"""What two agents see where nothing is said: the paper's simulations, and those with Gaussian rewards."""
+
+REWARDS = ("bernoulli", "gaussian")
+FORMATS = ("table", "json", "csv")
+
+THE_TEAM = "The team"
+THE_PROBLEM = "The problem"
+THE_WORK = "The simulation"
+THE_OUTPUT = "The output"
+
+# The agents' options that have a flag of their own; every other one is reached by --option.
+AGENT_FLAGS = ("window", "repeat", "exploration", "index", "ties", "discount")
+
+Means = Annotated[
+    str,
+    typer.Option(
+        metavar="MATRIX|NAME",
+        help=f"The means: a matrix such as {parsing.MATRIX} (for N agents N levels of brackets), or fixed (the "
+        "paper's matrix), random (drawn anew for each run), local-optima, corners; the last three with --arms.",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Arms = Annotated[
+    str | None,
+    typer.Option(
+        metavar="K,K",
+        help="How many arms each agent has (two each, where not given).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Reward = Annotated[
+    str, typer.Option(metavar="|".join(REWARDS), help="The reward model.", rich_help_panel=THE_PROBLEM)
+]
+Spread = Annotated[
+    str | None,
+    typer.Option(
+        metavar="S|LOW,HIGH",
+        help="Standard deviation of Gaussian rewards: one number, a range to draw each from (0.1,0.5 where not "
+        "given), or a matrix like the means.",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Observation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="missed|missed-known|flipped|noisy",
+        help="What an agent sees if it does not see the reward (missed; for Gaussian rewards noisy).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Observability = Annotated[
+    str | None,
+    typer.Option(
+        metavar="P,P",
+        help="For each agent the chance of seeing the reward itself (two agents 1,0.5; N agents 1/N to 1).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Noise = Annotated[
+    str | None,
+    typer.Option(
+        metavar="S,S",
+        help="For each agent the standard deviation of its noisy sight (two agents 0.1,0.5).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Weights = Annotated[
+    str | None,
+    typer.Option(
+        metavar="W,W",
+        help="The agents' weights in the team reward (equal, adding up to 1).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Roles = Annotated[
+    str,
+    typer.Option(
+        metavar="observability|random|RANKS",
+        help="Who leads: the best observer, one drawn for each run, or each agent's rank (1,0: the second leads).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+
+_FROM_THE_AGENTS = "(see cobandit agents)"
+
+Window = Annotated[str | None, typer.Option(metavar="W", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+Repeat = Annotated[str | None, typer.Option(metavar="L", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+Exploration = Annotated[str | None, typer.Option(metavar="C", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+Index = Annotated[str | None, typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+Ties = Annotated[str | None, typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+Discount = Annotated[str | None, typer.Option(metavar="GAMMA", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+Option = Annotated[
+    list[str] | None, typer.Option(metavar="NAME=VALUE", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)
+]
+
+Horizon = Annotated[str, typer.Option(metavar="T", help="Rounds in a run.", rich_help_panel=THE_WORK)]
+Runs = Annotated[str, typer.Option(metavar="N", help="How many runs.", rich_help_panel=THE_WORK)]
+Seed = Annotated[
+    str, typer.Option(metavar="N", help="The seed; the same one gives the same runs.", rich_help_panel=THE_WORK)
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="auto|fast|reference",
+        help="Compiled or plain Python; the results are the same.",
+        rich_help_panel=THE_WORK,
+    ),
+]
+Threads = Annotated[
+    str | None,
+    typer.Option(
+        metavar="N",
+        help="Threads of the fast engine (all cores, where not given); the results are the same.",
+        rich_help_panel=THE_WORK,
+    ),
+]
+Format = Annotated[
+    str,
+    typer.Option(metavar="|".join(FORMATS), help="For people, or for programs.", rich_help_panel=THE_OUTPUT),
+]
+
+
+class HelpFromAgents(TyperCommand):
+    """A command whose help on the agents' options is taken from their rows, at the moment somebody asks for it."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Fill the words in and print."""
+        words = agent_help()
+        for param in self.params:
+            if param.name in words and hasattr(param, "help"):
+                param.help = words[param.name].replace("[", r"\[")
+        super().format_help(ctx, formatter)
+
+
+def agent_help() -> dict[str, str]:
+    """The help of each option about agents, by the option's name."""
+    from cobandit.agents import AGENTS
+
+    rows: dict[str, list[tuple[str, Any, str]]] = {}
+    for agent, kind in AGENTS.items():
+        for name, default, text in kind.option_rows():
+            rows.setdefault(name, []).append((agent, default, text))
+    words = {name: _option_help(found) for name, found in rows.items() if name in AGENT_FLAGS}
+    rest = sorted(name for name in rows if name not in AGENT_FLAGS)
+    words["option"] = f"Any other option of an agent (repeatable): {', '.join(rest)}."
+    known = ", ".join(AGENTS)
+    words["team"] = f"The agents: {known}."
+    words["partner"] = f"The AI: {', '.join(name for name, kind in AGENTS.items() if not _is_joint(kind))}."
+    return words
+
+
+def _option_help(rows: list[tuple[str, Any, str]]) -> str:
+    """One agent's words stand for all of them; a default of its own is told with the agent's name."""
+    _, default, text = rows[0]
+    others = [f"{agent}: {_plain(other)}" for agent, other, _ in rows if other != default]
+    return f"{text} (default {'; '.join([_plain(default), *others])})"
+
+
+def _plain(default: Any) -> str:
+    return "none" if default is None else str(default)
+
+
+def _is_joint(kind: type[Agent] | type[Controller]) -> bool:
+    from cobandit.agents import Controller
+
+    return issubclass(kind, Controller)
+
+
+def checked_format(name: str) -> str:
+    """One of `FORMATS`."""
+    if name not in FORMATS:
+        raise UnknownName("format", name, FORMATS)
+    return name
+
+
+def agent_options(given: Mapping[str, str | None], settings: Sequence[str] | None) -> dict[str, Any]:
+    """The options named on the command line: those with a flag of their own and those of --option."""
+    options = {name: parsing.value(text) for name, text in given.items() if text is not None}
+    for text in settings or ():
+        name, setting = parsing.setting(text)
+        if name in options:
+            raise InvalidInput(f"The option {name} was given twice; once is needed.")
+        options[name] = setting
+    return options
+
+
+def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> list[Team]:
+    """A team from each line-up: one name for every place, or one name per place.
+
+    An option goes to every agent that has it; at least one must have it.
+    """
+    from cobandit.agents import Team, agent_class, make_agent
+
+    kinds = {name: agent_class(name) for lineup in lineups for name in lineup}
+    taken = {name: {row[0] for row in kind.option_rows()} for name, kind in kinds.items()}
+    for option in options:
+        if not any(option in known for known in taken.values()):
+            every = sorted(set().union(*taken.values()))
+            if not every:
+                raise InvalidInput(f"{' and '.join(kinds)} has no options, but {option} was given.")
+            raise UnknownName(f"option of {', '.join(kinds)} called", option, every)
+
+    def options_of(name: str) -> dict[str, Any]:
+        return {option: setting for option, setting in options.items() if option in taken[name]}
+
+    teams = []
+    for lineup in lineups:
+        if len(lineup) == 1:
+            teams.append(Team.of(lineup[0], **options_of(lineup[0])))
+            continue
+        members: list[Any] = []
+        for name in lineup:
+            if _is_joint(kinds[name]):
+                raise InvalidInput(f"{name} is one brain for the whole team; it cannot sit beside {_others(lineup)}.")
+            members.append(make_agent(name, **options_of(name)))
+        teams.append(Team(members))
+    return teams
+
+
+def _others(lineup: Sequence[str]) -> str:
+    return "other agents" if len(set(lineup)) > 1 else "another one"
+
+
+def problem_of(
+    *,
+    means: str,
+    arms: str | None = None,
+    reward: str = "bernoulli",
+    sd: str | None = None,
+    observation: str | None = None,
+    observability: str | None = None,
+    noise: str | None = None,
+    weights: str | None = None,
+    roles: str = "observability",
+) -> Problem:
+    """The problem that the options describe; what is not said is as in the paper's simulations."""
+    from cobandit.problem import Problem
+    from cobandit.problem.observation import OBSERVATIONS
+
+    if reward not in REWARDS:
+        raise UnknownName("reward model", reward, REWARDS)
+    model = observation or ("missed" if reward == "bernoulli" else "noisy")
+    if model not in OBSERVATIONS:
+        raise UnknownName("observation model", model, OBSERVATIONS)
+    ranks: Any = roles if roles[:1].isalpha() else parsing.numbers("--roles", roles, "1,0")
+    sizes = None if arms is None else _arms(arms)
+    matrix = parsing.means("--means", means)
+    named = matrix if isinstance(matrix, str) else None
+    agents = _depth(matrix) if named is None else 2 if sizes is None else len(sizes)
+
+    sight: dict[str, Any] = {}
+    if observability is not None:
+        sight["observability"] = parsing.numbers("--observability", observability, "1,0.5")
+    if noise is not None:
+        sight["noise"] = parsing.numbers("--noise", noise, "0.1,0.5")
+    kind = "noise" if model == "noisy" else "observability"
+    sight.setdefault(kind, _default_sight(kind, agents))
+
+    matrix = _means(matrix, sizes, agents, ranks, sight[kind], model)
+    shared = {
+        "arms": sizes,
+        "observation": model,
+        "weights": () if weights is None else parsing.numbers("--weights", weights, "1,1"),
+        "roles": ranks,
+        **sight,
+    }
+    if reward == "bernoulli":
+        if sd is not None:
+            raise InvalidInput("--sd was given, but Bernoulli rewards have none; it goes with --reward gaussian.")
+        return Problem.bernoulli(matrix, **shared)
+    spread: Any = (0.1, 0.5) if sd is None else parsing.value(sd)
+    return Problem.gaussian(matrix, sd=spread, **shared)
+
+
+def _means(
+    matrix: Any, sizes: tuple[int, ...] | None, agents: int, ranks: Any, levels: Sequence[Any], model: str
+) -> Any:
+    """The means themselves, where they were given by name."""
+    if matrix == "fixed":
+        return FIXED
+    if matrix == "local-optima":
+        from cobandit.problem.means import local_optima
+
+        arms = sizes or (2, 2)
+        if len(set(arms)) != 1 or len(arms) != 2:
+            raise InvalidInput(f"--arms is {_joined(arms)}; --means local-optima needs K,K, such as 3,3.")
+        return local_optima(arms[0])
+    if matrix == "corners":
+        from cobandit.problem.means import two_corners
+
+        if sizes is not None and set(sizes) != {2}:
+            raise InvalidInput(f"--arms is {_joined(sizes)}; --means corners needs 2 for each agent, such as 2,2,2.")
+        return two_corners(agents, _leader(ranks, levels, model, agents))
+    return matrix
+
+
+def _leader(ranks: Any, levels: Sequence[Any], model: str, agents: int) -> int | None:
+    """Who leads, as far as it can be told: --means corners is shaped after it."""
+    if isinstance(ranks, tuple):
+        return ranks.index(0) if 0 in ranks and len(ranks) == agents else None
+    numeric = all(isinstance(level, (int, float)) for level in levels) and len(levels) == agents
+    if ranks != "observability" or not numeric:
+        return None  # drawn for each run, or an input that is about to be refused
+    best = min(levels) if model == "noisy" else max(levels)
+    return levels.index(best)
+
+
+def _arms(text: str) -> tuple[int, ...]:
+    from cobandit.problem.means import checked_arms
+
+    return checked_arms(parsing.numbers("--arms", text, "2,2"))
+
+
+def _depth(matrix: Any) -> int:
+    """The levels of brackets: one per agent."""
+    depth = 0
+    while isinstance(matrix, (list, tuple)):
+        depth += 1
+        matrix = matrix[0] if matrix else None
+    return depth
+
+
+def _default_sight(kind: str, agents: int) -> tuple[float, ...]:
+    if agents <= 2:  # fewer is about to be refused, with the reason
+        return NOISE if kind == "noise" else SIGHT
+    if kind == "noise":
+        raise InvalidInput(f"--noise is needed for {agents} agents, such as --noise {_joined((0.1,) * agents)}.")
+    return tuple((i + 1) / agents for i in range(agents))  # as in the paper's Fig. "sim4"
+
+
+def _joined(values: Sequence[Any]) -> str:
+    return ",".join(str(entry) for entry in values)

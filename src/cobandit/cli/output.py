@@ -1,0 +1,137 @@
+"""How results leave a command: tables for people, strict JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from cobandit.agents import Team
+    from cobandit.problem import Problem
+
+MOST_CELLS_SHOWN = 16
+
+
+def console() -> Console:
+    """The screen; plain text where stdout is not a terminal or NO_COLOR is set."""
+    from rich.console import Console
+
+    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+
+
+def table(*heads: str, first: str = "right") -> Table:
+    """An airy table with numbers to the right, whose first column may be words."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    for column, head in enumerate(heads):
+        made.add_column(head, justify="left" if column == 0 and first == "left" else "right", no_wrap=True)
+    return made
+
+
+def number(value: float | None) -> str:
+    """A number with as many digits as a person reads."""
+    if value is None:
+        return "-"
+    if not math.isfinite(value):
+        return "none" if value > 0 else "-"
+    size = abs(value)
+    if size >= 1e9:
+        return f"{value:.3g}"
+    return f"{value:.2f}" if size < 10.0 else f"{value:.1f}" if size < 1_000.0 else f"{value:,.0f}"
+
+
+def seconds(value: float) -> str:
+    """A duration for people."""
+    return f"{value:.2f} s" if value < 10.0 else f"{value:.0f} s" if value < 120.0 else f"{value / 60.0:.1f} min"
+
+
+def settings(options: dict[str, Any]) -> str:
+    """An agent's options in a sentence."""
+    return ", ".join(f"{name} {'none' if value is None else value}" for name, value in options.items())
+
+
+def team_line(team: Team) -> str:
+    """A team with all its options."""
+    plain = team.describe()
+    members = plain.pop("members", None)
+    if members is None:
+        name = plain.pop("agent")
+        return f"{name} ({settings(plain)})" if plain else str(name)
+    lines = []
+    for member in members:
+        name = member.pop("agent")
+        lines.append(f"{name} ({settings(member)})" if member else str(name))
+    return " + ".join(lines)
+
+
+def problem_lines(problem: Problem) -> list[str]:
+    """What is played, in two lines."""
+    from cobandit.problem import FixedMeans, Gaussian
+
+    arms = " x ".join(str(size) for size in problem.arms)
+    if isinstance(problem.means, FixedMeans):
+        means = f"means {nested(problem.means)}" if problem.cells <= MOST_CELLS_SHOWN else "given means"
+    else:
+        means = f"means drawn from {problem.means.low:g} to {problem.means.high:g} in each run"
+    reward = problem.reward.name.capitalize()
+    if isinstance(problem.reward, Gaussian):
+        low, high = problem.reward.low, problem.reward.high
+        given = problem.reward.values is not None
+        reward += " (sd given)" if given else f" (sd {low:g})" if low == high else f" (sd {low:g} to {high:g})"
+    observation = problem.observation
+    kind = "noise" if observation.name == "noisy" else "observability"
+    levels = ", ".join(f"{level:.3g}" for level in observation.levels)
+    if problem.roles == "random":
+        lead = "roles drawn for each run"
+    else:
+        lead = f"agent {problem.known_ranks().index(0)} leads"
+    return [
+        f"{problem.agents} agents, {arms} arms, {means}, {reward} rewards",
+        f"{observation.name} observation, {kind} {levels}, {lead}",
+    ]
+
+
+def nested(means: Any) -> str:
+    """The means as nested brackets, short."""
+    import numpy as np
+
+    def text(part: Any) -> str:
+        return f"[{', '.join(map(text, part))}]" if isinstance(part, list) else f"{part:g}"
+
+    return text(np.array(means.values).reshape(means.arms).tolist())
+
+
+def print_json(data: Any) -> None:
+    """One object in strict JSON: what is not a finite number becomes null."""
+    print(json.dumps(_strict(data), allow_nan=False))
+
+
+def print_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """A header and rows; what is unknown stays empty."""
+    write_csv(sys.stdout, heads, rows)
+
+
+def write_csv(file: Any, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """The same into any text file."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([_strict(cell) for cell in row] for row in rows)
+
+
+def _strict(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {key: _strict(entry) for key, entry in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [_strict(entry) for entry in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -1,0 +1,157 @@
+"""``cobandit simulate``: one team on one problem."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobandit.cli import options as shared
+from cobandit.cli import parsing
+
+if TYPE_CHECKING:
+    from cobandit.engine import Result
+
+STATISTICS = ("mean", "se", "median", "q10", "q90")
+ROWS_SHOWN = 10
+
+
+def simulate(
+    team: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
+    ] = None,
+    window: shared.Window = None,
+    repeat: shared.Repeat = None,
+    exploration: shared.Exploration = None,
+    index: shared.Index = None,
+    ties: shared.Ties = None,
+    discount: shared.Discount = None,
+    option: shared.Option = None,
+    means: shared.Means = "fixed",
+    arms: shared.Arms = None,
+    reward: shared.Reward = "bernoulli",
+    sd: shared.Spread = None,
+    observation: shared.Observation = None,
+    observability: shared.Observability = None,
+    noise: shared.Noise = None,
+    weights: shared.Weights = None,
+    roles: shared.Roles = "observability",
+    horizon: shared.Horizon = "2000",
+    runs: shared.Runs = "100",
+    seed: shared.Seed = "0",
+    engine: shared.Engine = "auto",
+    threads: shared.Threads = None,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N|T,T",
+            help="After how many rounds regret is kept: how many points (100, where not given), or the rounds.",
+            rich_help_panel=shared.THE_WORK,
+        ),
+    ] = None,
+    format: shared.Format = "table",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.parquet", help="Keep every run in this Parquet file.", rich_help_panel=shared.THE_OUTPUT
+        ),
+    ] = None,
+) -> None:
+    """Simulate a team on a problem and print its regret.
+
+    One --team fills every place with that agent; given once for each agent, in the order of the places, they make a
+    mixed team, and an option then goes to every member that has it.
+    """
+    from cobandit.cli import output
+    from cobandit.cli.door import say
+    from cobandit.cli.progress import progress_bar
+    from cobandit.engine import result as results
+    from cobandit.engine import simulation
+
+    style = shared.checked_format(format)
+    problem = shared.problem_of(
+        means=means,
+        arms=arms,
+        reward=reward,
+        sd=sd,
+        observation=observation,
+        observability=observability,
+        noise=noise,
+        weights=weights,
+        roles=roles,
+    )
+    given = {
+        "window": window,
+        "repeat": repeat,
+        "exploration": exploration,
+        "index": index,
+        "ties": ties,
+        "discount": discount,
+    }
+    chosen = shared.teams_of([team or ["partner-aware-ucb"]], shared.agent_options(given, option))[0]
+    target = None if out is None else results.checked_output(out)
+    count = parsing.value(runs)
+    with progress_bar(count if isinstance(count, int) else 0) as progress:
+        result = simulation.simulate(
+            problem,
+            chosen,
+            parsing.value(horizon),
+            runs=count,
+            seed=parsing.value(seed),
+            engine=engine,
+            threads=None if threads is None else parsing.value(threads),
+            checkpoints=None if checkpoints is None else parsing.value(checkpoints),
+            progress=progress(chosen.label),
+        )
+    if target is not None:
+        result.save(target)
+    if style == "json":
+        output.print_json({**result.provenance(), **result.summary().to_dict()})
+    elif style == "csv":
+        _print_csv(result)
+    else:
+        _print_table(result)
+    if target is not None:
+        say(f"Every run is kept in {target}.")
+
+
+def _print_csv(result: Result) -> None:
+    from cobandit.cli import output
+
+    summary = result.summary()
+    both = {"task_regret": summary.task_regret, "team_regret": summary.team_regret}
+    heads = ["t", *(f"{name}_{statistic}" for name in both for statistic in STATISTICS)]
+    columns = [getattr(regret, statistic) for regret in both.values() for statistic in STATISTICS]
+    output.print_csv(heads, zip(summary.checkpoints, *columns, strict=True))
+
+
+def _print_table(result: Result) -> None:
+    from cobandit.cli.output import console, number, problem_lines, seconds, table, team_line
+    from cobandit.engine.result import picked_rows
+
+    screen = console()
+    screen.print(team_line(result.team))
+    for line in problem_lines(result.problem):
+        screen.print(line)
+    screen.print(
+        f"{result.runs:,} runs of {result.horizon:,} rounds, seed {result.seed}, "
+        f"{result.engine} engine, {seconds(result.seconds)}"
+    )
+    summary = result.summary()
+    rows = table(
+        "\nround", "task regret\nmean ± se", "\nmedian", "\n10 - 90 %", "team regret\nmean ± se", "\nmedian"
+    )
+    task, team = summary.task_regret, summary.team_regret
+    for k in picked_rows(len(summary.checkpoints), ROWS_SHOWN):
+        rows.add_row(
+            f"{summary.checkpoints[k]:,}",
+            f"{number(task.mean[k])} ± {number(task.se[k])}",
+            number(task.median[k]),
+            f"{number(task.q10[k])} - {number(task.q90[k])}",
+            f"{number(team.mean[k])} ± {number(team.se[k])}",
+            number(team.median[k]),
+        )
+    screen.print(rows)
+    screen.print("Task regret: what the best team action would have earned more. Team regret: the agents' share")
+    screen.print(f"of it that they observe (the paper's R), here {result.problem.team_factor:.3g} of the task regret.")
