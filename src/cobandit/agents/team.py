@@ -74,6 +74,16 @@ class Team:
         """Whoever decides: fresh clones for ``count`` places, or the joint controller alone."""
         return self.agents(count) if self.controller is None else (self.controller.clone(),)
 
+    def with_options(self, **options: Any) -> Team:
+        """The same team with other options, for every player that has them; the others stay as they are."""
+
+        def changed(player: Agent | Controller) -> Any:
+            known = player.options
+            return type(player).of(**(known | {key: value for key, value in options.items() if key in known}))
+
+        lone = self.controller or self._anywhere
+        return Team.of(changed(lone)) if lone is not None else Team([changed(member) for member in self.members])
+
     @property
     def label(self) -> str:
         """A short name for tables and legends."""

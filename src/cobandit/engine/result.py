@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import tempfile
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -19,6 +18,7 @@ from cobandit.checks import whole
 from cobandit.engine import reference
 from cobandit.engine.trajectory import Trajectory
 from cobandit.errors import InvalidInput, MissingExtra
+from cobandit.files import whole_file
 from cobandit.problem import Problem
 from cobandit.stats import Summary, summarise
 
@@ -129,7 +129,7 @@ class Result:
         The file appears whole or not at all.
         """
         target = checked_output(path)
-        arrow, parquet = _pyarrow()
+        arrow, parquet = pyarrow_modules()
         points = len(self.checkpoints)
         table = arrow.table(
             {
@@ -139,15 +139,8 @@ class Result:
                 "team_regret": self.team_regret.ravel(),
             }
         ).replace_schema_metadata({"cobandit": json.dumps(self.provenance())})
-        handle, partial = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                parquet.write_table(table, file)
-            os.chmod(partial, 0o644)
-            os.replace(partial, target)
-        except BaseException:
-            os.unlink(partial)
-            raise
+        with whole_file(target) as file:
+            parquet.write_table(table, file)
         return target
 
     def __repr__(self) -> str:
@@ -166,11 +159,12 @@ def checked_output(path: str | os.PathLike[str]) -> Path:
         raise InvalidInput(f"The folder {str(target.parent)!r} is not there or cannot be written to.")
     if target.is_dir():
         raise InvalidInput(f"The output file {str(target)!r} is a folder.")
-    _pyarrow()
+    pyarrow_modules()
     return target
 
 
-def _pyarrow() -> tuple[Any, Any]:
+def pyarrow_modules() -> tuple[Any, Any]:
+    """pyarrow and pyarrow.parquet, or one plain sentence."""
     try:
         import pyarrow
         import pyarrow.parquet

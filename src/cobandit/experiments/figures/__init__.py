@@ -1,0 +1,46 @@
+"""The paper's simulation figures: one folder a panel, with what varies (sweep) and what it must show (analysis)."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from cobandit.errors import UnknownName
+from cobandit.experiments.spec import Panel
+
+PANELS = (
+    "sim0-left",
+    "sim0-right",
+    "sim1-left",
+    "sim1-right",
+    "sim2-left",
+    "sim2-right",
+    "sim3-left",
+    "sim3-right",
+    "sim4",
+    "other-envs-left",
+    "other-envs-right",
+    "apx1",
+    "very-naive",
+)
+"""Every panel of the paper, in its order."""
+
+THEORY = "theorem-1"
+"""Thm 1 beside what is measured; not a figure of the paper, and always part of the report."""
+
+
+def panel(name: str) -> Panel:
+    """The panel of that name; an unknown name gets the nearest right one."""
+    known = (*PANELS, THEORY)
+    if name not in known:
+        raise UnknownName("panel", name, known)
+    home = f"cobandit.experiments.figures.{name.replace('-', '_')}"
+    sweep, analysis = import_module(f"{home}.sweep"), import_module(f"{home}.analysis")
+    return Panel(
+        name=name,
+        title=sweep.TITLE,
+        varies=sweep.VARIES,
+        fixed=sweep.FIXED_AT,
+        curves=sweep.CURVES,
+        horizon=sweep.ROUNDS,
+        claims=analysis.CLAIMS,
+    )

@@ -1,0 +1,1 @@
+"""Fig. "apx1" (Partner-Aware UCB with Knowledge Gradient)."""

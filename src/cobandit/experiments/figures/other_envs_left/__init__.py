@@ -1,0 +1,1 @@
+"""Fig. "other_envs left" (Generalization to Other Bandits)."""

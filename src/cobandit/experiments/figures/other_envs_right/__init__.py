@@ -1,0 +1,1 @@
+"""Fig. "other_envs right" (Generalization to Other Bandits)."""

@@ -1,0 +1,1 @@
+"""Fig. "sim0 left" (Validation of Theoretical Results)."""

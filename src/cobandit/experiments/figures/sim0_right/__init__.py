@@ -1,0 +1,1 @@
+"""Fig. "sim0 right" (Validation of Theoretical Results)."""

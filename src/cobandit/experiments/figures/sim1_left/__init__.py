@@ -1,0 +1,1 @@
+"""Fig. "sim1 left" (Effect of Partner-Awareness)."""

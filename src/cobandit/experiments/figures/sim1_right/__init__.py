@@ -1,0 +1,1 @@
+"""Fig. "sim1 right" (Effect of Partner-Awareness)."""

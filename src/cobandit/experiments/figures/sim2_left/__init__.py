@@ -1,0 +1,1 @@
+"""Fig. "sim2 left" (Varying Other Conditions)."""

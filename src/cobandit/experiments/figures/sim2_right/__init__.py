@@ -1,0 +1,1 @@
+"""Fig. "sim2 right" (Varying Other Conditions)."""

@@ -1,0 +1,1 @@
+"""Fig. "sim3 left" (Varying Other Conditions)."""

@@ -1,0 +1,1 @@
+"""Fig. "sim3 right" (Varying Other Conditions)."""

@@ -1,0 +1,1 @@
+"""Fig. "sim4" (Generalization to More Agents)."""

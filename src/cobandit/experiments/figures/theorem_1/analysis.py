@@ -1,0 +1,7 @@
+"""What it must show: the measured regret stays below the proved bound."""
+
+from __future__ import annotations
+
+from cobandit.experiments.claims import BelowBound
+
+CLAIMS = (BelowBound("measured", "The measured regret stays below the bound as proved."),)

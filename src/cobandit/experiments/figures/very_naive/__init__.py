@@ -1,0 +1,1 @@
+"""Fig. "very_naive" (Additional Simulations)."""

@@ -1,0 +1,160 @@
+"""What an experiment is: panels of curves, each a problem and a team; frozen, and the same on every machine.
+
+An id names a piece of work for good: ``sim1-left/partner-aware/3`` is the fourth chunk of one curve of one panel.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from cobandit.agents import Team
+from cobandit.agents.beliefs import INDICES
+from cobandit.checks import MOST, one_of, whole
+from cobandit.errors import InvalidInput
+from cobandit.problem import Problem
+
+if TYPE_CHECKING:
+    from cobandit.experiments.claims import Claim
+
+CHUNK_RUNS = 500
+"""Runs of one chunk: about a second of work for the slowest agents, next to nothing to store."""
+
+CHECKPOINTS = 100
+_SLUG = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
+
+
+def checked_slug(what: str, name: str) -> str:
+    """A name that can stand in an id and in a file's path."""
+    if not isinstance(name, str) or not _SLUG.fullmatch(name):
+        raise InvalidInput(f"{what} is {name!r}; lower-case letters, digits, dots and dashes are needed.")
+    return name
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line of a panel: a team on a problem, with a name for ids and a label for people."""
+
+    name: str
+    label: str
+    problem: Problem
+    team: Team
+
+    def __post_init__(self) -> None:
+        checked_slug("The name of a curve", self.name)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data."""
+        return {"name": self.name, "problem": self.problem.describe(), "team": self.team.describe()}
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One picture: curves over the same rounds, with what it must show.
+
+    ``horizon`` is the one the panel is usually drawn with. ``varies`` and ``fixed`` say in words what it is about.
+    """
+
+    name: str
+    title: str
+    varies: str
+    fixed: str
+    curves: tuple[Curve, ...]
+    horizon: int
+    claims: tuple[Claim, ...] = ()
+
+    def __post_init__(self) -> None:
+        checked_slug("The name of a panel", self.name)
+        names = [curve.name for curve in self.curves]
+        if not names or len(set(names)) != len(names):
+            raise InvalidInput(
+                f"Panel {self.name} has the curves {names}; at least one, each with its own name, is needed."
+            )
+
+    def curve(self, name: str) -> Curve:
+        """The curve of that name."""
+        return next(curve for curve in self.curves if curve.name == name)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How panels are run: everything a result depends on beside the panel itself."""
+
+    runs: int = 100
+    seed: int = 0
+    horizon: int | None = None
+    index: str = "paper"
+    chunk_runs: int = CHUNK_RUNS
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "runs", whole(1, MOST)("runs", self.runs))
+        object.__setattr__(self, "seed", whole(0)("seed", self.seed))
+        if self.horizon is not None:
+            object.__setattr__(self, "horizon", whole(2, MOST)("horizon", self.horizon))
+        one_of(INDICES)("index", self.index)
+        object.__setattr__(self, "chunk_runs", whole(1, MOST)("chunk_runs", self.chunk_runs))
+
+    def horizon_of(self, panel: Panel) -> int:
+        """T of a panel."""
+        return panel.horizon if self.horizon is None else self.horizon
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A piece of work: some consecutive runs of one curve."""
+
+    panel: str
+    curve: Curve
+    number: int
+    first_run: int
+    runs: int
+    horizon: int
+    seed: int
+    checkpoints: int = CHECKPOINTS
+
+    @property
+    def id(self) -> str:
+        """The stable name of this piece of work."""
+        return f"{self.panel}/{self.curve.name}/{self.number}"
+
+    def describe(self) -> dict[str, Any]:
+        """Everything its numbers depend on, as plain data."""
+        return {
+            "id": self.id,
+            "curve": self.curve.describe(),
+            "first_run": self.first_run,
+            "runs": self.runs,
+            "horizon": self.horizon,
+            "seed": self.seed,
+            "checkpoints": self.checkpoints,
+        }
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the description: two chunks with one digest have the same numbers."""
+        text = json.dumps(self.describe(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def chunks(panel: Panel, settings: Settings) -> Iterator[Chunk]:
+    """All pieces of a panel, curve by curve. Every curve has the same seed: all meet the same luck."""
+    for curve in panel.curves:
+        for number, first in enumerate(range(0, settings.runs, settings.chunk_runs)):
+            yield Chunk(
+                panel=panel.name,
+                curve=curve,
+                number=number,
+                first_run=first,
+                runs=min(settings.chunk_runs, settings.runs - first),
+                horizon=settings.horizon_of(panel),
+                seed=settings.seed,
+            )
+
+
+def with_index(panel: Panel, index: str) -> Panel:
+    """The panel with another index variant wherever an agent has one."""
+    return replace(panel, curves=tuple(replace(c, team=c.team.with_options(index=index)) for c in panel.curves))

@@ -1,0 +1,32 @@
+"""One piece of work: play a chunk. The same function runs in this process, in a worker process and on a cluster."""
+
+from __future__ import annotations
+
+from cobandit.engine import simulate
+from cobandit.experiments.spec import Chunk
+from cobandit.experiments.store import Computed, this_machine
+
+
+def compute(chunk: Chunk) -> Computed:
+    """Play the runs of a chunk on one core."""
+    from cobandit import __version__
+
+    result = simulate(
+        chunk.curve.problem,
+        chunk.curve.team,
+        chunk.horizon,
+        chunk.runs,
+        chunk.seed,
+        threads=1,
+        checkpoints=min(chunk.checkpoints, chunk.horizon),
+        first_run=chunk.first_run,
+    )
+    return Computed(
+        checkpoints=result.checkpoints,
+        task_regret=result.task_regret,
+        team_regret=result.team_regret,
+        engine=result.engine,
+        seconds=result.seconds,
+        version=__version__,
+        machine=this_machine(),
+    )
