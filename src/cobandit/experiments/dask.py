@@ -11,6 +11,10 @@ from cobandit.experiments.store import Computed
 from cobandit.experiments.work import compute
 
 
+PATIENCE = "10s"
+"""How long to wait for a scheduler to answer."""
+
+
 class ClusterError(CobanditError):
     """The cluster cannot be reached, or does not fit to this installation."""
 
@@ -40,7 +44,7 @@ class Dask:
                 n_workers=self.workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
             )
         try:
-            client = Client(self.address or cluster, timeout="10s")
+            client = Client(self.address or cluster, timeout=PATIENCE)
         except (OSError, TimeoutError) as error:
             raise ClusterError(f"No Dask cluster answers at {self.address}: is its scheduler running?") from error
         try:

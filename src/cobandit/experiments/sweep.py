@@ -1,0 +1,250 @@
+"""Sweeps of one's own: a TOML file with a problem, teams and a grid of options, as panels like the paper's.
+
+::
+
+    name = "windows"                # the folder and the panels are named after it
+    title = "Windows and sight"     # optional
+    horizon = 2000
+    runs = 200
+    seed = 0                        # optional
+
+    [problem]                       # what Problem.bernoulli or Problem.gaussian takes
+    reward = "bernoulli"
+    means = [[0.8, 0.4], [0.2, 0.6]]
+    observability = [1.0, 0.5]
+
+    [[team]]
+    name = "aware"
+    agent = "partner-aware-ucb"     # or members = [{ agent = "...", ... }, ...], one per place
+    exploration = 0.025
+
+    [grid]                          # every combination; a team takes the options it has
+    window = [1, 5, 25]
+    "problem.observability" = [[1.0, 0.5], [1.0, 0.2]]
+
+    [[claim]]                       # optional: linear, sublinear, beats, no difference, rises
+    kind = "beats"
+    better = "aware-window-1"
+    others = ["aware-window-25"]
+
+Options of teams make curves of one panel; options of the problem make a panel each. A key that is not known is refused
+with the nearest right one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from cobandit.agents import Agent, Team, agent_class, make_agent
+from cobandit.checks import shown
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
+from cobandit.experiments.spec import Curve, Panel, Settings, checked_slug
+from cobandit.problem import Problem
+
+TOP = ("name", "title", "horizon", "runs", "seed", "problem", "team", "grid", "claim")
+PROBLEM = (
+    "reward", "means", "arms", "observation", "observability", "noise", "sd", "weights", "roles",
+)  # fmt: skip
+CLAIMS: dict[str, type[Claim]] = {
+    "linear": Linear,
+    "sublinear": Sublinear,
+    "beats": Beats,
+    "no difference": NoDifference,
+    "rises": Rises,
+}
+MOST_CURVES = 500
+LONGEST_FILE = 1_000_000
+
+
+def read_sweep(path: Path) -> tuple[list[Panel], Settings]:
+    """The panels and the settings that a sweep file describes."""
+    try:
+        if path.stat().st_size > LONGEST_FILE:
+            raise InvalidInput(f"{str(path)!r} is larger than a sweep file can be ({LONGEST_FILE:,} bytes).")
+        return parse_sweep(path.read_text(encoding="utf-8"), str(path))
+    except OSError as error:
+        raise InvalidInput(f"The sweep file {str(path)!r} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"The sweep file {str(path)!r} is not UTF-8 text.") from error
+
+
+def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Settings]:
+    """The panels and the settings in the text of a sweep file."""
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
+    _known(data, TOP, "key")
+    for key in ("name", "horizon", "runs", "problem", "team"):
+        if key not in data:
+            raise InvalidInput(f"{where} has no {key}; it is needed.")
+    name = checked_slug("name", data["name"])
+    settings = Settings(runs=data["runs"], seed=data.get("seed", 0), horizon=data["horizon"])
+    _table("problem", data["problem"])
+    _known(data["problem"], PROBLEM, "key of problem called")
+    grid = _grid(data.get("grid", {}))
+    problem_grid = {key.removeprefix("problem."): values for key, values in grid.items() if key.startswith("problem.")}
+    team_grid = {key: values for key, values in grid.items() if not key.startswith("problem.")}
+    teams = _teams(data["team"], team_grid)
+    claims = tuple(_claim(entry, [slug for slug, _, _ in teams]) for entry in _tables("claim", data.get("claim", [])))
+    panels = []
+    for choice in _combinations(problem_grid):
+        problem = _problem(data["problem"] | choice)
+        suffix = "".join(f"-{_slug(key)}-{_slug(value)}" for key, value in choice.items())
+        words = ", ".join(f"{key} = {value}" for key, value in choice.items())
+        title = str(data.get("title", name))
+        panels.append(
+            Panel(
+                name=checked_slug("The name of a panel", name + suffix),
+                title=f"{title}: {words}" if words else title,
+                varies=", ".join(f"{key} in {values}" for key, values in team_grid.items()) or "the team",
+                fixed=words or "the problem",
+                curves=tuple(Curve(slug, label, problem, team) for slug, label, team in teams),
+                horizon=settings.horizon or 0,
+                claims=claims,
+            )
+        )
+    if len(panels) * len(teams) > MOST_CURVES:
+        raise InvalidInput(f"The grid makes {len(panels) * len(teams):,} curves; at most {MOST_CURVES} make sense.")
+    return panels, settings
+
+
+def _known(data: Mapping[str, Any], known: Iterable[str], what: str) -> None:
+    choices = tuple(known)
+    for key in data:
+        if key not in choices:
+            raise UnknownName(what, key, choices)
+
+
+def _table(name: str, value: Any) -> Mapping[str, Any]:
+    if not isinstance(value, dict):
+        raise InvalidInput(f"{name} is {shown(value)}; a table [{name}] is needed.")
+    return value
+
+
+def _tables(name: str, value: Any) -> list[dict[str, Any]]:
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        raise InvalidInput(f"{name} is {shown(value)}; tables [[{name}]] are needed.")
+    return value
+
+
+def _grid(value: Any) -> dict[str, list[Any]]:
+    grid = _table("grid", value)
+    for key, values in grid.items():
+        if not isinstance(values, list) or not values:
+            raise InvalidInput(f"grid.{key} is {shown(values)}; a list of at least one value is needed.")
+        if key.startswith("problem."):
+            _known({key.removeprefix("problem."): 0}, PROBLEM, "key of problem called")
+    return dict(grid)
+
+
+def _combinations(grid: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def _problem(described: Mapping[str, Any]) -> Problem:
+    options = dict(described)
+    reward = options.pop("reward", "bernoulli")
+    if reward == "bernoulli":
+        if "sd" in options:
+            raise InvalidInput("problem.sd goes with reward = 'gaussian'.")
+        return Problem.bernoulli(**options)
+    if reward == "gaussian":
+        return Problem.gaussian(**options)
+    raise UnknownName("reward model", reward, ["bernoulli", "gaussian"])
+
+
+def _teams(value: Any, grid: Mapping[str, list[Any]]) -> list[tuple[str, str, Team]]:
+    """Name, label and team of every curve."""
+    described = _tables("team", value)
+    if not described:
+        raise InvalidInput("There is no [[team]]; at least one is needed.")
+    taken: set[str] = set()
+    made: dict[str, tuple[str, str, Team]] = {}
+    for entry in described:
+        options = dict(entry)
+        name = checked_slug("The name of a team", options.pop("name", options.get("agent", "team")))
+        label = str(options.pop("label", name))
+        members = options.pop("members", None)
+        if (members is None) == ("agent" not in options):
+            raise InvalidInput(f"Team {name!r} needs an agent or a list of members, one of the two.")
+        if members is None:
+            known = _options_of(options["agent"])
+        else:
+            _known(options, (), f"key of team {name!r} called")
+            known = set().union(*(_options_of(member.get("agent")) for member in _tables("members", members)))
+        mine = {key: values for key, values in grid.items() if key in known}
+        taken |= set(mine)
+        for choice in _combinations(mine):
+            slug = name + "".join(f"-{_slug(key)}-{_slug(setting)}" for key, setting in choice.items())
+            words = ", ".join(f"{key} = {setting}" for key, setting in choice.items())
+            if slug in made:
+                raise InvalidInput(f"Two teams are called {slug!r}; give each its own name.")
+            team = _team(options, choice) if members is None else _mixed(members, choice)
+            made[slug] = (slug, f"{label}, {words}" if words else label, team)
+    for key in grid:
+        if key not in taken:
+            every = sorted(set().union(*(_agents_options(entry) for entry in described)))
+            raise UnknownName("option of these teams called", key, every)
+    return list(made.values())
+
+
+def _agents_options(entry: Mapping[str, Any]) -> set[str]:
+    members = entry.get("members")
+    return _options_of(entry["agent"]) if members is None else set().union(*(_options_of(m["agent"]) for m in members))
+
+
+def _options_of(agent: Any) -> set[str]:
+    return {row[0] for row in agent_class(agent).option_rows()}
+
+
+def _team(options: Mapping[str, Any], choice: Mapping[str, Any]) -> Team:
+    settings = {key: value for key, value in options.items() if key != "agent"} | dict(choice)
+    return Team.of(options["agent"], **settings)
+
+
+def _mixed(members: Any, choice: Mapping[str, Any]) -> Team:
+    made = []
+    for member in _tables("members", members):
+        settings = dict(member)
+        agent = settings.pop("agent", None)
+        mine = {key: value for key, value in choice.items() if key in _options_of(agent)}
+        player = make_agent(agent, **(settings | mine))
+        if not isinstance(player, Agent):
+            raise InvalidInput(f"{agent} is one brain for the whole team; it cannot be a member.")
+        made.append(player)
+    return Team(made)
+
+
+def _claim(entry: Mapping[str, Any], curves: list[str]) -> Claim:
+    options = dict(entry)
+    kind = options.pop("kind", None)
+    if kind not in CLAIMS:
+        raise UnknownName("kind of claim", kind, CLAIMS)
+    wanted = [spec.name for spec in fields(CLAIMS[kind])]
+    _known(options, wanted, f"key of a {kind!r} claim called")
+    for key in wanted:
+        if key not in ("text", "note") and key not in options:
+            raise InvalidInput(f"A {kind!r} claim needs {key}.")
+    for key in ("curve", "better", "others", "curves"):
+        named = options.get(key, [])
+        for curve in [named] if isinstance(named, str) else named:
+            if curve not in curves:
+                raise UnknownName("curve", curve, curves)
+        if isinstance(named, list) and key in options:
+            options[key] = tuple(named)
+    options.setdefault("text", f"{kind}: {', '.join(str(options[key]) for key in wanted if key in options)}")
+    return CLAIMS[kind](**options)
+
+
+def _slug(value: Any) -> str:
+    """A value or a key as part of a name."""
+    text = re.sub(r"[^a-z0-9.]+", "-", str(value).lower())
+    return re.sub(r"\.(?![a-z0-9])|(?<![a-z0-9])\.", "", text).strip("-.") or "x"

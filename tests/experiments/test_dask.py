@@ -1,0 +1,64 @@
+"""A real Dask cluster: the same numbers, also when a worker is killed in the middle."""
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+from distributed import Client, LocalCluster
+
+import cobandit as cb
+from cobandit.experiments import Settings, Step, chunks, run
+from cobandit.experiments.dask import ClusterError, Dask
+from cobandit.experiments.figures import panel
+from cobandit.experiments.store import Store
+from cobandit.experiments.work import compute
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own shutdown warns of sockets it closes a little later
+
+SETTINGS = Settings(runs=400, horizon=300, chunk_runs=20, seed=2)
+
+
+def expected(name: str) -> list[bytes]:
+    return [compute(chunk).task_regret.tobytes() for chunk in chunks(panel(name), SETTINGS)]
+
+
+def stored(out: Path, name: str) -> list[bytes]:
+    found = [Store(out).read(chunk) for chunk in chunks(panel(name), SETTINGS)]
+    return [computed.task_regret.tobytes() for computed in found]
+
+
+def test_a_cluster_by_address_with_a_worker_killed_in_mid_run(tmp_path: Path) -> None:
+    with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
+        with Client(cluster) as client:
+            victims = list(client.run(os.getpid).values())
+        killed: list[int] = []
+
+        def watch(step: Step) -> None:
+            if step.kind == "finished" and not killed:
+                os.kill(victims[0], signal.SIGKILL)
+                killed.append(victims[0])
+
+        (result,) = run([panel("sim1-left")], SETTINGS, tmp_path, Dask(cluster.scheduler_address), watch=watch)
+    assert killed
+    assert [len(curve.task_regret) for curve in result.curves] == [400, 400, 400]
+    assert stored(tmp_path, "sim1-left") == expected("sim1-left")
+
+
+def test_a_cluster_of_its_own(tmp_path: Path) -> None:
+    run([panel("sim4")], SETTINGS, tmp_path, Dask(workers=2))
+    assert stored(tmp_path, "sim4") == expected("sim4")
+
+
+def test_no_cluster_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.experiments.dask.PATIENCE", "1s")
+    with pytest.raises(ClusterError, match=r"No Dask cluster answers at tcp://127\.0\.0\.1:9"):
+        run([panel("sim4")], SETTINGS, tmp_path, Dask("tcp://127.0.0.1:9"))
+    with pytest.raises(cb.InvalidInput, match=r"one like tcp://127\.0\.0\.1:8786 is needed"):
+        Dask("127.0.0.1")
+
+
+def test_workers_of_another_version_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cb, "__version__", "9.9.9")
+    with pytest.raises(ClusterError, match=r"run cobandit .*, this machine 9\.9\.9"):
+        run([panel("sim3-left")], SETTINGS, tmp_path, Dask(workers=1))
