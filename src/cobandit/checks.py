@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,10 @@ MOST = 2**31 - 1
 
 def shown(value: object) -> str:
     """The value as an error message shows it: short, on one line."""
-    text = " ".join(repr(value).split())
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # a whole number of thousands of digits
+        text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -28,17 +31,16 @@ def whole(low: int, high: int | None = None) -> Check:
     """A check for a whole number from ``low`` to ``high``."""
 
     def check(name: str, value: Any) -> int:
-        span = f"of at least {low}" if high is None else f"from {low} to {high:,}"
-        if high == MOST and not (isinstance(value, int) and value > high):
-            span = f"of at least {low}"
         integral = isinstance(value, numbers.Integral) or (
             isinstance(value, (float, np.floating)) and float(value).is_integer()
         )
-        if isinstance(value, (bool, np.bool_)) or not integral:
+        number = int(value) if integral and not isinstance(value, (bool, np.bool_)) else None
+        too_high = number is not None and high is not None and number > high
+        if number is None or number < low or too_high:
+            # A limit that only protects the machine is told to whoever meets it.
+            told = high is not None and (high != MOST or too_high)
+            span = f"from {low} to {high:,}" if told else f"of at least {low}"
             raise InvalidInput(f"{name} is {shown(value)}; a whole number {span} is needed.")
-        number = int(value)
-        if number < low or (high is not None and number > high):
-            raise InvalidInput(f"{name} is {number}; a whole number {span} is needed.")
         return number
 
     return check
@@ -69,15 +71,20 @@ def real(low: float, high: float = math.inf, *, above: bool = False, below: bool
     return check
 
 
-def one_of(known: Sequence[str]) -> Check:
-    """A check for one of the known names."""
+def one_of(known: Sequence[str], what: str | None = None) -> Check:
+    """A check for one of the known names; ``what`` is what the message calls them."""
 
     def check(name: str, value: Any) -> str:
         if not isinstance(value, str) or value not in known:
-            raise UnknownName(f"value for {name},", value, known)
+            raise UnknownName(what or name, value, known)
         return value
 
     return check
+
+
+def is_list(values: object) -> TypeGuard[Iterable[Any]]:
+    """Whether there is something to go through: not a string, and not an array of no dimension."""
+    return isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.ndim(values) != 0  # type: ignore[call-overload,no-any-return]
 
 
 def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
@@ -86,14 +93,20 @@ def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
         array = np.asarray(values)
     except ValueError:
         array = np.asarray(None)
-    if array.dtype.kind not in "iuf":
+    if array.dtype.kind not in "iuf" or _holds_truth_values(values):
         raise InvalidInput(f"{name} is {shown(values)}; {needed} is needed.")
     return array.astype(np.float64)
 
 
+def _holds_truth_values(values: Any) -> bool:
+    if isinstance(values, (list, tuple)):
+        return any(_holds_truth_values(value) for value in values)
+    return isinstance(values, (bool, np.bool_))
+
+
 def one_per_agent(name: str, values: object, agents: int | None, check: Check) -> tuple[Any, ...]:
     """A list with one entry for each agent, each entry checked."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+    if not is_list(values):
         raise InvalidInput(f"{name} is {shown(values)}; a list with one number per agent is needed.")
     entries = list(values)
     if agents is not None and len(entries) != agents:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class CobanditError(Exception):
@@ -31,13 +32,14 @@ class UnknownName(InvalidInput):
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         choices = list(known)
-        self._parts = (what, name, choices)
-        near = difflib.get_close_matches(str(name).lower().replace("_", "-"), choices, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(str(name).lower().replace("_", "-")[:100], choices, n=1, cutoff=0.5)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {what} {name!r}.{hint} Known: {', '.join(choices)}.")
+        text = repr(name) if len(repr(name)) <= 60 else repr(name)[:57] + "..."
+        super().__init__(f"There is no {what} {text}.{hint} Known: {', '.join(choices)}.")
 
-    def __reduce__(self) -> tuple[type[UnknownName], tuple[str, object, list[str]]]:
-        return UnknownName, self._parts
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Rebuilt from the sentence alone: the value itself may be something that cannot travel.
+        return _rebuilt, (UnknownName, str(self))
 
 
 class TooLarge(InvalidInput):
@@ -48,11 +50,17 @@ class MissingExtra(CobanditError, ImportError):
     """An optional part of the package is not installed."""
 
     def __init__(self, extra: str, purpose: str) -> None:
-        self._parts = (extra, purpose)
         super().__init__(f"{purpose} needs the extra {extra!r}: pip install 'cobandit[{extra}]'")
 
-    def __reduce__(self) -> tuple[type[MissingExtra], tuple[str, str]]:
-        return MissingExtra, self._parts
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (MissingExtra, str(self))
+
+
+def _rebuilt(kind: type[CobanditError], message: str) -> CobanditError:
+    """An error as it was before it travelled to another process."""
+    error = kind.__new__(kind)
+    error.args = (message,)
+    return error
 
 
 class AgentError(CobanditError):

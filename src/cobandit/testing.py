@@ -154,7 +154,14 @@ class _Play:
         self._partners = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_PARTNERS,))))
         means = self._world.instance.means.copy() if player.oracle else None
         self.briefing = Briefing(
-            seat.place, problem.arms, seat.ranks, horizon, problem.binary, problem.observation.name, means
+            seat.place,
+            problem.arms,
+            seat.ranks,
+            horizon,
+            problem.binary,
+            problem.observation.name,
+            means,
+            problem.best_observer if seat.joint else -1,
         )
         self.told = copy.deepcopy(self.briefing)
         rng = streams.choices[seat.place]
@@ -196,11 +203,12 @@ class _Play:
     def _team_action(self, chosen: Any, others: list[int], t: int) -> TeamAction:
         sizes = self.seat.problem.arms
         if self.seat.joint:
-            if not isinstance(chosen, (tuple, list, np.ndarray)) or len(chosen) != len(sizes):
+            if not isinstance(chosen, tuple) or len(chosen) != len(sizes):
                 raise AgentError(
-                    f"{self.name} chose {shown(chosen)} in round {t} {self.seat}; one arm for each agent is needed."
+                    f"{self.name} chose {shown(chosen)} in round {t} {self.seat}; "
+                    f"a tuple of {len(sizes)} arms, one for each agent, is needed."
                 )
-            action = tuple(chosen)
+            action = chosen
         else:
             action = tuple(chosen if i == self.seat.place else arm for i, arm in enumerate(others))
         for arm, size in zip(action, sizes, strict=True):

@@ -102,17 +102,17 @@ def test_options(name, options, message):
 @pytest.mark.parametrize(
     ("name", "options", "refusal"),
     [
-        ("naive-ucb", {"index": "papper"}, "There is no value for index, 'papper'. Did you mean 'paper'?"),
-        ("naive-ucb", {"index": "any-time"}, "There is no value for index, 'any-time'. Did you mean 'anytime'?"),
+        ("naive-ucb", {"index": "papper"}, "There is no index 'papper'. Did you mean 'paper'?"),
+        ("naive-ucb", {"index": "any-time"}, "There is no index 'any-time'. Did you mean 'anytime'?"),
         (
             "centralised-ucb",
             {"index": "Companion"},
-            "There is no value for index, 'Companion'. Did you mean 'companion'?",
+            "There is no index 'Companion'. Did you mean 'companion'?",
         ),
-        ("naive-ucb", {"index": None}, "There is no value for index, None."),
-        ("naive-ucb", {"ties": "frist"}, "There is no value for ties, 'frist'. Did you mean 'first'?"),
-        ("mdsee", {"ties": "rnadom"}, "There is no value for ties, 'rnadom'. Did you mean 'random'?"),
-        ("naive-ts", {"ties": 1}, "There is no value for ties, 1."),
+        ("naive-ucb", {"index": None}, "There is no index None."),
+        ("naive-ucb", {"ties": "frist"}, "There is no tie rule 'frist'. Did you mean 'first'?"),
+        ("mdsee", {"ties": "rnadom"}, "There is no tie rule 'rnadom'. Did you mean 'random'?"),
+        ("naive-ts", {"ties": 1}, "There is no tie rule 1."),
     ],
 )
 def test_names_of_choices(name, options, refusal):
@@ -292,7 +292,7 @@ class TestInTheEngine:
         controller.action = action
         with pytest.raises(AgentError) as caught:
             simulate(FIXED, Team.of(controller), horizon=5, runs=1, seed=0, engine="reference")
-        assert str(caught.value) == f"AllAstray() chose {action!r} in round 1; it has 2 arms to choose."
+        assert str(caught.value) == f"AllAstray() chose {action!r} in round 1; a tuple of 2 arms, one for each agent, is needed."
 
 
 def test_what_asks_and_tells_a_person_must_be_given():

@@ -26,7 +26,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "centralised-ucb": [{}, {"index": "anytime", "ties": "random"}, {"index": "companion"}],
     "centralised-ts": [{}, {"ties": "random"}],
     "optimal": [{}],
-    "mucb-intervals": [{}, {"exploration": 0.02}],
+    "mucb-intervals": [{}, {"exploration": 0.02}, {"exploration": 0.0}],
     "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
 }
 
@@ -46,9 +46,6 @@ class TestRegistered(AgentContract):
     @pytest.fixture(autouse=True, params=cases())
     def _setting(self, request: pytest.FixtureRequest) -> None:
         self.kind, self.options = request.param
-        if self.kind == "mucb-intervals" and "in_a_team" not in request.node.name:
-            reason = "reported: beside partners who do not follow the schedule it runs out of active actions"
-            request.applymarker(pytest.mark.xfail(reason=reason))
 
     def make(self):
         return make_agent(self.kind, **self.options)

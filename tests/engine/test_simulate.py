@@ -112,7 +112,7 @@ def test_an_error_in_the_middle_ends_the_threads() -> None:
         ({"seed": np.random.default_rng(0)}, "seed is Generator"),
         ({"threads": 0}, "threads is 0"),
         ({"first_run": -1}, "first_run is -1"),
-        ({"engine": "warp"}, "There is no value for engine, 'warp'"),
+        ({"engine": "warp"}, "There is no engine 'warp'"),
         ({"engine": "fats"}, "Did you mean 'fast'"),
         ({"checkpoints": 0}, "checkpoints is 0"),
         ({"checkpoints": []}, "at least one round, in ascending order"),

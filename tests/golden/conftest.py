@@ -109,11 +109,20 @@ def play(
 
 
 def play_joint(
-    controller, *, seen, draws=(), arms=(2, 2), ranks=(0, 1), horizon=2000, observation="missed", binary=True
+    controller,
+    *,
+    seen,
+    draws=(),
+    arms=(2, 2),
+    ranks=(0, 1),
+    horizon=2000,
+    observation="missed",
+    binary=True,
+    best_observer=0,
 ):
     """The team actions of a joint controller; ``seen`` holds what each agent saw, round by round."""
     rng = Script()
-    controller.reset(Briefing(0, arms, ranks, horizon, binary, observation), rng)
+    controller.reset(Briefing(0, arms, ranks, horizon, binary, observation, best_observer=best_observer), rng)
     actions = []
     for t in range(1, len(seen) + 2):
         rng.start(t, draws[t - 1] if draws else ())

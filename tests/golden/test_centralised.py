@@ -5,6 +5,8 @@ UCB with c = .025 and T = 2000: the bonus is .616, .436, .356, .308 for n = 1, 2
 
 from __future__ import annotations
 
+import pytest
+
 from cobandit import CentralisedTS, CentralisedUCB
 
 
@@ -23,21 +25,59 @@ def test_missed_rewards_are_ored(play_joint):
     assert actions == [(0, 0), (0, 1), (1, 0), (1, 1), (0, 0), (1, 0), (1, 0), (1, 0), (0, 0)]
 
 
-def test_flipped_rewards_come_from_the_best_observer(play_joint):
-    # Agent 1 observes best (rank 0). By its eyes (0,1) alone paid; by agent 0's eyes all the others did.
-    seen = [(1, 0), (0, 1), (1, 0), (1, 0)]
-    actions = play_joint(CentralisedUCB(), ranks=(1, 0), observation="flipped", seen=seen)
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0)])
+def test_flipped_rewards_come_from_the_best_observer_whoever_leads(play_joint, ranks):
+    # By agent 1's eyes (0,1) alone paid; by agent 0's eyes all the others did, and (0,0) is the first of them.
+    told = {"ranks": ranks, "observation": "flipped", "seen": [(1, 0), (0, 1), (1, 0), (1, 0)]}
+    actions = play_joint(CentralisedUCB(), best_observer=1, **told)
     assert actions == [(0, 0), (0, 1), (1, 0), (1, 1), (0, 1)]
-    # The other way round, (0,0) is the first of those that paid.
-    actions = play_joint(CentralisedUCB(), ranks=(0, 1), observation="flipped", seen=seen)
-    assert actions[-1] == (0, 0)
+    actions = play_joint(CentralisedUCB(), best_observer=0, **told)
+    assert actions == [(0, 0), (0, 1), (1, 0), (1, 1), (0, 0)]
 
 
-def test_noisy_rewards_come_from_the_best_observer(play_joint):
-    # By agent 1's eyes the means are .1, .4, .3, .2: after one look each, (0,1) has 1.016.
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0)])
+def test_noisy_rewards_come_from_the_best_observer_whoever_leads(play_joint, ranks):
+    # By agent 1's eyes the means are .1, .4, .3, .2: after one look each, (0,1) has 1.016. By agent 0's eyes they are
+    # .9, 0, 0, 0: (0,0) has 1.516.
+    told = {"ranks": ranks, "observation": "noisy", "binary": False}
     seen = [(0.9, 0.1), (0.0, 0.4), (0.0, 0.3), (0.0, 0.2)]
-    actions = play_joint(CentralisedUCB(), ranks=(1, 0), observation="noisy", binary=False, seen=seen)
-    assert actions[-1] == (0, 1)
+    assert play_joint(CentralisedUCB(), best_observer=1, seen=seen, **told)[-1] == (0, 1)
+    assert play_joint(CentralisedUCB(), best_observer=0, seen=seen, **told)[-1] == (0, 0)
+
+
+@pytest.mark.parametrize("ranks", [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)])
+def test_the_middle_one_of_three_may_observe_best(play_joint, ranks):
+    # Two cells. By agent 1's eyes the second paid, by those of agents 0 and 2 the first did.
+    told = {"ranks": ranks, "arms": (1, 2, 1), "observation": "flipped", "seen": [(1, 0, 1), (0, 1, 0)]}
+    assert play_joint(CentralisedUCB(), best_observer=1, **told) == [(0, 0, 0), (0, 1, 0), (0, 1, 0)]
+    assert play_joint(CentralisedUCB(), best_observer=2, **told) == [(0, 0, 0), (0, 1, 0), (0, 0, 0)]
+
+
+@pytest.mark.parametrize("best_observer", [0, 1])
+def test_what_anybody_missed_is_pooled_whoever_observes_best(play_joint, best_observer):
+    # (0,0) paid for agent 1 only, (0,1) for agent 0 only: both count as paid.
+    seen = [(0, 1), (1, 0)]
+    actions = play_joint(CentralisedUCB(), arms=(1, 2), best_observer=best_observer, seen=seen)
+    assert actions == [(0, 0), (0, 1), (0, 0)]
+    # Known misses: what one saw, whichever it was.
+    seen = [(None, 0), (1, None)]
+    told = {"arms": (1, 2), "observation": "missed-known", "best_observer": best_observer}
+    assert play_joint(CentralisedUCB(), seen=seen, **told) == [(0, 0), (0, 1), (0, 1)]
+
+
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0)])
+def test_thompson_takes_the_best_observers_eyes_too(play_joint, ranks):
+    # Flipped. Agent 1 observes best: 1 in (0,0), then 0.
+    actions = play_joint(
+        CentralisedTS(),
+        arms=(1, 2),
+        ranks=ranks,
+        observation="flipped",
+        best_observer=1,
+        seen=[(0, 1), (1, 0)],
+        draws=[[(1, 1, 0.9), (1, 1, 0.2)], [(2, 1, 0.9), (1, 1, 0.2)], [(2, 2, 0.1), (1, 1, 0.2)]],
+    )
+    assert actions == [(0, 0), (0, 0), (0, 1)]
 
 
 def test_what_nobody_saw_changes_nothing(play_joint):

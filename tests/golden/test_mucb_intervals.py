@@ -86,6 +86,47 @@ def test_the_last_active_action_is_played_for_good(play):
     assert own == [0, 1, 0, 1, 1, 1, 1]
 
 
+def test_the_last_active_action_stays_whatever_the_partner_does(play):
+    # The partner deviates from (0,0), (0,1) and (1,0), and then from (1,1) as well, round after round: it stays.
+    own = play(MUCBIntervals(), place=1, partner=[1, 1, 0, 0, 0, 0, 1, 0], seen=[0] * 8)
+    assert own == [0, 1, 0, 1, 1, 1, 1, 1, 1]
+
+
+def test_the_last_active_action_stays_however_little_it_pays(play):
+    # c = 0: intervals are points. Every action is left by the partner, and all but (1,1) pay.
+    #  t  scheduled  its mean     best active  own  partner  played  seen
+    #  1  (0,0)      never tried  -             0      1     (1,0)    1    (0,0) is dropped
+    #  2  (0,1)      never tried  1             1      1     (1,1)    0    (0,1) is dropped
+    #  3  (1,0)      1            1             0      0     (0,0)    1    (1,0) is dropped
+    #  4  (1,1)      0            0             1      0     (0,1)    1    (1,1) is all there is
+    #  5  (1,1)      0            0             1      0     (0,1)    1
+    #  6  (1,1)      0            0             1      1     (1,1)    0
+    #  7  (1,1)      0            0             1
+    own = play(MUCBIntervals(exploration=0), place=1, partner=[1, 1, 0, 0, 0, 1], seen=[1, 0, 1, 1, 1, 0])
+    assert own == [0, 1, 0, 1, 1, 1, 1]
+
+
+def test_the_last_active_action_may_stand_anywhere(play):
+    # The partner, in place 1, follows (0,0) and leaves the others: (0,1) for (0,0), (1,0) for (1,1), (1,1) for (1,0).
+    # From round 5 on (0,0) is all there is, and the partner leaves it too.
+    own = play(MUCBIntervals(), place=0, partner=[0, 0, 1, 0, 1, 1, 1], seen=[0] * 7)
+    assert own == [0, 0, 1, 1, 0, 0, 0, 0]
+
+
+def test_beside_two_partners_who_never_follow(play):
+    # Agent 0 plays the other arm than scheduled in every round, so eight cells are left one by one; (1,1,1) stays.
+    schedule = [(0, 0), (0, 1), (0, 0), (0, 1), (1, 0), (1, 1), (1, 0), (1, 1)]  # of agents 0 and 2
+    own = play(
+        MUCBIntervals(),
+        arms=(2, 2, 2),
+        ranks=(0, 1, 2),
+        place=1,
+        partner=[*((1 - first, last) for first, last in schedule), (0, 0), (1, 0), (0, 1)],
+        seen=[0] * 11,
+    )
+    assert own == [0, 0, 1, 1, 0, 0, 1, 1, 1, 1, 1, 1]
+
+
 def test_an_action_never_seen_is_never_below(play):
     # The second and the third action are not seen, so nothing is known of them; (1,1) is beaten in round 8 only if its
     # interval is below: c = 0 makes intervals points, and 0 < 1.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from cobandit import (
     AGENTS,
     Agent,
     CentralisedUCB,
+    MUCBIntervals,
     NaiveUCB,
     PartnerAwareUCB,
     Problem,
@@ -53,6 +56,7 @@ OPTIONS = {
     "partner-aware-ts": st.fixed_dictionaries({"window": st.integers(1, 30), "repeat": st.integers(1, 4)}),
     "naive-ucb": st.fixed_dictionaries({"index": st.sampled_from(["paper", "anytime", "companion"])}),
     "knowledge-gradient": st.fixed_dictionaries({"discount": st.sampled_from([None, 0.0, 0.9])}),
+    "mucb-intervals": st.fixed_dictionaries({"exploration": st.sampled_from([0.0, 0.02, 0.5])}),
     "mdsee": st.fixed_dictionaries({"sweeps": st.integers(1, 2)}),
 }
 
@@ -97,11 +101,26 @@ def teams(draw, agents=None):
     def one(name):
         return AGENTS[name].of(**draw(OPTIONS.get(name, st.just({}))))
 
-    # mucb-intervals breaks down beside partners who do not follow its schedule (reported), so it plays among its own.
     if agents is not None and draw(st.booleans()):
-        singles = [name for name in AGENTS if not name.startswith("centralised") and name != "mucb-intervals"]
+        singles = [name for name in AGENTS if not name.startswith("centralised")]
         return Team([one(draw(st.sampled_from(singles))) for _ in range(agents)])
     return Team.of(one(draw(st.sampled_from(list(AGENTS)))))
+
+
+class Roamer(Agent):
+    """Plays a random arm of its own in every round."""
+
+    def choose(self):
+        return int(self.rng.random() * self.briefing.own_arms)
+
+    def observe(self, team_action, reward):
+        pass
+
+
+def mates():
+    """One agent of any registered kind, or one who plays at random."""
+    singles = [name for name in AGENTS if not name.startswith("centralised")]
+    return st.one_of(st.builds(Roamer), st.sampled_from(singles).map(lambda name: AGENTS[name]()))
 
 
 def played(problem, team, horizon, seed, run=0):
@@ -149,16 +168,6 @@ class TestCommonRandomNumbers:
         assert np.array_equal(short.seen, long.seen[:horizon], equal_nan=True)
 
 
-class Roamer(Agent):
-    """Plays a random arm of its own in every round."""
-
-    def choose(self):
-        return int(self.rng.random() * self.briefing.own_arms)
-
-    def observe(self, team_action, reward):
-        pass
-
-
 class TestOwnChoices:
     @for_all(problems, HORIZONS, SEEDS, st.integers(0, 1000))
     def test_each_agent_draws_from_its_own_stream(self, problem, horizon, seed, run):
@@ -166,6 +175,26 @@ class TestOwnChoices:
         actions = played(problem, Team.of(Roamer()), horizon, seed, run).actions
         for i, (rng, arms) in enumerate(zip(streams, problem.arms, strict=True)):
             assert np.array_equal(actions[:, i], (rng.random(horizon) * arms).astype(int))
+
+
+class TestTheAgreedSchedule:
+    """mUCB-Intervals beside anybody: the schedule is public, so the team actions alone tell where it stands."""
+
+    @for_all(problems, st.data(), st.integers(20, 80), SEEDS)
+    def test_it_is_kept_down_to_the_last_action(self, problem, data, horizon, seed):
+        members = [data.draw(mates()) for _ in range(problem.agents)]
+        place = data.draw(st.integers(0, problem.agents - 1))
+        members[place] = MUCBIntervals(exploration=data.draw(st.sampled_from([0.0, 0.02, 0.5])))
+        active = list(np.ndindex(*problem.arms))
+        scheduled = active[0]
+        for action in played(problem, Team(members), horizon, seed).actions.tolist():
+            signed = (action[place] - scheduled[place]) % problem.arms[place]
+            assert signed in (0, 1)
+            if tuple(action) != scheduled and len(active) > 1:
+                active.remove(scheduled)
+            elif len(active) == 1:
+                assert not signed  # nothing is left that could be better
+            scheduled = next((cell for cell in active if cell > scheduled), active[0])
 
 
 class TestRegret:
@@ -236,8 +265,8 @@ class TestRegret:
         assert points[-1] == horizon
         steps = np.diff(points, prepend=0)
         assert (steps >= 1).all()
-        even = horizon / len(points)
-        assert np.abs(points - even * np.arange(1, len(points) + 1)).max() <= 1 + 1e-9
+        assert points.tolist() == [math.ceil(Fraction(k * horizon, len(points))) for k in range(1, len(points) + 1)]
+        assert points.dtype == np.int64
 
 
 class TestSameThing:
@@ -250,6 +279,34 @@ class TestSameThing:
         runs = [played(Problem.bernoulli(mu, observation=name), team, horizon, seed) for name in OTHERWISE]
         assert runs[0].same_as(runs[1])
         assert runs[0].same_as(runs[2])
+
+    @for_all(problems, st.data(), HORIZONS, SEEDS, st.sampled_from(["centralised-ucb", "centralised-ts"]))
+    def test_roles_are_nothing_to_one_brain(self, problem, data, horizon, seed, name):
+        given = tuple(data.draw(st.permutations(range(problem.agents))))
+        runs = [
+            played(replace(problem, roles=roles), Team.of(name), horizon, seed)
+            for roles in ("observability", "random", given)
+        ]
+        for run in runs[1:]:
+            assert np.array_equal(run.actions, runs[0].actions)
+            assert np.array_equal(run.seen, runs[0].seen, equal_nan=True)
+
+    @for_all(st.data(), HORIZONS, SEEDS, SHAPES, st.sampled_from(["centralised-ucb", "centralised-ts"]))
+    def test_one_brain_with_one_good_pair_of_eyes_needs_no_other(self, data, horizon, seed, shape, name):
+        # Whoever leads: the others' eyes, however bad, are left alone.
+        mu = data.draw(means(shape))
+        best = data.draw(st.integers(0, len(shape) - 1))
+        bad = [data.draw(st.integers(1, 19).map(lambda k: k / 20)) for _ in shape]
+        roles = tuple(data.draw(st.permutations(range(len(shape)))))
+
+        def actions(made, clear):
+            levels = [clear if i == best else level for i, level in enumerate(bad)]
+            return [played(made(sight), Team.of(name), horizon, seed).actions for sight in (levels, [clear] * len(bad))]
+
+        some, everybody = actions(lambda s: Problem.bernoulli(mu, s, observation="flipped", roles=roles), 1.0)
+        assert np.array_equal(some, everybody)
+        some, everybody = actions(lambda s: Problem.gaussian(mu, s, roles=roles), 0.0)
+        assert np.array_equal(some, everybody)
 
     @for_all(st.data(), HORIZONS, SEEDS, SHAPES, st.sampled_from(["paper", "anytime"]))
     def test_fact_1_naive_ucb_with_full_sight_is_a_single_agent(self, data, horizon, seed, shape, index):
@@ -313,6 +370,17 @@ class TestPredictions:
         arms = trajectory.actions[:, trajectory.ranks.index(0)]
         for start in range(0, horizon, repeat):
             assert len(set(arms[start : start + repeat].tolist())) == 1
+
+
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+@pytest.mark.parametrize(("horizon", "count"), [(110, 100), (110, 99), (200, 100), (1000, 7), (3, 100), (100, 1)])
+def test_checkpoints_are_evenly_spread_to_the_round(engine, horizon, count):
+    team = Team.of("partner-aware-ucb")
+    result = simulate(Problem.bernoulli(), team, horizon, runs=2, seed=0, engine=engine, checkpoints=count)
+    kept = min(horizon, count)
+    assert result.checkpoints.tolist() == [math.ceil(Fraction(k * horizon, kept)) for k in range(1, kept + 1)]
+    trajectory = result.trajectory(0)
+    assert np.allclose(result.task_regret[0], trajectory.task_regret[result.checkpoints - 1], rtol=1e-12, atol=1e-12)
 
 
 @for_all(st.integers(0, 2**32 - 2), SEEDS, st.integers(2, 4))

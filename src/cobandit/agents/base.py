@@ -88,7 +88,7 @@ class _Player:
         known = {spec.name for spec in fields(cls) if spec.init}
         for key in options:
             if key not in known:
-                title = cls.name or cls.__name__
+                title = cls.__dict__.get("name") or cls.__name__
                 if not known:
                     raise InvalidInput(f"{title} has no options, but {key}={shown(options[key])} was given.")
                 raise UnknownName(f"option of {title} called", key, sorted(known))

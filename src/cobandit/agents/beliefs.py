@@ -67,7 +67,7 @@ class UpperConfidence:
 
     exploration: float = option(0.025, "exploration constant c of the index", real(0.0))
     index: str = option("paper", "index variant: " + ", ".join(INDICES), one_of(INDICES))
-    ties: str = option("first", "which of equal indices wins: " + ", ".join(TIES), one_of(TIES))
+    ties: str = option("first", "which of equal indices wins: " + ", ".join(TIES), one_of(TIES, "tie rule"))
 
     def scale(self, t: int, horizon: int) -> float:
         """sqrt(c log(1/delta)) at round t."""
@@ -95,7 +95,7 @@ class Posterior:
     N(prior_mean, prior_sd^2) and a reward noise of standard deviation ``noise_sd``.
     """
 
-    ties: str = option("first", "which of equal values wins: " + ", ".join(TIES), one_of(TIES))
+    ties: str = option("first", "which of equal values wins: " + ", ".join(TIES), one_of(TIES, "tie rule"))
     prior_mean: float = option(0.5, "mean of the Gaussian prior (Gaussian settings only)", real(-1e6, 1e6))
     prior_sd: float = option(0.5, "standard deviation of the Gaussian prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.5, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))

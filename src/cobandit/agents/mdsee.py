@@ -26,7 +26,7 @@ class MDSEE(Agent):
     paper: ClassVar[str] = "later literature: arXiv 2109.03818"
 
     sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1, MOST))
-    ties: str = option("first", "which of equal means wins: " + ", ".join(TIES), one_of(TIES))
+    ties: str = option("first", "which of equal means wins: " + ", ".join(TIES), one_of(TIES, "tie rule"))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Phase 1 starts with a sweep."""

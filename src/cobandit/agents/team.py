@@ -28,9 +28,10 @@ class Team:
         self._anywhere: Agent | None = None
         for place, member in enumerate(self.members):
             if isinstance(member, Controller):
+                own_name = repr(member.title) if member.title == member.name else f"{member.title}()"
                 raise InvalidInput(
-                    f"members[{place}] is {member.name}, a joint controller for the whole team: "
-                    f"use Team.of({member.name!r})."
+                    f"members[{place}] is {member.title}, a joint controller for the whole team: "
+                    f"use Team.of({own_name})."
                 )
             if not isinstance(member, Agent):
                 hint = ""

@@ -6,6 +6,7 @@ One file per command. Nothing heavy (NumPy, Numba, Matplotlib) is imported befor
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import Annotated
 
@@ -16,7 +17,7 @@ from cobandit.cli.agents import agents
 from cobandit.cli.bound import bound
 from cobandit.cli.compare import compare
 from cobandit.cli.door import Door
-from cobandit.cli.options import HelpFromAgents
+from cobandit.cli.options import GroupedHelp, HelpFromAgents
 from cobandit.cli.play import play
 from cobandit.cli.simulate import simulate
 
@@ -26,7 +27,7 @@ app = typer.Typer(
     name="cobandit",
     cls=Door,
     no_args_is_help=True,
-    rich_markup_mode="rich",
+    rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
 
@@ -49,15 +50,17 @@ def root(
 app.command(cls=HelpFromAgents)(simulate)
 app.command(cls=HelpFromAgents)(compare)
 app.command(cls=HelpFromAgents)(play)
-app.command()(agents)
-app.command()(bound)
+app.command(cls=GroupedHelp)(agents)
+app.command(cls=GroupedHelp)(bound)
 
 
 def main() -> None:
     """The entry point of the ``cobandit`` command."""
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal without, say, the sign for plus-minus gets a stand-in, not a crash.
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(errors="replace")
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is None:  # closed by whoever started the program: nobody listens
+            setattr(sys, name, open(os.devnull, "w"))
+        elif hasattr(stream, "reconfigure"):
+            # A terminal without, say, the sign for plus-minus gets a stand-in, not a crash.
+            stream.reconfigure(errors="replace")
     app(prog_name="cobandit")

@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
 
 def agents(
-    name: Annotated[str | None, typer.Argument(metavar="NAME", help="Only this one, with all that is said of it.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="Only this one, with all that is said of it.")
+    ] = None,
     format: Annotated[str, typer.Option(metavar="table|json", help="For people, or for programs.")] = "table",
 ) -> None:
-    """List the agents, their options and defaults, and the parts of the paper they implement."""
+    """List the agents with their options and their parts of the paper."""
     from cobandit.agents import AGENTS, agent_class
     from cobandit.cli import output
 
@@ -35,8 +37,12 @@ def agents(
     for kind in kinds:
         _print(screen, kind, whole=name is not None)
     if name is None:
-        screen.print("Options with a flag of their own: " + ", ".join(f"--{flag}" for flag in shared.AGENT_FLAGS) + ";")
-        screen.print("any other one: --option NAME=VALUE. More on one agent: cobandit agents NAME")
+        flags = ", ".join(f"--{flag}" for flag in shared.AGENT_FLAGS)
+        output.paragraph(
+            screen,
+            f"Options with a flag of their own: {flags}; any other one: --option NAME=VALUE. "
+            "More on one agent: cobandit agents NAME",
+        )
 
 
 def _plain(kind: type[Agent] | type[Controller]) -> dict[str, Any]:
@@ -61,21 +67,23 @@ def _print(screen: Console, kind: type[Agent] | type[Controller], *, whole: bool
     from rich.padding import Padding
     from rich.table import Table
 
+    from cobandit.cli import output
+
     said = _plain(kind)
     text = said["doc"] if whole else said["doc"].split("\n\n")[0]
     screen.print(said["name"], style="bold")
     for paragraph in text.split("\n\n"):
-        screen.print(Padding(" ".join(paragraph.split()), (0, 0, 0, 2)))
+        output.paragraph(screen, paragraph, 2)
     if whole and said["joint"]:
-        screen.print(Padding("One brain for all the agents of a team: it cannot be a member of a mixed team.", (0, 0, 0, 2)))
-    screen.print(Padding(f"Paper: {said['paper']}", (0, 0, 0, 2)))
+        output.paragraph(screen, "One brain for all the agents of a team: it cannot be a member of a mixed team.", 2)
+    output.paragraph(screen, f"Paper: {said['paper']}", 2)
     if said["options"]:
         rows = Table(box=box.SIMPLE_HEAD if whole else None, show_header=whole, pad_edge=False, padding=(0, 1))
         for head in ("option", "default", "meaning"):
             rows.add_column(head)
         for row in said["options"]:
             rows.add_row(row["name"], "none" if row["default"] is None else str(row["default"]), row["help"])
-        screen.print(Padding(rows, (0, 0, 0, 4)))
+        screen.print(Padding(rows, (0, 0, 0, 4), expand=False))
     else:
-        screen.print(Padding("It has no options.", (0, 0, 0, 4)))
+        output.paragraph(screen, "It has no options.", 4)
     screen.print()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -17,10 +18,10 @@ if TYPE_CHECKING:
 KINDS = {
     "printed": "Theorem 1 as the paper states it (p_max squared under the second sum)",
     "proved": "the same with p_min squared there, which its proof needs",
-    "counted": "the proof's own sum, with whole counts and without its last, rough step",
+    "counted": "the proof's own sum, before its last and rough step",
     "unknown": "the footnote's form, where nobody knows who observes better",
     "linear": "every round lost: true of any team",
-    "safe": "the smaller of linear and a repaired proof: holds in every problem",
+    "safe": "the smaller of linear and of a repaired proof",
 }
 
 
@@ -37,9 +38,10 @@ def bound(
         str, typer.Option(metavar="table|json", help="For people, or for programs.", rich_help_panel=shared.THE_OUTPUT)
     ] = "table",
 ) -> None:
-    """Print Theorem 1's upper bounds on the team regret of Partner-Aware UCB.
+    """Print the upper bounds of Theorem 1 on the team regret.
 
-    They are about two agents with Bernoulli rewards, missed observation, W = 1, L = 2, c = 2 and a known horizon.
+    They are about Partner-Aware UCB with W = 1, L = 2, c = 2 and a known horizon: two agents, Bernoulli rewards, missed
+    observation.
     """
     from cobandit.cli import output
     from cobandit.theory import bound as theorem
@@ -55,12 +57,12 @@ def bound(
 
 
 def _print_table(problem: Problem, bounds: list[Bound]) -> None:
-    from cobandit.cli.output import console, number, problem_lines, table
+    from cobandit.cli.output import console, number, paragraph, problem_lines, table
 
     screen = console()
-    screen.print("Upper bounds on the team regret R(T) of partner-aware-ucb with window 1, repeat 2, exploration 2")
+    paragraph(screen, "Upper bounds on the team regret R(T) of partner-aware-ucb (window 1, repeat 2, exploration 2)")
     for line in problem_lines(problem):
-        screen.print(line)
+        paragraph(screen, line)
     rows = table("horizon", *KINDS)
     for found in bounds:
         rows.add_row(f"{found.horizon:,}", *(number(getattr(found, kind)) for kind in KINDS))
@@ -68,13 +70,17 @@ def _print_table(problem: Problem, bounds: list[Bound]) -> None:
     for kind, meaning in KINDS.items():
         screen.print(f"  {kind:<9}{meaning}")
     last = bounds[-1]
+    paragraph(
+        screen,
+        "Only linear and safe hold in every problem: the proof of the others overlooks how a team can be held up.",
+    )
     if last.logarithmic:
-        screen.print("The safe bound is of the order of log T in the end: no standoff can hold this team.")
+        paragraph(screen, "Here safe is of the order of log T in the end.")
     else:
-        screen.print("No bound of the order of log T is proved here: the team may be held in a standoff.")
+        paragraph(screen, "No bound of the order of log T is proved for this problem.")
     screen.print()
-    screen.print(f"Plays after which a cell is, most likely, done with (u of the proof), T = {last.horizon:,}:")
+    paragraph(screen, f"Plays after which a cell is, most likely, done with (u of the proof), T = {last.horizon:,}:")
     counts = table("", *(f"agent 1: {arm}" for arm in range(problem.arms[1])), first="left")
     for arm, row in enumerate(last.counts):
-        counts.add_row(f"agent 0: {arm}", *(number(count) if count == float("inf") else f"{count:,.0f}" for count in row))
+        counts.add_row(f"agent 0: {arm}", *("never" if math.isinf(count) else f"{count:,.0f}" for count in row))
     screen.print(counts)

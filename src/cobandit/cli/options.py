@@ -6,7 +6,7 @@ the command line and from Python. The words about the agents' options come from 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -54,9 +54,7 @@ Arms = Annotated[
         rich_help_panel=THE_PROBLEM,
     ),
 ]
-Reward = Annotated[
-    str, typer.Option(metavar="|".join(REWARDS), help="The reward model.", rich_help_panel=THE_PROBLEM)
-]
+Reward = Annotated[str, typer.Option(metavar="|".join(REWARDS), help="The reward model.", rich_help_panel=THE_PROBLEM)]
 Spread = Annotated[
     str | None,
     typer.Option(
@@ -122,7 +120,12 @@ Option = Annotated[
 Horizon = Annotated[str, typer.Option(metavar="T", help="Rounds in a run.", rich_help_panel=THE_WORK)]
 Runs = Annotated[str, typer.Option(metavar="N", help="How many runs.", rich_help_panel=THE_WORK)]
 Seed = Annotated[
-    str, typer.Option(metavar="N", help="The seed; the same one gives the same runs.", rich_help_panel=THE_WORK)
+    str,
+    typer.Option(
+        metavar="N",
+        help="The seed: the same one gives the same runs; none draws a fresh one.",
+        rich_help_panel=THE_WORK,
+    ),
 ]
 Engine = Annotated[
     str,
@@ -146,16 +149,35 @@ Format = Annotated[
 ]
 
 
-class HelpFromAgents(TyperCommand):
+class GroupedHelp(TyperCommand):
+    """A command whose help puts its options under the headings they were declared with.
+
+    Typer does so by way of rich, whose import alone takes longer than all the rest of ``--help``.
+    """
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Each heading with its options; those without one come last."""
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx)
+            if record is not None:
+                kind = "Arguments" if param.param_type_name == "argument" else "Options"
+                sections.setdefault(getattr(param, "rich_help_panel", None) or kind, []).append(record)
+        for heading in sorted(sections, key=lambda heading: heading == "Options"):
+            with formatter.section(heading):
+                formatter.write_dl(sections[heading], col_max=24)
+
+
+class HelpFromAgents(GroupedHelp):
     """A command whose help on the agents' options is taken from their rows, at the moment somebody asks for it."""
 
-    def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Fill the words in and print."""
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Fill the words in."""
         words = agent_help()
         for param in self.params:
             if param.name in words and hasattr(param, "help"):
-                param.help = words[param.name].replace("[", r"\[")
-        super().format_help(ctx, formatter)
+                param.help = words[param.name]
+        super().format_options(ctx, formatter)
 
 
 def agent_help() -> dict[str, str]:
@@ -171,7 +193,7 @@ def agent_help() -> dict[str, str]:
     words["option"] = f"Any other option of an agent (repeatable): {', '.join(rest)}."
     known = ", ".join(AGENTS)
     words["team"] = f"The agents: {known}."
-    words["partner"] = f"The AI: {', '.join(name for name, kind in AGENTS.items() if not _is_joint(kind))}."
+    words["partner"] = f"The AI: {', '.join(name for name, kind in AGENTS.items() if not is_joint(kind))}."
     return words
 
 
@@ -179,14 +201,15 @@ def _option_help(rows: list[tuple[str, Any, str]]) -> str:
     """One agent's words stand for all of them; a default of its own is told with the agent's name."""
     _, default, text = rows[0]
     others = [f"{agent}: {_plain(other)}" for agent, other, _ in rows if other != default]
-    return f"{text} (default {'; '.join([_plain(default), *others])})"
+    return f"{text} [default: {'; '.join([_plain(default), *others])}]"
 
 
 def _plain(default: Any) -> str:
     return "none" if default is None else str(default)
 
 
-def _is_joint(kind: type[Agent] | type[Controller]) -> bool:
+def is_joint(kind: type[Agent] | type[Controller]) -> bool:
+    """Whether it is one brain for a whole team."""
     from cobandit.agents import Controller
 
     return issubclass(kind, Controller)
@@ -236,7 +259,7 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> li
             continue
         members: list[Any] = []
         for name in lineup:
-            if _is_joint(kinds[name]):
+            if is_joint(kinds[name]):
                 raise InvalidInput(f"{name} is one brain for the whole team; it cannot sit beside {_others(lineup)}.")
             members.append(make_agent(name, **options_of(name)))
         teams.append(Team(members))
@@ -245,6 +268,11 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> li
 
 def _others(lineup: Sequence[str]) -> str:
     return "other agents" if len(set(lineup)) > 1 else "another one"
+
+
+def paper_sight(agents: int) -> tuple[float, ...]:
+    """The observability in the paper's simulations, of two agents and of more (Fig. "sim4")."""
+    return SIGHT if agents <= 2 else tuple((i + 1) / agents for i in range(agents))
 
 
 def problem_of(
@@ -258,6 +286,7 @@ def problem_of(
     noise: str | None = None,
     weights: str | None = None,
     roles: str = "observability",
+    sight_of: Callable[[int], tuple[float, ...]] = paper_sight,
 ) -> Problem:
     """The problem that the options describe; what is not said is as in the paper's simulations."""
     from cobandit.problem import Problem
@@ -280,7 +309,8 @@ def problem_of(
     if noise is not None:
         sight["noise"] = parsing.numbers("--noise", noise, "0.1,0.5")
     kind = "noise" if model == "noisy" else "observability"
-    sight.setdefault(kind, _default_sight(kind, agents))
+    if kind not in sight:
+        sight[kind] = _default_noise(agents) if kind == "noise" else sight_of(agents)
 
     matrix = _means(matrix, sizes, agents, ranks, sight[kind], model)
     shared = {
@@ -346,12 +376,10 @@ def _depth(matrix: Any) -> int:
     return depth
 
 
-def _default_sight(kind: str, agents: int) -> tuple[float, ...]:
-    if agents <= 2:  # fewer is about to be refused, with the reason
-        return NOISE if kind == "noise" else SIGHT
-    if kind == "noise":
+def _default_noise(agents: int) -> tuple[float, ...]:
+    if agents > 2:
         raise InvalidInput(f"--noise is needed for {agents} agents, such as --noise {_joined((0.1,) * agents)}.")
-    return tuple((i + 1) / agents for i in range(agents))  # as in the paper's Fig. "sim4"
+    return NOISE
 
 
 def _joined(values: Sequence[Any]) -> str:

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -33,20 +34,46 @@ def table(*heads: str, first: str = "right") -> Table:
 
     made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for column, head in enumerate(heads):
-        made.add_column(head, justify="left" if column == 0 and first == "left" else "right", no_wrap=True)
+        words = column == 0 and first == "left"
+        made.add_column(head, justify="left" if words else "right", no_wrap=not words)
     return made
 
 
-def number(value: float | None) -> str:
-    """A number with as many digits as a person reads."""
+def number(value: float | None, decimals: int | None = None) -> str:
+    """A number with as many digits as a person reads, or with the decimals its column has."""
     if value is None:
         return "-"
     if not math.isfinite(value):
-        return "none" if value > 0 else "-"
-    size = abs(value)
-    if size >= 1e9:
+        return "none"
+    if abs(value) >= 1e9:
         return f"{value:.3g}"
-    return f"{value:.2f}" if size < 10.0 else f"{value:.1f}" if size < 1_000.0 else f"{value:,.0f}"
+    return f"{value:,.{decimals_for([value]) if decimals is None else decimals}f}"
+
+
+def decimals_for(values: Iterable[float]) -> int:
+    """How many decimals a column needs whose values are as large as these."""
+    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return 2 if largest < 100.0 else 1 if largest < 10_000.0 else 0
+
+
+def plus_minus(mean: float, error: float | None, decimals: int) -> str:
+    """A mean with its standard error, where there is one."""
+    return number(mean, decimals) + ("" if error is None else f" ± {number(error, decimals)}")
+
+
+def paragraph(screen: Console, text: str, indent: int = 0) -> None:
+    """Words wrapped to the screen, without the blanks that rich would fill each line up with."""
+    margin = " " * indent
+    width = max(20, min(screen.width, 100))
+    wrapped = textwrap.fill(
+        " ".join(text.split()), width, initial_indent=margin, subsequent_indent=margin, break_on_hyphens=False
+    )
+    screen.print(wrapped, soft_wrap=True)
+
+
+def played(runs: int, horizon: int) -> str:
+    """How much was played."""
+    return f"{runs:,} run{'' if runs == 1 else 's'} of {horizon:,} round{'' if horizon == 1 else 's'}"
 
 
 def seconds(value: float) -> str:
@@ -90,10 +117,8 @@ def problem_lines(problem: Problem) -> list[str]:
     observation = problem.observation
     kind = "noise" if observation.name == "noisy" else "observability"
     levels = ", ".join(f"{level:.3g}" for level in observation.levels)
-    if problem.roles == "random":
-        lead = "roles drawn for each run"
-    else:
-        lead = f"agent {problem.known_ranks().index(0)} leads"
+    drawn = problem.roles == "random"
+    lead = "roles drawn for each run" if drawn else f"agent {problem.known_ranks().index(0)} leads"
     return [
         f"{problem.agents} agents, {arms} arms, {means}, {reward} rewards",
         f"{observation.name} observation, {kind} {levels}, {lead}",

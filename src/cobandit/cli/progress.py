@@ -12,13 +12,13 @@ from cobandit.cli.output import number
 Report = Callable[[int, int], None]
 Reporter = Callable[[str], Report | None]
 
-COMPILING = "Compiling the fast engine for this machine: about 20 seconds, this once."
+COMPILING = "Compiling the fast engine for this machine: some 20 seconds, the first time only."
 LOOK_EVERY = 0.2
 
 
 @contextmanager
-def progress_bar(total: int) -> Iterator[Reporter]:
-    """Gives a function from a label to what `simulate` calls; the bar spans ``total`` runs of all labels together."""
+def progress_bar(teams: int) -> Iterator[Reporter]:
+    """Gives a function from a label to what `simulate` calls; the bar spans the runs of all teams."""
     if not sys.stderr.isatty():
         yield lambda label: None
         return
@@ -36,47 +36,69 @@ def progress_bar(total: int) -> Iterator[Reporter]:
 
     console = Console(file=sys.stderr, highlight=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), Remaining())
-    started = threading.Event()
     before = 0
     # Transient: when the work is over, the result takes the bar's place.
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        watch = threading.Thread(target=_tell_of_compiling, args=(console, started), daemon=True)
-        watch.start()
+    with Progress(*columns, console=console, transient=True) as bar, _CompilerWatch(console.print) as watch:
+        task = bar.add_task("", total=None)
 
         def labelled(label: str) -> Report:
             bar.update(task, description=label)
+            watch.wait_for_runs()
 
             def report(done: int, runs: int) -> None:
                 nonlocal before
-                started.set()
-                bar.update(task, completed=before + done)
+                watch.runs_came()
+                bar.update(task, total=runs * teams, completed=before + done)
                 if done == runs:
                     before += runs
 
             return report
 
-        try:
-            yield labelled
-        finally:
-            started.set()
-            watch.join()
+        yield labelled
 
 
-def _tell_of_compiling(console: object, started: threading.Event) -> None:
-    """Say so, once, if the wait for the first runs is the compiler's."""
-    while not started.wait(LOOK_EVERY):
-        if _compiling():
-            getattr(console, "print")(COMPILING)
-            return
+class _CompilerWatch:
+    """Says so, once, if the wait for a team's first runs is the compiler's."""
+
+    def __init__(self, say: Callable[[str], object]) -> None:
+        self._say = say
+        self._over = threading.Event()
+        self._waiting = False
+        self._known = 0
+        self._thread = threading.Thread(target=self._look, daemon=True)
+
+    def __enter__(self) -> _CompilerWatch:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def wait_for_runs(self) -> None:
+        """From now on a new kernel is what is waited for."""
+        self._known = kernels_compiled()
+        self._waiting = True
+
+    def runs_came(self) -> None:
+        """The kernel is there."""
+        self._waiting = False
+
+    def _look(self) -> None:
+        while not self._over.wait(LOOK_EVERY):
+            if self._waiting and kernels_compiled() > self._known:
+                self._say(COMPILING)
+                return
 
 
-def _compiling() -> bool:
-    """Whether a kernel was not found in the cache on disk, so that it is being made."""
+def kernels_compiled() -> int:
+    """How many kernels were, or are just being, compiled by this process for want of a copy on disk.
+
+    Numba keeps count in each compiled function's ``stats``; numba itself need not be imported to ask.
+    """
+    missed = 0
     for name, module in list(sys.modules.items()):
-        if name.startswith("cobandit.engine.fast.") and module is not None:
+        if name.startswith("cobandit.engine.fast."):
             for thing in list(vars(module).values()):
-                stats = getattr(thing, "stats", None)
-                if getattr(stats, "cache_misses", None):
-                    return True
-    return False
+                missed += len(getattr(getattr(thing, "stats", None), "cache_misses", ()))
+    return missed

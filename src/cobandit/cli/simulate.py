@@ -61,7 +61,7 @@ def simulate(
     """Simulate a team on a problem and print its regret.
 
     One --team fills every place with that agent; given once for each agent, in the order of the places, they make a
-    mixed team, and an option then goes to every member that has it.
+    mixed team, and an option then goes to every member that has it. Without --team it is partner-aware-ucb.
     """
     from cobandit.cli import output
     from cobandit.cli.door import say
@@ -91,13 +91,12 @@ def simulate(
     }
     chosen = shared.teams_of([team or ["partner-aware-ucb"]], shared.agent_options(given, option))[0]
     target = None if out is None else results.checked_output(out)
-    count = parsing.value(runs)
-    with progress_bar(count if isinstance(count, int) else 0) as progress:
+    with progress_bar(1) as progress:
         result = simulation.simulate(
             problem,
             chosen,
             parsing.value(horizon),
-            runs=count,
+            runs=parsing.value(runs),
             seed=parsing.value(seed),
             engine=engine,
             threads=None if threads is None else parsing.value(threads),
@@ -127,31 +126,45 @@ def _print_csv(result: Result) -> None:
 
 
 def _print_table(result: Result) -> None:
-    from cobandit.cli.output import console, number, problem_lines, seconds, table, team_line
+    from cobandit.cli.output import (
+        console,
+        decimals_for,
+        number,
+        paragraph,
+        played,
+        plus_minus,
+        problem_lines,
+        seconds,
+        table,
+        team_line,
+    )
     from cobandit.engine.result import picked_rows
 
     screen = console()
-    screen.print(team_line(result.team))
+    paragraph(screen, team_line(result.team))
     for line in problem_lines(result.problem):
-        screen.print(line)
-    screen.print(
-        f"{result.runs:,} runs of {result.horizon:,} rounds, seed {result.seed}, "
-        f"{result.engine} engine, {seconds(result.seconds)}"
+        paragraph(screen, line)
+    paragraph(
+        screen,
+        f"{played(result.runs, result.horizon)}, seed {result.seed}, {result.engine} engine, {seconds(result.seconds)}",
     )
     summary = result.summary()
-    rows = table(
-        "\nround", "task regret\nmean ± se", "\nmedian", "\n10 - 90 %", "team regret\nmean ± se", "\nmedian"
-    )
     task, team = summary.task_regret, summary.team_regret
+    places = decimals_for([*task.q90, *task.mean])
+    rows = table(
+        "\nround", "task regret\nmean ± se", "\nmedian", "\n10 %", "\n90 %", "team regret\nmean ± se", "\nmedian"
+    )
     for k in picked_rows(len(summary.checkpoints), ROWS_SHOWN):
         rows.add_row(
             f"{summary.checkpoints[k]:,}",
-            f"{number(task.mean[k])} ± {number(task.se[k])}",
-            number(task.median[k]),
-            f"{number(task.q10[k])} - {number(task.q90[k])}",
-            f"{number(team.mean[k])} ± {number(team.se[k])}",
-            number(team.median[k]),
+            plus_minus(task.mean[k], task.se[k], places),
+            *(number(values[k], places) for values in (task.median, task.q10, task.q90)),
+            plus_minus(team.mean[k], team.se[k], places),
+            number(team.median[k], places),
         )
     screen.print(rows)
-    screen.print("Task regret: what the best team action would have earned more. Team regret: the agents' share")
-    screen.print(f"of it that they observe (the paper's R), here {result.problem.team_factor:.3g} of the task regret.")
+    paragraph(
+        screen,
+        "Task regret: what always playing the best team action would have earned more. Team regret (the paper's R): "
+        f"the part of it that the agents observe, here {result.problem.team_factor:.3g} times the task regret.",
+    )

@@ -65,7 +65,8 @@ class Match:
             chosen = self.controller.choose()
             if not isinstance(chosen, tuple) or len(chosen) != len(arms):
                 raise AgentError(
-                    f"{self.controller} chose {shown(chosen)} in round {t}; it has {len(arms)} arms to choose."
+                    f"{self.controller} chose {shown(chosen)} in round {t}; "
+                    f"a tuple of {len(arms)} arms, one for each agent, is needed."
                 )
             names = [str(self.controller)] * len(arms)
         else:

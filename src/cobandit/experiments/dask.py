@@ -10,7 +10,6 @@ from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import Computed
 from cobandit.experiments.work import compute
 
-
 PATIENCE = "10s"
 """How long to wait for a scheduler to answer."""
 

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import numeric, real, shown, whole
+from cobandit.checks import is_list, numeric, real, shown, whole
 from cobandit.errors import InvalidInput, TooLarge
 
 Tensor = NDArray[np.float64]
@@ -28,7 +27,7 @@ MOST_CELLS = 2**28
 
 def checked_arms(arms: Any) -> tuple[int, ...]:
     """The number of own arms of each agent, |A_i|: at least two agents, at least one arm each."""
-    if isinstance(arms, (str, bytes)) or not isinstance(arms, Iterable):
+    if not is_list(arms):
         raise InvalidInput(f"arms is {shown(arms)}; the number of arms of each agent is needed, such as (2, 2).")
     sizes = tuple(whole(1)(f"arms[{i}]", size) for i, size in enumerate(arms))
     if len(sizes) < 2:
@@ -58,9 +57,8 @@ class FixedMeans:
         fine = np.abs(array) <= LARGEST_MEAN
         if not fine.all():
             where = tuple(int(i) for i in np.argwhere(~fine)[0])
-            raise InvalidInput(
-                f"means{list(where)} is {array[where]}; finite numbers up to {LARGEST_MEAN:g} are needed."
-            )
+            span = f"finite numbers from {-LARGEST_MEAN:g} to {LARGEST_MEAN:g}"
+            raise InvalidInput(f"means{list(where)} is {array[where]}; {span} are needed.")
         return cls(checked_arms(array.shape), tuple(array.ravel().tolist()))
 
     def draw(self, rng: np.random.Generator) -> Tensor:
@@ -78,7 +76,7 @@ class RandomMeans:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", checked_arms(self.arms))
-        object.__setattr__(self, "low", real(-LARGEST_MEAN)("the lowest random mean", self.low))
+        object.__setattr__(self, "low", real(-LARGEST_MEAN, LARGEST_MEAN)("the lowest random mean", self.low))
         object.__setattr__(self, "high", real(self.low, LARGEST_MEAN)("the highest random mean", self.high))
 
     def draw(self, rng: np.random.Generator) -> Tensor:

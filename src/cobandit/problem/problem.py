@@ -67,7 +67,8 @@ class Problem:
             for value in bounds:
                 if not 0.0 <= value <= 1.0:
                     raise InvalidInput(f"means holds {value:g}; the means of Bernoulli rewards must lie in [0, 1].")
-        weights = self.weights if self.weights != () else (1.0 / agents,) * agents
+        equal = isinstance(self.weights, tuple) and not self.weights
+        weights = (1.0 / agents,) * agents if equal else self.weights
         object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0, 1e6)))
         if not sum(self.weights) > 0.0:
             raise InvalidInput(f"weights is {shown(self.weights)}; at least one weight above 0 is needed.")

@@ -1,0 +1,274 @@
+"""``cobandit reproduce``, ``sweep`` and ``report``: many curves, stored piece by piece, judged, shown on one page."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.cli import parsing
+from cobandit.cli.door import INTERRUPTED, say
+from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.experiments import Executor, Panel, PanelResult, Settings, Step
+
+EXECUTORS = ("processes", "dask")
+THE_WORK = "The work"
+THE_OUTPUT = "The output"
+
+Out = Annotated[
+    Path, typer.Option(metavar="DIR", help="The folder for chunks, figures and the report.", rich_help_panel=THE_OUTPUT)
+]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print every claim with its verdict as JSON.", rich_help_panel=THE_OUTPUT)
+]
+Engine = Annotated[
+    str,
+    typer.Option(
+        metavar="|".join(EXECUTORS),
+        help="Where to play: this machine's cores, or a Dask cluster; the numbers are the same.",
+        rich_help_panel=THE_WORK,
+    ),
+]
+Address = Annotated[
+    str | None,
+    typer.Option(
+        metavar="tcp://HOST:PORT",
+        help="The cluster's scheduler; without it --engine dask starts workers on this machine.",
+        rich_help_panel=THE_WORK,
+    ),
+]
+Workers = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Worker processes (all cores, where not given).", rich_help_panel=THE_WORK),
+]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Keep finished chunks and play only what is missing.", rich_help_panel=THE_WORK),
+]
+
+
+def reproduce(
+    panels: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PANEL]...", help="Panels of the paper, such as sim1-left (all, where none is named)."),
+    ] = None,
+    runs: Annotated[str, typer.Option(metavar="N", help="Runs of each curve.", rich_help_panel=THE_WORK)] = "100",
+    horizon: Annotated[
+        str | None,
+        typer.Option(metavar="T", help="Rounds in a run (the panel's own, where not given).", rich_help_panel=THE_WORK),
+    ] = None,
+    index: Annotated[
+        str,
+        typer.Option(metavar="paper|companion|anytime", help="The index of the UCB family.", rich_help_panel=THE_WORK),
+    ] = "paper",
+    seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
+    engine: Engine = "processes",
+    dask_address: Address = None,
+    workers: Workers = None,
+    resume: Resume = False,
+    out: Out = Path("out/reproduce"),
+    json: Json = False,
+) -> None:
+    """Regenerate the paper's simulation figures, check what each must show, and write one offline report.
+
+    Finished chunks are stored at once: a run that was stopped goes on with --resume.
+    """
+    from cobandit.experiments import Settings, with_index
+    from cobandit.experiments.figures import PANELS, THEORY, panel
+
+    settings = Settings(
+        runs=parsing.value(runs),
+        seed=parsing.value(seed),
+        horizon=None if horizon is None else parsing.value(horizon),
+        index=index,
+    )
+    names = list(dict.fromkeys(panels)) if panels else [*PANELS, THEORY]
+    chosen = [with_index(panel(name), index) for name in names]
+    again = ["reproduce", *(panels or []), "--runs", runs, "--index", index, "--seed", seed, "--out", str(out)]
+    if horizon is not None:
+        again += ["--horizon", horizon]
+    executor = _executor(engine, dask_address, workers)
+    results = _run(chosen, settings, out, executor, resume, {"kind": "reproduce"}, again)
+    _finish(results, out, json, {"title": "The paper's simulations, reproduced", "executor": executor.name})
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run: problem, teams, grid of options.")],
+    engine: Engine = "processes",
+    dask_address: Address = None,
+    workers: Workers = None,
+    resume: Resume = False,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The folder for chunks, figures and the report (out/NAME, where not given).",
+            rich_help_panel=THE_OUTPUT,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
+    from cobandit.experiments.sweep import read_sweep
+
+    panels, settings = read_sweep(file)
+    folder = Path("out") / file.stem if out is None else out
+    executor = _executor(engine, dask_address, workers)
+    about = {"kind": "sweep", "sweep": file.read_text(encoding="utf-8")}
+    again = ["sweep", str(file), "--out", str(folder)]
+    results = _run(panels, settings, folder, executor, resume, about, again)
+    _finish(results, folder, json, {"title": panels[0].title.split(":")[0], "executor": executor.name})
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that reproduce or sweep has filled.")],
+    json: Json = False,
+) -> None:
+    """Write the report of stored results once more, without playing anything."""
+    from cobandit.experiments import Settings, read_manifest, with_index
+    from cobandit.experiments.figures import panel
+    from cobandit.experiments.run import gather
+    from cobandit.experiments.store import Store
+    from cobandit.experiments.sweep import parse_sweep
+
+    manifest = read_manifest(folder)
+    try:
+        settings = Settings(**manifest["settings"])
+        if manifest["kind"] == "sweep":
+            panels, settings = parse_sweep(manifest["sweep"])
+            title = panels[0].title.split(":")[0]
+        else:
+            panels = [with_index(panel(name), settings.index) for name in manifest["panels"]]
+            title = "The paper's simulations, reproduced"
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(f"The manifest in {str(folder)!r} is not one of this version: {error}.") from error
+    results = [gather(one, settings, Store(folder)) for one in panels]
+    _finish(results, folder, json, {"title": title, "executor": "stored"})
+
+
+def _executor(engine: str, address: str | None, workers: str | None) -> Executor:
+    from cobandit.checks import whole
+
+    count = None if workers is None else whole(1, 4096)("workers", parsing.value(workers))
+    if engine == "dask":
+        from cobandit.experiments.dask import Dask
+
+        return Dask(address, count)
+    if engine != "processes":
+        raise UnknownName("engine", engine, EXECUTORS)
+    if address is not None:
+        raise InvalidInput("--dask-address goes with --engine dask.")
+    from cobandit.experiments import Processes
+
+    return Processes(count)
+
+
+def _run(
+    panels: Sequence[Panel],
+    settings: Settings,
+    out: Path,
+    executor: Executor,
+    resume: bool,
+    about: dict[str, Any],
+    again: list[str],
+) -> list[PanelResult]:
+    from cobandit.experiments import run
+
+    for extra, module in (("plot", "matplotlib"), ("parquet", "pyarrow")):
+        if importlib.util.find_spec(module) is None:  # told before hours of work, not after
+            raise MissingExtra(extra, "Storing and drawing experiments")
+    kept = 0
+
+    def counted(step: Step) -> None:
+        nonlocal kept
+        kept += step.kind in ("kept", "finished")
+        if step.kind == "unusable":
+            say(f"Chunk {step.chunk.id} is {step.detail}: it is played again.")
+        show(step)
+
+    try:
+        with _bars() as show:
+            return run(panels, settings, out, executor, resume=resume, about=about, watch=counted)
+    except KeyboardInterrupt:
+        say(f"Interrupted. {kept} finished chunks are kept in {out}; go on with:")
+        say(f"  cobandit {shlex.join(again)} --resume")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+@contextmanager
+def _bars() -> Iterator[Callable[[Step], None]]:
+    """One bar per panel, with rate and remaining time; on a terminal only."""
+    if not sys.stderr.isatty():
+        yield lambda step: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+    from rich.text import Text
+
+    from cobandit.cli.output import number
+
+    class Rate(ProgressColumn):
+        """Runs a second."""
+
+        def render(self, task: Task) -> Text:
+            return Text("" if not task.speed else f"{number(task.speed)} runs/s", style="progress.data.speed")
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), Remaining())
+    tasks: dict[str, Any] = {}
+    with Progress(*columns, console=Console(file=sys.stderr, highlight=False)) as bars:
+
+        def show(step: Step) -> None:
+            name = step.chunk.panel
+            if step.kind in ("planned", "kept"):
+                if name not in tasks:
+                    tasks[name] = bars.add_task(name, total=0)
+                total = (bars.tasks[tasks[name]].total or 0) + step.chunk.runs
+                bars.update(tasks[name], total=total)
+            if step.kind in ("kept", "finished"):
+                bars.advance(tasks[name], step.chunk.runs)
+
+        yield show
+
+
+def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any]) -> None:
+    """Figures, page, and the verdicts for a person or a program."""
+    from cobandit.cli import output
+    from cobandit.report.figures import write_figures
+    from cobandit.report.page import write_page
+
+    for result in results:
+        write_figures(result, out / "figures")
+    page = write_page(results, out, about)
+    if as_json:
+        output.print_json({"report": str(page), **about, "panels": [result.to_dict() for result in results]})
+        return
+    _print_verdicts(results)
+    say(f"The report is in {page}.")
+
+
+def _print_verdicts(results: list[PanelResult]) -> None:
+    from cobandit.cli.output import console, number, table
+
+    screen = console()
+    rows = table("panel", "claim", "verdict", "number", first="left")
+    for column in rows.columns:
+        column.justify = "left"
+    for result in results:
+        for verdict in result.verdicts:
+            first = verdict.findings[0]
+            interval = f"{number(first.value, 2)} [{number(first.low, 2)}, {number(first.high, 2)}]"
+            rows.add_row(result.panel.name, verdict.claim, verdict.outcome, interval)
+    screen.print(rows)
+    outcomes = [verdict.outcome for result in results for verdict in result.verdicts]
+    counts = ", ".join(f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "undecided"))
+    if outcomes:
+        screen.print(f"{len(outcomes)} claims: {counts} (at {results[0].settings.runs:,} runs a curve).")

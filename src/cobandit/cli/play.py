@@ -1,0 +1,351 @@
+"""``cobandit play``: a person at the terminal and an AI partner, the very agent that simulations play."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.cli import options as shared
+from cobandit.cli import parsing
+from cobandit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from cobandit.agents import Human, Team
+    from cobandit.engine import Trajectory
+    from cobandit.problem import Problem
+
+THE_GAME = "The game"
+LEAVING = ("q", "quit", "exit")
+WIDEST_GRID = 6
+"""More arms of the partner than this make a list of what was tried, not a grid."""
+
+YARDSTICK = "partner-aware-ucb"
+RUN = 0
+
+
+class _Leave(Exception):
+    """The person wants to stop."""
+
+
+def play(
+    partner: Annotated[
+        str,
+        typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
+    ] = "partner-aware-ucb",
+    window: shared.Window = None,
+    repeat: shared.Repeat = None,
+    exploration: shared.Exploration = None,
+    index: shared.Index = None,
+    ties: shared.Ties = None,
+    discount: shared.Discount = None,
+    option: shared.Option = None,
+    means: shared.Means = "random",
+    arms: shared.Arms = None,
+    observability: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P,P",
+            help="The chance of seeing a hit, yours first (1 for you and 0.5 for each partner).",
+            rich_help_panel=shared.THE_PROBLEM,
+        ),
+    ] = None,
+    roles: shared.Roles = "observability",
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="A,B;C,D",
+            help='Names for the arms, yours first, such as "patty,cheese;tomato,lettuce".',
+            rich_help_panel=shared.THE_PROBLEM,
+        ),
+    ] = None,
+    rounds: Annotated[str, typer.Option(metavar="T", help="How many rounds.", rich_help_panel=THE_GAME)] = "20",
+    seed: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Play that luck again (fresh, where not given).", rich_help_panel=THE_GAME),
+    ] = None,
+    save: Annotated[
+        str | None,
+        typer.Option(metavar="FILE.csv", help="Keep the rounds in this file.", rich_help_panel=shared.THE_OUTPUT),
+    ] = None,
+) -> None:
+    """Play at the terminal with an AI partner.
+
+    Each round you both pick an arm at the same time, and the team hits or misses. You are agent 0; the AI takes every
+    other place. Some pairs of arms hit more often than others, and neither of you
+    can talk. Type the number or the name of an arm, and q to stop.
+    """
+    import secrets
+
+    from cobandit.agents import Human, Team, agent_class, make_agent
+    from cobandit.checks import whole
+    from cobandit.cli import output
+    from cobandit.cli.door import INTERRUPTED
+    from cobandit.engine.streams import checked_seed
+
+    problem = shared.problem_of(means=means, arms=arms, observability=observability, roles=roles, sight_of=_sight)
+    if shared.is_joint(agent_class(partner)):
+        raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
+    given = {
+        "window": window,
+        "repeat": repeat,
+        "exploration": exploration,
+        "index": index,
+        "ties": ties,
+        "discount": discount,
+    }
+    options = shared.agent_options(given, option)
+    names = _labels(labels, problem.arms)
+    horizon = whole(1)("rounds", parsing.value(rounds))
+    number = secrets.randbits(32) if seed is None else checked_seed(parsing.value(seed))
+    target = None if save is None else _checked_file(save)
+
+    screen = output.console()
+    seat = _Seat(screen, names, horizon)
+    partners: list[Any] = [make_agent(partner, **options) for _ in range(problem.agents - 1)]
+    team = Team([Human(ask=seat.ask, tell=seat.tell), *partners])
+    _welcome(screen, problem, partners[0], horizon)
+    played, interrupted = _played(problem, team, horizon, number)
+    refused: OSError | None = None
+    if target is not None and len(played):
+        try:
+            _save(played, target)  # first of all, as nobody can repeat these rounds
+        except OSError as error:
+            refused = error
+    yardstick = Team.of(YARDSTICK, **(options if partner == YARDSTICK else {}))
+    _farewell(screen, problem, names, played, horizon, number, yardstick)
+    if refused is not None:
+        raise refused
+    if target is not None:
+        screen.print(f"The rounds are kept in {target}." if len(played) else "Nothing was played, so nothing was kept.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+@dataclass
+class _Seat:
+    """What the person sees and does: asked through `ask`, shown each round through `tell`."""
+
+    screen: Console
+    names: list[list[str]]
+    rounds: int
+    hits: dict[tuple[int, ...], int] = field(default_factory=dict)
+    misses: dict[tuple[int, ...], int] = field(default_factory=dict)
+
+    def ask(self, person: Human) -> int:
+        """Ask until an arm, or the wish to stop, comes."""
+        own = self.names[0]
+        choices = ", ".join(f"{arm}" if own[arm] == str(arm) else f"{arm} {own[arm]}" for arm in range(len(own)))
+        self.screen.print(f"Round {person.round} of {self.rounds}", style="bold")
+        while True:
+            answer = _line(f"Your arm ({choices}; q to stop): ")
+            if answer.lower() in LEAVING:
+                raise _Leave
+            arm = _arm(answer, own)
+            if arm is not None:
+                return arm
+            came = f"{parsing.shown(answer)} is none of your arms" if answer else "Nothing came"
+            self.screen.print(f"{came}. Please type one of: {choices}; or q to stop.")
+
+    def tell(self, person: Human, action: tuple[int, ...], seen: float | None) -> None:
+        """Show the round and the table of all rounds so far."""
+        counts = self.hits if seen else self.misses
+        counts[action] = counts.get(action, 0) + 1
+        them = ", ".join(self.names[i][arm] for i, arm in enumerate(action) if i > 0)
+        outcome = ("HIT", "bold green") if seen else ("MISS", "bold red")
+        self.screen.print(f"You {self.names[0][action[0]]}, partner {them}: ", end="")
+        self.screen.print(outcome[0], style=outcome[1])
+        tried = set(self.hits) | set(self.misses)
+        self.screen.print(_grid(self.names, {cell: self._cell(cell) for cell in tried}))
+        left = self.rounds - person.round
+        self.screen.print(f"{_count(left, 'round')} left." if left else "That was the last round.")
+        self.screen.print()
+
+    def _cell(self, cell: tuple[int, ...]) -> str:
+        hits, misses = self.hits.get(cell, 0), self.misses.get(cell, 0)
+        return f"{_count(hits, 'hit')}, {_count(misses, 'miss', 'es')}"
+
+
+def _count(number: int, word: str, many: str = "s") -> str:
+    return f"{number} {word}{'' if number == 1 else many}"
+
+
+def _sight(agents: int) -> tuple[float, ...]:
+    """The person sees everything, the partners half of it, as in the paper's studies."""
+    return (1.0, *(0.5,) * (agents - 1))
+
+
+def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Trajectory, bool]:
+    """The rounds played until the end, or until the person leaves; and whether Ctrl-C was the way."""
+    import numpy as np
+
+    from cobandit.engine import Trajectory
+    from cobandit.engine.reference import Match
+
+    match = Match(problem, team, horizon, seed, RUN)
+    instance = match.environment.instance
+    actions, rewards, seen, foreseen = [], [], [], []
+    interrupted = False
+    try:
+        for action, outcome in match.rounds():
+            actions.append(action)
+            rewards.append(outcome.reward)
+            seen.append([np.nan if one is None else one for one in outcome.seen])
+            foreseen.append([dict(agent.predictions) for agent in match.agents])
+    except _Leave:
+        pass
+    except EOFError:
+        print()  # the question is still waiting on its line
+    except KeyboardInterrupt:
+        interrupted = True
+        print()
+    kept = Trajectory.empty(RUN, instance.means, instance.ranks, len(actions))
+    for t in range(len(actions)):
+        kept.actions[t], kept.rewards[t], kept.seen[t] = actions[t], rewards[t], seen[t]
+        for i, arms in enumerate(foreseen[t]):
+            for j, arm in arms.items():
+                kept.predictions[t, i, j] = arm
+    return kept, interrupted
+
+
+def _line(question: str) -> str:
+    """One line from the person; with a file in the person's place, the answer is shown as if typed."""
+    answer = input(question).strip()
+    if not sys.stdin.isatty():
+        print(answer)
+    return answer
+
+
+def _arm(answer: str, own: list[str]) -> int | None:
+    """The arm meant: by its name, by its number, or by the beginning of one name alone."""
+    word = answer.casefold()
+    folded = [name.casefold() for name in own]
+    if word in folded:
+        return folded.index(word)
+    if word.isascii() and word.isdigit() and int(word) < len(own):
+        return int(word)
+    begun = [arm for arm, name in enumerate(folded) if word and name.startswith(word)]
+    return begun[0] if len(begun) == 1 else None
+
+
+def _labels(text: str | None, arms: tuple[int, ...]) -> list[list[str]]:
+    """A name for each arm of each agent; the numbers where none are given."""
+    if text is None:
+        return [[str(arm) for arm in range(size)] for size in arms]
+    names = [[name.strip() for name in part.split(",")] for part in text.split(";")]
+    needed = ";".join(",".join("name" for _ in range(size)) for size in arms)
+    if [len(part) for part in names] != list(arms) or not all(all(part) for part in names):
+        raise InvalidInput(f"--labels is {parsing.shown(text)}; names for all arms are needed, as in {needed!r}.")
+    for part in names:
+        folded = [name.casefold() for name in part]
+        if len(set(folded)) != len(part):
+            raise InvalidInput(f"--labels holds the same name twice for one player ({', '.join(part)}).")
+    for arm, name in enumerate(names[0]):
+        number = name.isascii() and name.isdigit() and int(name) != arm
+        if name.casefold() in LEAVING or number:
+            raise InvalidInput(f"--labels has {name!r} for your arm {arm}, which already means something else here.")
+    return names
+
+
+def _checked_file(path: str) -> Path:
+    """Where the rounds will go; refused before the first round if it cannot be written."""
+    import os
+
+    target = Path(path).expanduser()
+    if target.suffix != ".csv":
+        raise InvalidInput(f"--save is {str(target)!r}; a name that ends in .csv is needed.")
+    place = target if target.exists() else target.parent
+    if target.is_dir() or not target.parent.is_dir() or not os.access(place, os.W_OK):
+        raise InvalidInput(f"--save is {str(target)!r}; a file in a folder that can be written to is needed.")
+    return target
+
+
+def _save(played: Trajectory, target: Path) -> None:
+    """The columns of any trajectory, one row per round."""
+    from cobandit.cli.output import write_csv
+
+    with target.open("w", newline="", encoding="utf-8") as file:
+        write_csv(file, list(played.columns()), (list(row.values()) for row in played.rows()))
+
+
+def _welcome(screen: Console, problem: Problem, partner: Any, horizon: int) -> None:
+    from cobandit.cli.output import paragraph, settings
+
+    sizes = " x ".join(str(size) for size in problem.arms)
+    sight = problem.observation.levels
+    options = settings(partner.options)
+    others = "your partner" if problem.agents == 2 else f"your {problem.agents - 1} partners"
+    paragraph(screen, f"You and {others}: {partner.name}{f' ({options})' if options else ''}")
+    paragraph(
+        screen,
+        f"{_count(horizon, 'round')}, {sizes} arms. Each of you picks an arm; together they hit or miss. "
+        f"You see {sight[0]:.0%} of the hits, {others} {', '.join(f'{level:.0%}' for level in sight[1:])}. "
+        "A hit not seen looks like a miss.",
+    )
+    screen.print()
+
+
+def _farewell(
+    screen: Console,
+    problem: Problem,
+    names: list[list[str]],
+    played: Trajectory,
+    horizon: int,
+    seed: int,
+    yardstick: Team,
+) -> None:
+    """The truth, now that it can do no harm: the means, the best team action, the regret."""
+    import numpy as np
+
+    from cobandit.cli.output import number, paragraph
+    from cobandit.engine import reference
+
+    rounds = len(played)
+    screen.print(f"The game is over after {rounds} of {horizon} rounds.", style="bold")
+    best = tuple(int(i) for i in np.unravel_index(int(played.means.argmax()), problem.arms))
+    plays: dict[tuple[int, ...], int] = {}
+    for action in map(tuple, played.actions.tolist()):
+        plays[action] = plays.get(action, 0) + 1
+    cells = {}
+    for cell in itertools.product(*map(range, problem.arms)):
+        if problem.cells <= 64 or cell in plays or cell == best:
+            star = " *" if cell == best else ""
+            cells[cell] = f"{played.means[cell]:.2f}{star} ({plays.get(cell, 0)} played)"
+    screen.print("How often each team action hits, in truth (* the best one):")
+    screen.print(_grid(names, cells))
+    called = " + ".join(names[i][arm] for i, arm in enumerate(best))
+    screen.print(f"The best team action was {called}, with {played.means[best]:.2f} hits a round.")
+    if rounds:
+        luck = reference.run_trajectory(problem, yardstick, horizon, seed, RUN)
+        theirs = float(luck.task_regret[rounds - 1])
+        hits, their_hits = int(played.rewards.sum()), int(luck.rewards[:rounds].sum())
+        label = f"{problem.agents} {yardstick.label} agents"
+        you = "You and your partner" + ("" if problem.agents == 2 else "s")
+        ours = float(played.task_regret[-1])
+        paragraph(screen, f"{you}: task regret {number(ours)}, {_count(hits, 'hit')}.")
+        paragraph(screen, f"{label} with the same luck: task regret {number(theirs)}, {_count(their_hits, 'hit')}.")
+        paragraph(screen, "(Regret: the hits lost, on average, by not always playing the best team action.)")
+    paragraph(screen, f"The seed was {seed}: --seed {seed} brings the same means and the same luck again.")
+
+
+def _grid(names: list[list[str]], cells: dict[tuple[int, ...], str]) -> Table:
+    """A grid of two players' arms, or a list of team actions where a grid would not fit."""
+    from cobandit.cli.output import table
+
+    if len(names) == 2 and len(names[1]) <= WIDEST_GRID:
+        grid = table("", *(f"partner {name}" for name in names[1]), first="left")
+        for i, own in enumerate(names[0]):
+            grid.add_row(f"you {own}", *(cells.get((i, j), "-") for j in range(len(names[1]))))
+        return grid
+    heads = ["you", *(["partner"] if len(names) == 2 else [f"partner {i}" for i in range(1, len(names))]), ""]
+    grid = table(*heads, first="left")
+    for cell in sorted(cells):
+        grid.add_row(*(names[i][arm] for i, arm in enumerate(cell)), cells[cell])
+    return grid

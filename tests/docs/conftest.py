@@ -1,0 +1,185 @@
+"""The pages of the documentation, cut into blocks, and ways to run what they show."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
+NOTE = re.compile(r"<!-- ([^\n]*) -->\s*\Z")
+NOT_RUN = "not run"
+TYPED = "typed:"
+
+LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+
+
+@dataclass(frozen=True)
+class Block:
+    """One fenced block. ``note`` is the HTML comment just above it, ``before`` the text between it and the last one."""
+
+    kind: str
+    text: str
+    line: int
+    note: str
+    before: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command line of a console block, what a person types meanwhile, and the output shown below it."""
+
+    line: str
+    typed: str
+    shown: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """One page of the documentation."""
+
+    path: Path
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(ROOT).as_posix()
+
+    @cached_property
+    def text(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+    @cached_property
+    def prose(self) -> str:
+        """The page without its fenced blocks."""
+        return FENCE.sub("", self.text)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        found, last = [], 0
+        for match in FENCE.finditer(self.text):
+            before = self.text[last : match.start()]
+            note = NOTE.search(before)
+            body = re.sub(f"^{match[1]}", "", match[3], flags=re.MULTILINE)
+            line = self.text.count("\n", 0, match.start()) + 2
+            found.append(Block(match[2], body, line, note[1] if note else "", before))
+            last = match.end()
+        return found
+
+    def section(self, heading: str) -> str:
+        """The text below a heading of the second level, up to the next one."""
+        match = re.search(rf"^## {re.escape(heading)}\n(.*?)(?=^## |\Z)", self.text, re.MULTILINE | re.DOTALL)
+        assert match, f"{self.name} has no section called {heading!r}"
+        return match[1]
+
+    def python_blocks(self) -> Iterator[tuple[Block, str | None]]:
+        """The Python blocks to run, each with the output shown right below it, if any."""
+        for block, following in zip(self.blocks, [*self.blocks[1:], None], strict=True):
+            if block.kind == "python" and block.note != NOT_RUN:
+                shows = following is not None and following.kind == "text" and not following.before.strip()
+                yield block, following.text if shows and following is not None else None
+
+    def commands(self) -> list[Command]:
+        """Every ``cobandit`` line of the shell blocks, continued lines joined, with the output shown below it."""
+        found: list[Command] = []
+        for block in self.blocks:
+            if block.kind not in ("console", "sh") or block.note == NOT_RUN:
+                continue
+            typed = "\n".join(block.note.removeprefix(TYPED).split()) if block.note.startswith(TYPED) else "q"
+            shown: list[str] | None = None
+            for line in re.sub(r"\\\n\s*", " ", block.text).splitlines():
+                command = line.removeprefix("$ ")
+                if (block.kind == "sh" or line.startswith("$ ")) and command.startswith("cobandit"):
+                    found.append(Command(command, typed + "\n", ""))
+                    shown = []
+                elif line.startswith("$ "):
+                    shown = None
+                elif shown is not None and block.kind == "console":
+                    shown.append(line)
+                    found[-1] = Command(found[-1].line, found[-1].typed, "\n".join(shown))
+        return found
+
+
+def _pages() -> list[Page]:
+    documents = [path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts]
+    return [Page(path) for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(documents)]]
+
+
+PAGES = _pages()
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """A test with ``page`` runs for every page, with ``coding_page`` or ``shell_page`` for those with such blocks."""
+    wanted = {
+        "page": PAGES,
+        "coding_page": [page for page in PAGES if any(page.python_blocks())],
+        "shell_page": [page for page in PAGES if page.commands()],
+    }
+    for name, pages in wanted.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, pages, ids=[page.name for page in pages])
+
+
+@pytest.fixture
+def page_called() -> Any:
+    """A page by its path from the root of the repository."""
+    return lambda name: Page(ROOT / name)
+
+
+@pytest.fixture
+def module(request: pytest.FixtureRequest) -> Iterator[types.ModuleType]:
+    """An empty module that can be found by name, as pickling what is defined in it needs."""
+    made = types.ModuleType(re.sub(r"\W", "_", f"docs_{request.node.name}"))
+    sys.modules[made.__name__] = made
+    yield made
+    del sys.modules[made.__name__]
+
+
+@pytest.fixture
+def run_python(module: types.ModuleType) -> Any:
+    """Run code in that module and give back what it prints; a traceback names the page and its line."""
+
+    def run(code: str, origin: str, line: int = 1) -> str:
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile("\n" * (line - 1) + code, origin, "exec"), module.__dict__)
+        return printed.getvalue()
+
+    return run
+
+
+@pytest.fixture
+def run_command(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run a ``cobandit`` line in this process; gives typer's result with exit_code and output."""
+    from typer.testing import CliRunner
+
+    from cobandit.cli import app
+
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def run(line: str, typed: str = "") -> Any:
+        program, *arguments = shlex.split(line, comments=True)
+        assert program == "cobandit"
+        return CliRunner().invoke(app, arguments, input=typed, prog_name="cobandit")
+
+    return run
+
+
+@pytest.fixture
+def same_output() -> Any:
+    """Whether an output is as the page shows it: white space counts as one blank, ``...`` stands for anything."""
+    checker = doctest.OutputChecker()
+    return lambda shown, came: checker.check_output(shown.strip() + "\n", came.strip() + "\n", LOOSE)

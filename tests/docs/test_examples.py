@@ -1,0 +1,48 @@
+"""Whatever the pages show runs, and prints what they say it prints."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+
+import pytest
+
+from cobandit.testing import AgentContract
+
+EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
+
+
+def test_python_blocks_run_in_order(coding_page, run_python, module, same_output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for block, shown in coding_page.python_blocks():
+        came = run_python(block.text, coding_page.name, block.line)
+        if shown is not None:
+            assert same_output(shown, came), f"{coding_page.name}, line {block.line}, prints\n{came}"
+    contracts = [kind for kind in vars(module).values() if inspect.isclass(kind) and issubclass(kind, AgentContract)]
+    for contract in contracts:
+        if contract is not AgentContract:
+            for name in [name for name in dir(contract) if name.startswith("test_")]:
+                getattr(contract(), name)()
+
+
+def test_commands_run(shell_page, run_command, same_output, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for command in shell_page.commands():
+        result = run_command(command.line, command.typed)
+        assert result.exit_code == 0, f"{command.line}\n{result.output}"
+        if command.shown.strip():
+            assert same_output(command.shown, result.output), f"{command.line} prints\n{result.output}"
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_examples_run(example, run_python, module, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    module.__dict__["__file__"] = str(example)
+    run_python(example.read_text(encoding="utf-8"), example.name)
+    assert run_python("main()", example.name).strip(), "an example prints what it found"
+
+
+def test_nothing_is_exempt_without_a_reason(page):
+    """A block that is not run says why in the prose around it; there are few of them."""
+    exempt = [block for block in page.blocks if block.note == "not run"]
+    assert len(exempt) <= 2, f"{page.name} has {len(exempt)} blocks that are not run"
