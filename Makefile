@@ -4,12 +4,12 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test quick lint bench setup clean
+.PHONY: run test quick lint bench setup browser clean
 
 run: $(READY)  ## the main job: compare the teams on the paper's fixed problem, print and draw it
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 
-test: $(READY) lint  ## every check and every test
+test: $(READY) browser lint  ## every check and every test
 	$(BIN)/pytest
 
 quick: $(READY)  ## the tests without those marked slow
@@ -25,6 +25,14 @@ bench: $(READY)  ## speed and memory, as ratios measured in one run
 	$(BIN)/python -m benchmarks
 
 setup: $(READY)
+
+# The tests of pages drive a real Chromium. Where it is missing and may be installed, it is; else they say so.
+browser:
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing chromium for the tests of pages ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+	else echo "No chromium here, and no right to install it: the tests of pages will say so."; fi
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"cobandit needs Python 3.11 or newer, and $(PYTHON) is {v.major}.{v.minor}: make PYTHON=python3.12 ...")'

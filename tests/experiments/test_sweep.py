@@ -1,0 +1,135 @@
+"""Sweep files: what they make, and what is refused with the nearest right word."""
+
+from pathlib import Path
+
+import pytest
+
+import cobandit as cb
+from cobandit.experiments.claims import Beats
+from cobandit.experiments.sweep import parse_sweep, read_sweep
+
+GOOD = """
+name = "windows"
+horizon = 300
+runs = 20
+
+[problem]
+means = [[0.8, 0.4], [0.2, 0.6]]
+observability = [1.0, 0.5]
+
+[[team]]
+name = "aware"
+agent = "partner-aware-ucb"
+exploration = 0.1
+
+[[team]]
+name = "mixed"
+members = [{ agent = "knowledge-gradient" }, { agent = "partner-aware-ucb", repeat = 2 }]
+
+[[team]]
+agent = "naive-ucb"
+
+[grid]
+window = [1, 25]
+"problem.observability" = [[1.0, 0.5], [1.0, 0.2]]
+
+[[claim]]
+kind = "beats"
+better = "aware-window-1"
+others = ["naive-ucb"]
+"""
+
+
+def test_the_grid_makes_curves_and_panels() -> None:
+    panels, settings = parse_sweep(GOOD)
+    assert [panel.name for panel in panels] == ["windows-observability-1.0-0.5", "windows-observability-1.0-0.2"]
+    assert (settings.runs, settings.horizon, settings.seed) == (20, 300, 0)
+    curves = {curve.name: curve for curve in panels[1].curves}
+    assert list(curves) == ["aware-window-1", "aware-window-25", "mixed-window-1", "mixed-window-25", "naive-ucb"]
+    assert curves["aware-window-25"].label == "aware, window = 25"
+    assert curves["aware-window-25"].team == cb.Team.of("partner-aware-ucb", window=25, exploration=0.1)
+    follower = cb.PartnerAwareUCB(window=1, repeat=2)
+    assert curves["mixed-window-1"].team == cb.Team([cb.KnowledgeGradient(), follower])
+    assert curves["naive-ucb"].problem.observation.levels == (1.0, 0.2)
+    (claim,) = panels[0].claims
+    assert isinstance(claim, Beats)
+    assert claim.others == ("naive-ucb",)
+
+
+def test_gaussian_and_random_problems() -> None:
+    text = """
+name = "noise"
+horizon = 50
+runs = 5
+[problem]
+reward = "gaussian"
+means = "random"
+arms = [2, 3]
+noise = [0.1, 0.5]
+sd = [0.2, 0.4]
+[[team]]
+agent = "partner-aware-ts"
+"""
+    (panel,), _ = parse_sweep(text)
+    assert panel.curves[0].problem == cb.Problem.gaussian("random", [0.1, 0.5], arms=(2, 3), sd=(0.2, 0.4))
+
+
+def test_the_example_file_is_a_sweep() -> None:
+    panels, settings = read_sweep(Path(__file__).parents[2] / "examples" / "windows.toml")
+    assert len(panels) == 2
+    assert settings.runs == 200
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('name = "windows"\n', "", "has no name; it is needed"),
+        ("horizon = 300", "horizont = 300", "There is no key 'horizont'. Did you mean 'horizon'?"),
+        ("horizon = 300", "horizon = 1", "horizon is 1"),
+        ("runs = 20", "runs = 0", "runs is 0"),
+        ("runs = 20", "runs = 2.5", "runs is 2.5"),
+        ('name = "windows"', 'name = "../up"', "name is '../up'; lower-case letters"),
+        ("observability = [1.0, 0.5]\n\n", "observabilty = [1.0, 0.5]\n\n", "Did you mean 'observability'"),
+        ("[1.0, 0.2]]", "[1.0]]", "observability has 1 entries"),
+        ("means = [[0.8", "means = [[1.8", "must lie in \\[0, 1\\]"),
+        ('"partner-aware-ucb"\nexpl', '"partner-aware-usb"\nexpl', "Did you mean 'partner-aware-ucb'"),
+        ("exploration = 0.1", "explorations = 0.1", "Did you mean 'exploration'"),
+        ("exploration = 0.1", "exploration = -1", "exploration is -1"),
+        ("window = [1, 25]", "windows = [1, 25]", "Did you mean 'window'"),
+        ("window = [1, 25]", "window = 1", "grid.window is 1; a list"),
+        ("window = [1, 25]", "window = []", "a list of at least one value"),
+        ("window = [1, 25]", "window = [0, 25]", "window is 0"),
+        ("problem.observability", "problem.sight", "There is no key of problem called 'sight'"),
+        ('kind = "beats"', 'kind = "beat"', "Did you mean 'beats'"),
+        ('better = "aware-window-1"', 'better = "aware-window-2"', "Did you mean 'aware-window-25'"),
+        ('better = "aware-window-1"', "", "A 'beats' claim needs better"),
+        ('better = "aware-window-1"', 'beter = "aware-window-1"', "Did you mean 'better'"),
+        ('agent = "naive-ucb"', 'name = "aware-window-1"\nagent = "naive-ucb"', "Two teams are called"),
+        ('agent = "naive-ucb"', 'name = "x"', "needs an agent or a list of members"),
+        ('{ agent = "knowledge-gradient" }', '{ agent = "centralised-ucb" }', "cannot be a member"),
+        ('{ agent = "knowledge-gradient" }, ', "", "a team has at least 2"),
+        ("[[team]]", "[team]", "is not valid TOML"),
+        ("[problem]", "[problem", "is not valid TOML"),
+    ],
+)
+def test_mistakes_are_named(old: str, new: str, message: str) -> None:
+    assert old in GOOD
+    with pytest.raises(cb.InvalidInput, match=message):
+        parse_sweep(GOOD.replace(old, new, 1))
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(cb.InvalidInput, match="cannot be read: No such file"):
+        read_sweep(tmp_path / "none.toml")
+    (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(cb.InvalidInput, match="is not UTF-8 text"):
+        read_sweep(tmp_path / "binary.toml")
+    (tmp_path / "huge.toml").write_text("#" * 1_000_001)
+    with pytest.raises(cb.InvalidInput, match="is larger than"):
+        read_sweep(tmp_path / "huge.toml")
+
+
+def test_a_grid_without_end_is_refused() -> None:
+    many = GOOD.replace("window = [1, 25]", f"window = {list(range(1, 300))}")
+    with pytest.raises(cb.InvalidInput, match="at most 500 make sense"):
+        parse_sweep(many)
