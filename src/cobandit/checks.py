@@ -84,7 +84,7 @@ def one_of(known: Sequence[str], what: str | None = None) -> Check:
 
 def is_list(values: object) -> TypeGuard[Iterable[Any]]:
     """Whether there is something to go through: not a string, and not an array of no dimension."""
-    return isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and np.ndim(values) != 0  # type: ignore[call-overload,no-any-return]
+    return isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1) > 0
 
 
 def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:

@@ -32,7 +32,7 @@ class UnknownName(InvalidInput):
 
     def __init__(self, what: str, name: object, known: Iterable[str]) -> None:
         choices = list(known)
-        near = difflib.get_close_matches(str(name).lower().replace("_", "-")[:100], choices, n=1, cutoff=0.5)
+        near = difflib.get_close_matches(str(name).lower().replace("_", "-")[:100], choices, n=1, cutoff=0.6)
         hint = f" Did you mean {near[0]!r}?" if near else ""
         text = repr(name) if len(repr(name)) <= 60 else repr(name)[:57] + "..."
         super().__init__(f"There is no {what} {text}.{hint} Known: {', '.join(choices)}.")

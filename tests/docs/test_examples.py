@@ -16,8 +16,8 @@ def test_python_blocks_run_in_order(coding_page, run_python, module, same_output
     monkeypatch.chdir(tmp_path)
     for block, shown in coding_page.python_blocks():
         came = run_python(block.text, coding_page.name, block.line)
-        if shown is not None:
-            assert same_output(shown, came), f"{coding_page.name}, line {block.line}, prints\n{came}"
+        if shown is not None and not same_output(shown, came):
+            pytest.fail(f"{coding_page.name}, line {block.line}, shows\n{shown}\nbut prints\n{came}", pytrace=False)
     contracts = [kind for kind in vars(module).values() if inspect.isclass(kind) and issubclass(kind, AgentContract)]
     for contract in contracts:
         if contract is not AgentContract:
@@ -30,8 +30,8 @@ def test_commands_run(shell_page, run_command, same_output, tmp_path, monkeypatc
     for command in shell_page.commands():
         result = run_command(command.line, command.typed)
         assert result.exit_code == 0, f"{command.line}\n{result.output}"
-        if command.shown.strip():
-            assert same_output(command.shown, result.output), f"{command.line} prints\n{result.output}"
+        if command.shown.strip() and not same_output(command.shown, result.output):
+            pytest.fail(f"{command.line} shows\n{command.shown}\nbut prints\n{result.output}", pytrace=False)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

@@ -15,6 +15,7 @@ import cobandit
 from cobandit import AGENTS, errors
 from cobandit.agents.beliefs import INDICES, TIES
 from cobandit.cli import app
+from cobandit.experiments.figures import PANELS
 from cobandit.problem.observation import OBSERVATIONS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -139,7 +140,7 @@ class TestModelsAndErrors:
 class TestPaperMap:
     def test_every_path_is_there(self, page_called):
         text = page_called("docs/reference/paper-map.md").text
-        paths = re.findall(r"`([a-z_0-9]+/[a-z_0-9/]*(?:\.py)?)`", text)
+        paths = re.findall(r"`([a-z_0-9]+/[a-z_0-9/]*(?:\.py)?)`", text.partition("\n## ")[2])
         lost = [path for path in paths if not any((ROOT / base / path).exists() for base in ("src/cobandit", "tests"))]
         assert paths
         assert not lost
@@ -151,13 +152,14 @@ class TestPaperMap:
         assert not [home for home in homes if f"`{home}.py`" not in text]
 
     def test_every_panel_and_both_studies(self, page_called):
-        text = page_called("docs/reference/paper-map.md").text
-        panels = "sim0 left,sim0 right,sim1 left,sim1 right,sim2 left,sim2 right,sim3 left,sim3 right,sim4"
-        later = "other_envs left,other_envs right,apx1,very_naive"
-        listed = re.findall(r"^\| ([a-z_0-9]+(?: left| right)?) \|", text, re.MULTILINE)
-        assert [name for name in listed if name != "panel"][-13:] == [*panels.split(","), *later.split(",")]
-        assert "Burger study" in text
-        assert "Casino study" in text
+        page = page_called("docs/reference/paper-map.md")
+        listed = re.findall(
+            r"^\| (\w+(?: left| right)?) \|.*`experiments/", page.section("The simulations"), re.MULTILINE
+        )
+        assert [name.replace(" ", "-").replace("_", "-") for name in listed] == list(PANELS)
+        assert len(PANELS) == 13
+        assert "Burger study" in page.section("The studies")
+        assert "Casino study" in page.section("The studies")
 
 
 class TestFirstPages:

@@ -1,4 +1,4 @@
-"""The command line: ``cobandit simulate``, ``compare``, ``play``, ``agents`` and ``bound``.
+"""The command line: ``cobandit simulate``, ``compare``, ``play``, ``agents``, ``bound``, ``reproduce``, ``sweep``, ...
 
 One file per command. Nothing heavy (NumPy, Numba, Matplotlib) is imported before a command needs it, so that
 ``cobandit --help`` answers at once.
@@ -17,6 +17,7 @@ from cobandit.cli.agents import agents
 from cobandit.cli.bound import bound
 from cobandit.cli.compare import compare
 from cobandit.cli.door import Door
+from cobandit.cli.experiments import report, reproduce, sweep
 from cobandit.cli.options import GroupedHelp, HelpFromAgents
 from cobandit.cli.play import play
 from cobandit.cli.simulate import simulate
@@ -52,6 +53,9 @@ app.command(cls=HelpFromAgents)(compare)
 app.command(cls=HelpFromAgents)(play)
 app.command(cls=GroupedHelp)(agents)
 app.command(cls=GroupedHelp)(bound)
+app.command(cls=GroupedHelp)(reproduce)
+app.command(cls=GroupedHelp)(sweep)
+app.command(cls=GroupedHelp)(report)
 
 
 def main() -> None:
@@ -59,7 +63,7 @@ def main() -> None:
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by whoever started the program: nobody listens
-            setattr(sys, name, open(os.devnull, "w"))
+            setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open until the end
         elif hasattr(stream, "reconfigure"):
             # A terminal without, say, the sign for plus-minus gets a stand-in, not a crash.
             stream.reconfigure(errors="replace")

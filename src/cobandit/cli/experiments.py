@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from cobandit.experiments import Executor, Panel, PanelResult, Settings, Step
 
 EXECUTORS = ("processes", "dask")
+OUTCOMES = {"holds": "hold", "does not hold": "do not hold", "undecided": "are undecided"}
 THE_WORK = "The work"
 THE_OUTPUT = "The output"
 
@@ -256,19 +257,18 @@ def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[st
 
 
 def _print_verdicts(results: list[PanelResult]) -> None:
-    from cobandit.cli.output import console, number, table
+    """Panel by panel, each claim with its verdict and the number that decides it."""
+    from cobandit.cli.output import console, number, paragraph
 
     screen = console()
-    rows = table("panel", "claim", "verdict", "number", first="left")
-    for column in rows.columns:
-        column.justify = "left"
+    width = max(len(outcome) for outcome in OUTCOMES)
     for result in results:
+        paragraph(screen, f"{result.panel.name}: {result.panel.title}")
         for verdict in result.verdicts:
             first = verdict.findings[0]
             interval = f"{number(first.value, 2)} [{number(first.low, 2)}, {number(first.high, 2)}]"
-            rows.add_row(result.panel.name, verdict.claim, verdict.outcome, interval)
-    screen.print(rows)
+            screen.print(f"  {verdict.outcome:<{width}}  {verdict.claim} {interval}", soft_wrap=True)
     outcomes = [verdict.outcome for result in results for verdict in result.verdicts]
-    counts = ", ".join(f"{outcomes.count(kind)} {kind}" for kind in ("holds", "does not hold", "undecided"))
     if outcomes:
-        screen.print(f"{len(outcomes)} claims: {counts} (at {results[0].settings.runs:,} runs a curve).")
+        counts = ", ".join(f"{outcomes.count(outcome)} {words}" for outcome, words in OUTCOMES.items())
+        paragraph(screen, f"{len(outcomes)} claims: {counts}, at {results[0].settings.runs:,} runs a curve.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 import warnings
 from typing import Any
 
@@ -31,8 +32,11 @@ def literal(text: str) -> Any:
             return ast.literal_eval(stripped)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, Warning):
         pass
+    # What Python has no literal for: null, true, and the numbers that the library then refuses by name.
+    said = re.sub(r"(?<![\d.])\.(?=\d)", "0.", stripped)
+    said = re.sub(r"\b(nan|inf)\b", lambda word: {"nan": "NaN", "inf": "Infinity"}[word[0].lower()], said, flags=re.I)
     try:
-        return json.loads(stripped)
+        return json.loads(said)
     except (ValueError, RecursionError):
         raise ValueError(text) from None
 

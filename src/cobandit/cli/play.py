@@ -229,8 +229,9 @@ def _arm(answer: str, own: list[str]) -> int | None:
     folded = [name.casefold() for name in own]
     if word in folded:
         return folded.index(word)
-    if word.isascii() and word.isdigit() and int(word) < len(own):
-        return int(word)
+    numbers = [str(arm) for arm in range(len(own))]
+    if word in numbers:
+        return numbers.index(word)
     begun = [arm for arm, name in enumerate(folded) if word and name.startswith(word)]
     return begun[0] if len(begun) == 1 else None
 
@@ -248,7 +249,7 @@ def _labels(text: str | None, arms: tuple[int, ...]) -> list[list[str]]:
         if len(set(folded)) != len(part):
             raise InvalidInput(f"--labels holds the same name twice for one player ({', '.join(part)}).")
     for arm, name in enumerate(names[0]):
-        number = name.isascii() and name.isdigit() and int(name) != arm
+        number = name.isascii() and name.isdigit() and name != str(arm)
         if name.casefold() in LEAVING or number:
             raise InvalidInput(f"--labels has {name!r} for your arm {arm}, which already means something else here.")
     return names

@@ -12,7 +12,7 @@ from cobandit.cli.output import number
 Report = Callable[[int, int], None]
 Reporter = Callable[[str], Report | None]
 
-COMPILING = "Compiling the fast engine for this machine: some 20 seconds, the first time only."
+COMPILING = "Compiling the fast engine for this machine: some 20 s, the first time only."
 LOOK_EVERY = 0.2
 
 
@@ -65,7 +65,7 @@ class _CompilerWatch:
         self._over = threading.Event()
         self._waiting = False
         self._known = 0
-        self._thread = threading.Thread(target=self._look, daemon=True)
+        self._thread = threading.Thread(target=self._look, name="compiler-watch", daemon=True)
 
     def __enter__(self) -> _CompilerWatch:
         self._thread.start()

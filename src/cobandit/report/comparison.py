@@ -41,8 +41,7 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise InvalidInput(f"The figure is {str(target)!r}; a name that ends in {', '.join(FORMATS)} is needed.")
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("plot", "Drawing a figure")
+    require_matplotlib()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -50,6 +49,12 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
     if target.is_dir() or not os.access(target.parent, os.W_OK):
         raise InvalidInput(f"The figure {str(target)!r} is a folder or lies in one that cannot be written to.")
     return target
+
+
+def require_matplotlib() -> None:
+    """Refuse, before any work, to draw where the plotting library is not installed."""
+    if importlib.util.find_spec("matplotlib") is None:
+        raise MissingExtra("plot", "Drawing a figure")
 
 
 def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: str = "task") -> Path:
@@ -111,6 +116,11 @@ class _Curves:
         self.dash = DASHES[number % len(DASHES)]
 
     @property
+    def mark(self) -> str:
+        """By which an SVG file can be searched for the line."""
+        return self.label.replace(" + ", "-and-")
+
+    @property
     def broken_label(self) -> str:
         """The label of a mixed team, a line for each member."""
         return self.label.replace(" + ", " +\n")
@@ -127,7 +137,7 @@ def _draw_means(axes: Any, curves: Sequence[_Curves]) -> None:
         low, high = curve.mean - curve.error, curve.mean + curve.error
         axes.fill_between(curve.rounds, low, high, color=curve.colour, alpha=0.2, linewidth=0)
         (line,) = axes.plot(curve.rounds, curve.mean, color=curve.colour, linestyle=curve.dash, linewidth=2.0)
-        line.set_gid(f"mean-{curve.label}")
+        line.set_gid(f"mean-{curve.mark}")
     last = int(curves[0].rounds[-1])
     top = max(float((curve.mean + curve.error).max()) for curve in curves)
     top = 1.05 * top if top > 0.0 else 1.0
@@ -167,7 +177,7 @@ def _draw_median(axes: Any, curves: Sequence[_Curves], place: int, *, last_in_co
     curve = curves[place]
     axes.fill_between(curve.rounds, curve.low, curve.high, color=curve.colour, alpha=0.25, linewidth=0, zorder=2)
     (line,) = axes.plot(curve.rounds, curve.median, color=curve.colour, linestyle=curve.dash, linewidth=2.0, zorder=3)
-    line.set_gid(f"median-{curve.label}")
+    line.set_gid(f"median-{curve.mark}")
     axes.set_title(curve.broken_label, fontsize=SMALL)
     top = _highest(curves)
     if top > LONGEST_LINEAR:

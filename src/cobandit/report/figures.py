@@ -32,6 +32,9 @@ FORMATS = ("pdf", "svg", "png")
 SIZE = (7.2, 3.4)
 """Inches: the text width of a two-column page."""
 
+LONGEST_LABEL = 80
+"""Characters of a curve's label that fit under the figure."""
+
 ROW = 0.17
 """Inches of one line of the legend."""
 
@@ -50,7 +53,8 @@ BOUNDS = {
 METADATA: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 """Equal numbers give equal files: no dates."""
 
-_STYLE = {
+_STYLE: Any = {
+    "text.parse_math": False,  # a dollar sign in a label is a dollar sign
     "font.size": LETTERS,
     "font.family": ["DejaVu Sans"],
     "svg.fonttype": "none",
@@ -66,7 +70,7 @@ _SYMBOL = re.compile(r"(?<![\w.])\$?([A-Za-z])_([0-9aehijklmnoprstuvx])\$?(?!\w)
 
 def plain(text: str) -> str:
     """A text for people, with ``p_1`` (or ``$p_1$``) as p with a small 1; needs no mathematics to be typeset."""
-    return _SYMBOL.sub(lambda found: found[1] + found[2].translate(_SUBSCRIPTS), text)
+    return _SYMBOL.sub(lambda found: found[1] + found[2].translate(_SUBSCRIPTS), " ".join(text.split()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,39 +217,53 @@ def _figure(drawing: Drawing) -> Any:
     from matplotlib.figure import Figure
 
     levels = [level for level in drawing.levels if math.isfinite(level.value)]
-    columns, rows = _legend_shape(
-        [line.label for line in drawing.lines] + [level.label + ": 10,000" for level in levels]
-    )
+    labels = [_legend_label(line.label) for line in drawing.lines]
+    labels += [f"{level.label}: {level.value:,.0f}" for level in levels]
+    columns, rows = _legend_shape(labels)
     width, height = SIZE[0], SIZE[1] + ROW * (rows - 1)
     figure: Any = Figure(figsize=(width, height))
     FigureCanvasAgg(figure)
     # Fixed margins, given in inches: quicker than a layout engine, and the same in every panel.
-    margins = {"left": 0.6, "right": width - 0.2, "wspace": 0.2, "bottom": 0.68 + ROW * (rows - 1), "top": height - 0.7}
+    margins = {
+        "left": 0.68,
+        "right": width - 0.2,
+        "wspace": 0.2,
+        "bottom": 0.68 + ROW * (rows - 1),
+        "top": height - 0.7,
+    }
     scale = {"left": width, "right": width, "wspace": 1.0, "bottom": height, "top": height}
     left, right = figure.subplots(1, 2, gridspec_kw={side: margins[side] / scale[side] for side in margins})
     about = f"{drawing.fixed}; {drawing.runs:,} run{'s' if drawing.runs > 1 else ''}"
     heading = {"x": 0.15 / width, "ha": "left", "va": "top"}
-    figure.text(y=1 - 0.07 / height, s=_text(drawing.title), fontsize=LETTERS + 1.5, **heading)
-    figure.text(y=1 - 0.27 / height, s=_text(about), fontsize=LETTERS - 0.5, color="#555555", **heading)
-    handles = []
+    figure.text(y=1 - 0.07 / height, s=drawing.title, fontsize=LETTERS + 1.5, **heading)
+    figure.text(y=1 - 0.27 / height, s=about, fontsize=LETTERS - 0.5, color="#555555", **heading)
     shade = 0.16 if len(drawing.lines) <= 3 else 0.08
     for line in drawing.lines:
-        handles.append(_draw_line(left, line, line.mean, (line.mean - line.se, line.mean + line.se), shade))
-        _draw_line(right, line, line.median, (line.q10, line.q90), shade)
-    handles += [_draw_level(left, level, drawing.horizon) for level in levels]
+        _draw_line(left, line, (line.mean, line.mean - line.se, line.mean + line.se), shade, from_zero=not levels)
+        _draw_line(right, line, (line.median, line.q10, line.q90), shade)
+    for level in levels:
+        _draw_level(left, level, drawing.horizon)
     left.set_title("mean ± standard error", loc="left", fontsize=LETTERS)
     right.set_title("median, with the middle 80 % of the runs", loc="left", fontsize=LETTERS)
     left.set_ylabel("team regret")
+    left.yaxis.set_label_coords(0.2 / width, 0.5 * (margins["top"] + margins["bottom"]) / height, figure.transFigure)
     for axes in (left, right):
         axes.set_ylim(0, None)
         if axes is left and levels:
             axes.set_yscale("log")
-            axes.set_ylim(_floor(drawing), None)
+            axes.set_ylim(_floor(drawing), 2 * max(level.value for level in levels))
         _finish(axes, drawing.horizon)
+    handles = [axis_line for axis_line in left.get_lines() if axis_line.get_gid() is not None]
     figure.legend(
-        handles=handles, loc="lower center", ncols=columns, frameon=False, handlelength=3.2, borderaxespad=0.2
+        handles, labels, loc="lower center", ncols=columns, frameon=False, handlelength=3.2, borderaxespad=0.2
     )
     return figure
+
+
+def _legend_label(text: str) -> str:
+    """A label that fits under the figure; matplotlib would leave out one that starts with an underscore."""
+    short = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+    return f" {short}" if short.startswith("_") else short
 
 
 def _legend_shape(labels: Sequence[str]) -> tuple[int, int]:
@@ -256,31 +274,25 @@ def _legend_shape(labels: Sequence[str]) -> tuple[int, int]:
 
 
 def _draw_line(
-    axes: Any,
-    line: Line,
-    centre: NDArray[np.float64],
-    band: tuple[NDArray[np.float64], NDArray[np.float64]],
-    shade: float,
-) -> Any:
+    axes: Any, line: Line, stats: tuple[NDArray[np.float64], ...], shade: float, *, from_zero: bool = True
+) -> None:
+    """A curve with its band; ``stats`` is centre, low, high. A logarithmic axis has no place for round 0."""
     colour, dash = COLOURS[line.number % len(COLOURS)], DASHES[line.number % len(DASHES)]
-    rounds = np.concatenate([[0], line.rounds])
-    centre, low, high = (line.factor * np.concatenate([[0.0], part]) for part in (centre, *band))
+    first = 0 if from_zero else 1
+    rounds = np.concatenate([[0], line.rounds])[first:]
+    centre, low, high = (line.factor * np.concatenate([[0.0], part])[first:] for part in stats)
     if np.isfinite(low).all():  # a single run has no standard error
         axes.fill_between(rounds, low, high, color=colour, alpha=shade, linewidth=0)
         for edge in (low, high):
             axes.plot(rounds, edge, color=colour, linewidth=0.5, alpha=0.6)
-    (drawn,) = axes.plot(rounds, centre, color=colour, linestyle=dash, label=_text(line.label))
-    drawn.set_gid(line.name)
-    return drawn
+    axes.plot(rounds, centre, color=colour, linestyle=dash, gid=line.name)
 
 
-def _draw_level(axes: Any, level: Level, horizon: int) -> Any:
-    label = f"{level.label}: {level.value:,.0f}"
-    rounds = np.linspace(0, horizon, 101)
-    heights = level.value * rounds / horizon if level.sloping else np.full(101, level.value)
+def _draw_level(axes: Any, level: Level, horizon: int) -> None:
+    rounds = np.linspace(0, horizon, 101)[1 if level.sloping else 0 :]
+    heights = level.value * rounds / horizon if level.sloping else np.full(len(rounds), level.value)
     colour, dash = COLOURS[level.number % len(COLOURS)], DASHES[level.number % len(DASHES)]
-    (drawn,) = axes.plot(rounds, heights, color=colour, linestyle=dash, label=label)
-    return drawn
+    axes.plot(rounds, heights, color=colour, linestyle=dash, gid=f"bound-{level.name}")
 
 
 def _floor(drawing: Drawing) -> float:
@@ -298,14 +310,10 @@ def _finish(axes: Any, horizon: int) -> None:
     axes.xaxis.set_major_locator(_whole_numbers())
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:,.6g}")
+    axes.yaxis.set_minor_formatter(lambda value, _: "")
 
 
 def _whole_numbers() -> Any:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(nbins=5, integer=True)
-
-
-def _text(text: str) -> str:
-    """Text that matplotlib takes as it is: a dollar sign would start a formula."""
-    return text.replace("$", r"\$")

@@ -1,0 +1,44 @@
+"""Two ways to run a command: in this process, and as a program of its own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from cobandit.cli import app
+
+PLAIN = {"COLUMNS": "80", "NO_COLOR": "1", "FORCE_COLOR": None, "PY_COLORS": None}
+
+
+@pytest.fixture
+def run() -> Callable[..., Any]:
+    """A command in this process; its errors, if not meant to leave it, are this test's."""
+
+    def invoke(*words: str, stdin: str = "") -> Any:
+        return CliRunner().invoke(
+            app, list(words), input=stdin, env=PLAIN, catch_exceptions=False, prog_name="cobandit"
+        )
+
+    return invoke
+
+
+@pytest.fixture
+def program() -> Callable[..., subprocess.CompletedProcess[str]]:
+    """A command as a program of its own."""
+
+    def start(*words: str, stdin: str = "", code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1"}
+        environment.pop("FORCE_COLOR", None)
+        how = ["-c", code] if code else ["-m", "cobandit.cli"]
+        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+        return subprocess.run(
+            [sys.executable, *how, *words], input=stdin, text=True, env=environment, timeout=300, check=False, **streams
+        )
+
+    return start

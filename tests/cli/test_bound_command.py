@@ -1,0 +1,57 @@
+"""``cobandit bound``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cobandit import Problem
+from cobandit.cli.bound import KINDS
+from cobandit.cli.output import number
+from cobandit.theory import bound
+
+PROBLEM = Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
+
+
+def test_json_is_what_the_library_says(run):
+    done = run("bound", "--horizon", "1000,100000", "--format", "json")
+    told = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert told["bounds"] == json.loads(json.dumps([bound(PROBLEM, t).to_dict() for t in (1000, 100_000)]))
+    assert told["problem"]["arms"] == [2, 2]
+
+
+def test_what_is_infinite_is_null(run):
+    told = json.loads(run("bound", "--means", "[[.5,.5],[.2,.6]]", "--format", "json").stdout)
+    assert told["bounds"][0]["printed"] is None
+    assert None in told["bounds"][0]["counts"][0]
+
+
+def test_the_table_explains_each_number(run):
+    shown = run("bound", "--means", "[[.8,.4],[.2,.6]]", "--observability", "1,0.5", "--horizon", "1000,100000")
+    assert shown.exit_code == 0
+    lines = shown.stdout.splitlines()
+    assert max(map(len, lines)) <= 80
+    for kind, meaning in KINDS.items():
+        assert any(kind in line and meaning in line for line in lines)
+    row = next(line.split() for line in lines if line.strip().startswith("100,000"))
+    found = bound(PROBLEM, 100_000)
+    assert row == ["100,000", *(number(getattr(found, kind)) for kind in KINDS)]
+    assert any(line.split() == ["agent", "0:", "1", "4,606", "4,606"] for line in lines)
+
+
+def test_no_bound_is_told_as_none(run):
+    shown = run("bound", "--means", "[[.5,.5],[.2,.6]]").stdout
+    assert " none " in shown
+    assert " never" in shown
+
+
+@pytest.mark.parametrize("words", [("--roles", "random"), ("--roles", "1,0"), ("--weights", "1,1")])
+def test_roles_and_weights(words, run):
+    assert run("bound", *words).exit_code == 0
+
+
+def test_a_standoff_is_told(run):
+    shown = " ".join(run("bound", "--means", "[[1,.93],[.95,.3]]", "--observability", ".5,.5").stdout.split())
+    found = bound(Problem.bernoulli([[1, 0.93], [0.95, 0.3]], [0.5, 0.5]), 2000)
+    assert ("No bound of the order of log T" in shown) == (not found.logarithmic)

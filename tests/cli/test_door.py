@@ -1,0 +1,240 @@
+"""The way in and out of every command: help at once, errors as one line, exit codes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cobandit
+from cobandit.engine import result, simulation
+
+HEAVY = ("numpy", "numba", "matplotlib", "pyarrow", "rich", "cobandit.engine", "cobandit.agents")
+
+
+def refuse(error: BaseException):
+    def refused(*args: object, **kwargs: object) -> None:
+        raise error
+
+    return refused
+
+
+@pytest.mark.parametrize("words", ["--help", "--version"])
+def test_nothing_heavy_is_imported_for(words, program):
+    code = (
+        "import sys, cobandit.cli\n"
+        f"sys.argv = ['cobandit', {words!r}]\n"
+        "try:\n    cobandit.cli.main()\n"
+        f"finally:\n    print('HEAVY', [name for name in {HEAVY!r} if name in sys.modules])\n"
+    )
+    done = program(code=code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("HEAVY []\n")
+
+
+def test_help_lists_every_command(run):
+    shown = run("--help")
+    assert shown.exit_code == 0
+    for command in ("simulate", "compare", "play", "agents", "bound"):
+        assert f"\n  {command} " in shown.stdout
+
+
+@pytest.mark.parametrize("command", ["simulate", "compare", "play", "agents", "bound"])
+def test_help_of_a_command_fits_80_columns(command, run):
+    shown = run(command, "--help")
+    assert shown.exit_code == 0
+    assert "--help" in shown.stdout
+    assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def test_version(run):
+    assert run("--version").stdout == f"cobandit {cobandit.__version__}\n"
+
+
+WRONG = {
+    "no such agent": ("simulate", "--team", "partner-aware-ubc", "Did you mean 'partner-aware-ucb'?"),
+    "no such option of the agent": ("simulate", "--team", "naive-ucb", "--window", "3", "naive-ucb called 'window'"),
+    "an option that nobody in a mixed team has": (
+        *("simulate", "--team", "naive-ucb", "--team", "optimal", "--window", "3"),
+        "option of naive-ucb, optimal called 'window'",
+    ),
+    "an option for one without options": ("simulate", "--team", "optimal", "--window", "3", "no options"),
+    "the same option twice": ("simulate", "--window", "3", "--option", "window=4", "given twice"),
+    "a setting without a value": ("simulate", "--option", "prior_sd", "name=value is needed"),
+    "a brain for all beside an agent": ("simulate", "--team", "naive-ucb", "--team", "centralised-ts", "one brain"),
+    "a team of the wrong size": ("simulate", *("--team", "naive-ucb") * 3, "The team has 3 agents"),
+    "window 0": ("simulate", "--window", "0", "window is 0; a whole number of at least 1"),
+    "window that is no number": ("simulate", "--window", "many", "window is 'many'"),
+    "horizon 0": ("simulate", "--horizon", "0", "horizon is 0"),
+    "horizon that is no number": ("simulate", "--horizon", "long", "horizon is 'long'"),
+    "no runs": ("simulate", "--runs", "0", "runs is 0"),
+    "half a run": ("simulate", "--runs", "1.5", "runs is 1.5"),
+    "a negative seed": ("simulate", "--seed", "-1", "seed is -1"),
+    "no threads": ("simulate", "--threads", "0", "threads is 0"),
+    "no such engine": ("simulate", "--engine", "fats", "Did you mean 'fast'?"),
+    "no such format": ("simulate", "--format", "jsn", "Did you mean 'json'?"),
+    "checkpoints out of order": ("simulate", "--checkpoints", "5,3", "ascending"),
+    "sizes that cannot fit": ("simulate", "--runs", "4000000000", "--checkpoints", "2000", "GiB"),
+    "a missing comma in the means": ("simulate", "--means", "[[.8,.4][.2,.6]]", 'such as "[[.8,.4],[.2,.6]]"'),
+    "an unclosed bracket": ("simulate", "--means", "[[.8,.4],[.2,.6]", "'[[.8,.4],[.2,.6]'; a matrix"),
+    "a number for means": ("simulate", "--means", ".5", "a matrix with one level of brackets per agent"),
+    "code for means": ("simulate", "--means", "[__import__('os').getcwd()]", "a matrix with one level"),
+    "a misspelt name of means": ("simulate", "--means", "randm", "Did you mean 'random'?"),
+    "means of one agent": ("simulate", "--means", "[.8,.4]", "at least 2 axes"),
+    "means above 1": ("simulate", "--means", "[[2,.4],[.2,.6]]", "means"),
+    "means that are not numbers": ("simulate", "--means", "[['a',.4],[.2,.6]]", "means is"),
+    "NaN among the means": ("simulate", "--means", "[[NaN,.4],[.2,.6]]", "finite"),
+    "a ragged matrix": ("simulate", "--means", "[[.8,.4],[.2]]", "rows of equal length"),
+    "means nested too deeply": ("simulate", "--means", "[" * 9999, "a matrix with one level"),
+    "arms beside other means": ("simulate", "--means", "fixed", "--arms", "3,3", "arms is (3, 3)"),
+    "no arms": ("simulate", "--means", "random", "--arms", "0,2", "arms[0] is 0"),
+    "arms in words": ("simulate", "--means", "random", "--arms", "two", "such as 2,2"),
+    "uneven local optima": ("simulate", "--means", "local-optima", "--arms", "2,3", "needs K,K"),
+    "corners with three arms": ("simulate", "--means", "corners", "--arms", "2,3", "needs 2 for each agent"),
+    "observability of the wrong length": ("simulate", "--observability", "1", "so 2 are needed"),
+    "observability above 1": ("simulate", "--observability", "2,1", "observability[0] is 2"),
+    "observability in words": ("simulate", "--observability", "good,bad", "such as 1,0.5"),
+    "observability of noisy sight": ("simulate", "--observation", "noisy", "--observability", "1,1", "noise"),
+    "no such observation": ("simulate", "--observation", "mised", "Did you mean 'missed'?"),
+    "noise for three, unsaid": (
+        *("simulate", "--reward", "gaussian", "--means", "random", "--arms", "2,2,2"),
+        "--noise is needed for 3 agents, such as --noise 0.1,0.1,0.1",
+    ),
+    "no such reward": ("simulate", "--reward", "gausian", "Did you mean 'gaussian'?"),
+    "spread of Bernoulli rewards": ("simulate", "--sd", "0.3", "--reward gaussian"),
+    "a negative spread": ("simulate", "--reward", "gaussian", "--sd=-1", "sd is -1"),
+    "no such roles": ("simulate", "--roles", "randm", "Did you mean 'random'?"),
+    "two leaders": ("simulate", "--roles", "0,0", "each rank"),
+    "weights of nothing": ("simulate", "--weights", "0,0", "at least one weight above 0"),
+    "another kind of file": ("simulate", "--out", "runs.csv", "ends in .parquet"),
+    "a folder that is not there": ("simulate", "--out", "nowhere/at/all.parquet", "not there"),
+    "another kind of figure": ("compare", "--figure", "teams.gif", ".svg, .png, .pdf"),
+    "a team of the wrong size to compare": ("compare", "--team", "naive-ucb+naive-ucb+naive-ts", "has 3 agents"),
+    "no such regret": ("compare", "--regret", "taks", "Did you mean 'task'?"),
+    "no such horizon to compare": ("compare", "--horizon", "soon", "horizon is 'soon'"),
+    "no such agent to list": ("agents", "mdse", "Did you mean 'mdsee'?"),
+    "no CSV of agents": ("agents", "--format", "csv", "table, json"),
+    "a bound for random means": ("bound", "--means", "random", "random means"),
+    "a bound for three": ("bound", "--means", "corners", "--arms", "2,2,2", "3 agents"),
+    "a bound for no rounds": ("bound", "--horizon", "100,0", "horizon is 0"),
+    "a bound for words": ("bound", "--horizon", "long", "such as 1000,2000"),
+    "no CSV of bounds": ("bound", "--format", "csv", "table, json"),
+    "a brain for all as partner": ("play", "--partner", "centralised-ucb", "cannot be the partner of a person"),
+    "no such partner": ("play", "--partner", "naive", "Did you mean"),
+    "labels for one": ("play", "--labels", "a,b", "'name,name;name,name'"),
+    "an empty label": ("play", "--labels", "a,;c,d", "names for all arms"),
+    "the same label twice": ("play", "--labels", "a,A;c,d", "same name twice"),
+    "a label that means stop": ("play", "--labels", "p,q;c,d", "'q' for your arm 1"),
+    "a label that is another arm's number": ("play", "--labels", "1,0;c,d", "'1' for your arm 0"),
+    "no rounds": ("play", "--rounds", "0", "rounds is 0"),
+    "another kind of file to save": ("play", "--save", "game.txt", "ends in .csv"),
+    "a folder to save that is not there": ("play", "--save", "nowhere/game.csv", "can be written to"),
+}
+
+
+@pytest.mark.parametrize("words", WRONG.values(), ids=WRONG)
+def test_wrong_input_gets_one_line_and_2(words, run, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    *command, message = words
+    refused = run(*command)
+    assert refused.exit_code == 2
+    assert refused.stdout == ""
+    assert refused.stderr.startswith("Error: ")
+    assert refused.stderr.count("\n") == 1
+    assert message in refused.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("simulate", "--bogus"), "No such option: --bogus"),
+        (("simulate", "--team"), "requires an argument"),
+        (("simlate",), "Did you mean 'simulate'?"),
+        (("agents", "mdsee", "optimal"), "unexpected extra argument"),
+    ],
+)
+def test_wrong_usage_gets_2(words, message, run):
+    refused = run(*words)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+    assert refused.stdout == ""
+
+
+def test_no_traceback_from_the_program(program):
+    refused = program("simulate", "--team", "nobody")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("Error: There is no agent 'nobody'.")
+    assert "Traceback" not in refused.stderr
+    assert refused.stdout == ""
+
+
+class TestWhatTheSystemRefuses:
+    def test_a_full_disk(self, run, monkeypatch, tmp_path):
+        full = OSError(errno.ENOSPC, "No space left on device", str(tmp_path / "runs.parquet"))
+        monkeypatch.setattr(result.Result, "save", refuse(full))
+        refused = run("simulate", "--engine", "reference", "--runs", "1", "--horizon", "5", "--out", full.filename)
+        assert refused.exit_code == 2
+        assert refused.stderr == f"Error: No space left on device: {full.filename!r}.\n"
+        assert refused.stdout == ""
+
+    def test_a_full_memory(self, run, monkeypatch):
+        monkeypatch.setattr(simulation, "simulate", refuse(MemoryError()))
+        refused = run("simulate")
+        assert refused.exit_code == 2
+        assert refused.stderr.startswith("Error: The memory of this machine is full")
+
+    @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
+    def test_a_full_disk_behind_stdout(self, program):
+        with open("/dev/full", "w") as full:
+            refused = program("agents", "--format", "json", stdout=full)
+        assert refused.returncode == 2
+        assert refused.stderr == "Error: No space left on device.\n"
+
+    @pytest.mark.parametrize("words", [("agents",), ("agents", "--format", "json"), ("--help",)])
+    def test_a_closed_pipe_is_silent(self, words, program):
+        reader, writer = os.pipe()
+        os.close(reader)
+        try:
+            stopped = program(*words, stdout=writer)
+        finally:
+            os.close(writer)
+        assert stopped.stderr == ""
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells close streams so")
+    def test_a_closed_stdout(self):
+        command = f"'{sys.executable}' -m cobandit.cli agents mdsee >&-"
+        done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=300, check=False)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+class TestInterrupted:
+    def test_one_line_and_130(self, run, monkeypatch):
+        monkeypatch.setattr(simulation, "simulate", refuse(KeyboardInterrupt()))
+        stopped = run("simulate", "--format", "json")
+        assert stopped.exit_code == 130
+        assert stopped.stderr.count("\n") == 1
+        assert stopped.stderr.startswith("Interrupted")
+        assert stopped.stdout == ""
+
+    @pytest.mark.skipif(sys.platform == "win32", reason="SIGINT to oneself is POSIX")
+    def test_a_real_signal(self, program):
+        code = (
+            "import os, signal, sys\n"
+            "from cobandit.cli import main\n"
+            "from cobandit.engine import reference\n"
+            "def rounds(match):\n"
+            "    os.kill(os.getpid(), signal.SIGINT)\n"
+            "    yield from ()\n"
+            "reference.Match.rounds = rounds\n"
+            "sys.argv[0] = 'cobandit'\n"
+            "main()\n"
+        )
+        stopped = program("simulate", "--engine", "reference", code=code)
+        assert stopped.returncode == 130
+        assert stopped.stderr.startswith("Interrupted")
+        assert "Traceback" not in stopped.stderr

@@ -1,0 +1,185 @@
+"""``cobandit simulate``."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit.engine import simulation
+
+SMALL = ("simulate", "--engine", "reference", "--runs", "6", "--horizon", "40")
+
+
+def strict(text: str) -> dict:
+    """JSON without the words that JSON does not have."""
+
+    def never(word: str) -> None:
+        raise AssertionError(f"{word} is not JSON")
+
+    return json.loads(text, parse_constant=never)
+
+
+class TestJson:
+    def test_the_command_of_the_readme(self, run):
+        # fmt: off
+        done = run(
+            "simulate", "--team", "partner-aware-ucb", "--window", "25", "--means", "[[.8,.4],[.2,.6]]",
+            "--observability", "1,0.5", "--horizon", "200", "--runs", "10", "--seed", "0", "--index", "companion",
+            "--format", "json",
+        )
+        # fmt: on
+        assert done.exit_code == 0
+        assert done.stderr == ""
+        told = strict(done.stdout)
+        problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
+        team = cb.Team.of("partner-aware-ucb", window=25, index="companion")
+        result = cb.simulate(problem, team, horizon=200, runs=10, seed=0)
+        assert told["checkpoints"] == result.checkpoints.tolist()
+        assert told["task_regret"] == result.summary().task_regret.to_dict()
+        assert told["team_regret"] == result.summary().team_regret.to_dict()
+        assert set(told["task_regret"]) == {"mean", "se", "median", "q10", "q90"}
+        assert (told["seed"], told["runs"], told["horizon"]) == (0, 10, 200)
+        assert told["team"] == {**team.describe()}
+        assert told["problem"] == json.loads(json.dumps(problem.describe()))
+        assert told["engine"] == result.engine
+        assert told["seconds"] >= 0.0
+
+    def test_one_run_has_no_standard_error(self, run):
+        told = strict(run(*SMALL, "--runs", "1", "--format", "json").stdout)
+        assert set(told["task_regret"]["se"]) == {None}
+
+    def test_the_seed_decides(self, run):
+        def means(seed: str) -> list[float]:
+            return strict(run(*SMALL, "--seed", seed, "--format", "json").stdout)["task_regret"]["mean"]
+
+        assert means("1") == means("1")
+        assert means("1") != means("2")
+
+    def test_no_seed_is_a_fresh_one(self, run):
+        seeds = {strict(run(*SMALL, "--seed", "none", "--format", "json").stdout)["seed"] for _ in range(2)}
+        assert len(seeds) == 2
+
+    @pytest.mark.parametrize(
+        ("given", "points"), [("4", [10, 20, 30, 40]), ("5,7,40", [5, 7, 40]), ("7,", [7]), ("40", list(range(1, 41)))]
+    )
+    def test_checkpoints(self, run, given, points):
+        assert strict(run(*SMALL, "--checkpoints", given, "--format", "json").stdout)["checkpoints"] == points
+
+    def test_engines_and_threads_agree(self, run):
+        words = ("simulate", "--runs", "6", "--horizon", "40", "--format", "json")
+        ways = (("--engine", "reference"), ("--engine", "fast"), ("--engine", "fast", "--threads", "2"))
+        told = [strict(run(*words, *way).stdout) for way in ways]
+        assert [one["engine"] for one in told] == ["reference", "fast", "fast"]
+        assert told[0]["task_regret"] == told[1]["task_regret"] == told[2]["task_regret"]
+
+    def test_large_numbers_as_people_write_them(self, run):
+        told = strict(run(*SMALL, "--horizon", "1e2", "--format", "json").stdout)
+        assert told["horizon"] == 100
+
+
+PROBLEMS = {
+    "random means": ("--means", "random", "--arms", "2,3"),
+    "local optima": ("--means", "local-optima", "--arms", "3,3"),
+    "three agents": ("--means", "corners", "--arms", "2,2,2"),
+    "gaussian": ("--reward", "gaussian", "--sd", "0.3", "--noise", "0.1,0.2"),
+    "gaussian, missed": ("--reward", "gaussian", "--observation", "missed", "--observability", "1,0.5"),
+    "missed-known": ("--observation", "missed-known"),
+    "flipped": ("--observation", "flipped", "--observability", "1,0.5"),
+    "noisy": ("--observation", "noisy"),
+    "random roles": ("--roles", "random"),
+    "given roles": ("--roles", "1,0"),
+    "weights": ("--weights", "1,0"),
+    "many cells": ("--means", "random", "--arms", "5,5"),
+}
+
+
+@pytest.mark.parametrize("words", PROBLEMS.values(), ids=PROBLEMS)
+@pytest.mark.parametrize("style", ["table", "json", "csv"])
+def test_every_problem_in_every_format(words, style, run):
+    done = run(*SMALL, *words, "--format", style)
+    assert done.exit_code == 0
+    assert done.stderr == ""
+    assert max(map(len, done.stdout.splitlines())) <= 80 or style != "table"
+
+
+class TestTable:
+    def test_it_says_what_was_played(self, run):
+        shown = run(*SMALL, "--seed", "7").stdout
+        assert shown.startswith("partner-aware-ucb (exploration 0.025, index paper, ties first, window 25")
+        assert "means [[0.8, 0.4], [0.2, 0.6]], Bernoulli rewards" in shown
+        assert "missed observation, observability 1, 0.5, agent 0 leads" in shown
+        assert "6 runs of 40 rounds, seed 7, reference engine, " in shown
+        assert "here 0.75 times the task regret" in " ".join(shown.split())
+        assert "\x1b" not in shown
+
+    def test_its_last_row_is_the_summary(self, run):
+        last = [line.split() for line in run(*SMALL, "--checkpoints", "2").stdout.splitlines() if " ± " in line][-1]
+        problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
+        result = cb.simulate(problem, cb.Team.of("partner-aware-ucb"), 40, runs=6, seed=0, engine="reference")
+        task = result.task_regret[:, -1]
+        quantiles = [f"{value:.2f}" for value in np.quantile(task, [0.5, 0.1, 0.9])]
+        error = task.std(ddof=1) / np.sqrt(6)
+        assert last[:7] == ["40", f"{task.mean():.2f}", "±", f"{error:.2f}", *quantiles]
+
+    def test_ten_rows_at_most(self, run):
+        assert run(*SMALL).stdout.count(" ± ") <= 2 * 11
+
+    def test_a_mixed_team(self, run):
+        shown = run(*SMALL, "--team", "knowledge-gradient", "--team", "partner-aware-ucb", "--window", "3").stdout
+        line = " ".join(shown.split())
+        assert line.startswith("knowledge-gradient (ties first")
+        assert "+ partner-aware-ucb (" in line
+        assert "window 3" in line
+
+    def test_one_run(self, run):
+        shown = run(*SMALL, "--runs", "1").stdout
+        assert "1 run of 40 rounds" in shown
+        assert " ± -" not in shown
+
+
+def test_csv(run):
+    rows = list(csv.DictReader(io.StringIO(run(*SMALL, "--checkpoints", "2", "--format", "csv").stdout)))
+    assert [row["t"] for row in rows] == ["20", "40"]
+    told = strict(run(*SMALL, "--checkpoints", "2", "--format", "json").stdout)
+    for name in ("task_regret", "team_regret"):
+        for statistic in ("mean", "se", "median", "q10", "q90"):
+            assert [float(row[f"{name}_{statistic}"]) for row in rows] == told[name][statistic]
+
+
+def test_an_option_without_a_flag(run):
+    told = strict(run(*SMALL, "--team", "mdsee", "--option", "sweeps=2", "--format", "json").stdout)
+    assert told["team"] == {"agent": "mdsee", "sweeps": 2, "ties": "first"}
+
+
+class TestOut:
+    def test_every_run_with_its_provenance(self, run, tmp_path):
+        parquet = pytest.importorskip("pyarrow.parquet")
+        target = tmp_path / "runs.parquet"
+        done = run(*SMALL, "--checkpoints", "4", "--format", "json", "--out", str(target))
+        assert done.stderr == f"Every run is kept in {target}.\n"
+        told = strict(done.stdout)
+        table = parquet.read_table(target)
+        assert table.num_rows == 6 * 4
+        kept = json.loads(table.schema.metadata[b"cobandit"])
+        assert (kept["seed"], kept["runs"], kept["engine"]) == (0, 6, "reference")
+        assert kept["team"] == told["team"]
+        assert np.mean(table["task_regret"].to_numpy().reshape(6, 4)[:, -1]) == told["task_regret"]["mean"][-1]
+
+    def test_it_is_checked_before_any_work(self, run, monkeypatch, tmp_path):
+        def never(*args: object, **kwargs: object) -> None:
+            raise AssertionError("work has started")
+
+        monkeypatch.setattr(simulation, "simulate", never)
+        assert run(*SMALL, "--out", str(tmp_path / "no" / "runs.parquet")).exit_code == 2
+
+
+def test_only_data_on_stdout_of_the_program(program):
+    done = program(*SMALL, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert strict(done.stdout)["runs"] == 6
