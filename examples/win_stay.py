@@ -51,13 +51,13 @@ def main() -> None:
     """Check the agent, then let it lead followers with different windows."""
     check_agent(WinStay(patience=2))
     problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
-    print("mean task regret of win-stay leading partner-aware-ucb, 300 rounds, 40 runs")
+    print("mean task regret of win-stay leading partner-aware-ucb, 200 rounds, 20 runs")
     print("patience    " + "".join(f"W = {window:<6}" for window in (1, 5, 25)))
     for patience in (1, 2, 3):
         cells = []
         for window in (1, 5, 25):
             team = cb.Team([WinStay(patience=patience), cb.PartnerAwareUCB(window=window)])
-            result = cb.simulate(problem, team, horizon=300, runs=40, seed=0)
+            result = cb.simulate(problem, team, horizon=200, runs=20, seed=0)
             cells.append(f"{result.task_regret[:, -1].mean():<10.1f}")
         print(f"{patience:<12}" + "".join(cells))
 

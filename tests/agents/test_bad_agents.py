@@ -292,7 +292,8 @@ class TestInTheEngine:
         controller.action = action
         with pytest.raises(AgentError) as caught:
             simulate(FIXED, Team.of(controller), horizon=5, runs=1, seed=0, engine="reference")
-        assert str(caught.value) == f"AllAstray() chose {action!r} in round 1; a tuple of 2 arms, one for each agent, is needed."
+        needed = "a tuple of 2 arms, one for each agent, is needed."
+        assert str(caught.value) == f"AllAstray() chose {action!r} in round 1; {needed}"
 
 
 def test_what_asks_and_tells_a_person_must_be_given():

@@ -35,7 +35,7 @@ def program() -> Callable[..., subprocess.CompletedProcess[str]]:
     def start(*words: str, stdin: str = "", code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
         environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1"}
         environment.pop("FORCE_COLOR", None)
-        how = ["-c", code] if code else ["-m", "cobandit.cli"]
+        how = ["-c", code] if code else ["-m", "cobandit"]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.run(
             [sys.executable, *how, *words], input=stdin, text=True, env=environment, timeout=300, check=False, **streams

@@ -207,7 +207,7 @@ class TestWhatTheSystemRefuses:
 
     @pytest.mark.skipif(sys.platform == "win32", reason="POSIX shells close streams so")
     def test_a_closed_stdout(self):
-        command = f"'{sys.executable}' -m cobandit.cli agents mdsee >&-"
+        command = f"'{sys.executable}' -m cobandit agents mdsee >&-"
         done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=300, check=False)
         assert (done.returncode, done.stderr) == (0, "")
 

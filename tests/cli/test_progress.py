@@ -97,7 +97,7 @@ def test_the_bar_is_on_stderr_and_the_data_on_stdout():
 
     screen, side = pty.openpty()
     words = ["simulate", "--engine", "reference", "--runs", "20", "--horizon", "50", "--format", "csv"]
-    command = [sys.executable, "-m", "cobandit.cli", *words]
+    command = [sys.executable, "-m", "cobandit", *words]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=side, env={**os.environ, "TERM": "xterm", "COLUMNS": "100"}
     ) as started:

@@ -21,8 +21,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
 NOTE = re.compile(r"<!-- ([^\n]*) -->\s*\Z")
-NOT_RUN = "not run"
+NOT_RUN = "not run:"  # and then the reason
 TYPED = "typed:"
+FILE = "file:"
 
 TOOK = re.compile(r"\b\d+(?:\.\d+)? (?:s|min)\b")
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
@@ -88,16 +89,21 @@ class Page:
     def python_blocks(self) -> Iterator[tuple[Block, str | None]]:
         """The Python blocks to run, each with the output shown right below it, if any."""
         for place, block in enumerate(self.blocks):
-            if block.kind == "python" and block.note != NOT_RUN:
+            if block.kind == "python" and not block.note.startswith(NOT_RUN):
                 below = self.blocks[place + 1 : place + 2]
                 shows = bool(below) and below[0].kind == "text" and not below[0].before.strip()
                 yield block, below[0].text if shows else None
+
+    def files(self) -> dict[str, str]:
+        """The files whose text the page shows, by name: the commands may use them."""
+        noted = [block for block in self.blocks if block.note.startswith(FILE)]
+        return {block.note.removeprefix(FILE).strip(): block.text for block in noted}
 
     def commands(self) -> list[Command]:
         """Every ``cobandit`` line of the shell blocks, continued lines joined, with the output shown below it."""
         found: list[Command] = []
         for block in self.blocks:
-            if block.kind not in ("console", "sh") or block.note == NOT_RUN:
+            if block.kind not in ("console", "sh") or block.note.startswith(NOT_RUN):
                 continue
             typed = "\n".join(block.note.removeprefix(TYPED).split()) if block.note.startswith(TYPED) else "q"
             shown: list[str] | None = None

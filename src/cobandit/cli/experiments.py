@@ -18,9 +18,10 @@ from cobandit.errors import InvalidInput, MissingExtra, UnknownName
 
 if TYPE_CHECKING:
     from cobandit.experiments import Executor, Panel, PanelResult, Settings, Step
+    from cobandit.experiments.claims import Outcome
 
 EXECUTORS = ("processes", "dask")
-OUTCOMES = {"holds": "hold", "does not hold": "do not hold", "undecided": "are undecided"}
+OUTCOMES: dict[Outcome, str] = {"holds": "hold", "does not hold": "do not hold", "undecided": "are undecided"}
 THE_WORK = "The work"
 THE_OUTPUT = "The output"
 

@@ -14,7 +14,7 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from importlib.resources import files
-from itertools import permutations
+from itertools import groupby, permutations
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
 from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS
-from cobandit.report.figures import FORMATS, Drawing, Line, drawing_of, plain
+from cobandit.report.figures import BOUNDS, FORMATS, Drawing, Line, drawing_of, plain
 from cobandit.report.stills import dash, stills
 
 NAME = "report.html"
@@ -44,15 +44,19 @@ FEW_RUNS = 1_000
 DARK_COLOURS = ("#5AB0F0", "#FF8B4A", "#2FC79B", "#E8A0C8", "#F2F2F2", "#F2B632", "#A8DDFB", "#9A9A9A")
 """Okabe and Ito's palette once more, lighter, for a dark page; place by place the same hues."""
 
-OUTCOMES = {"holds": ("holds", "✓"), "does not hold": ("fails", "✗"), "undecided": ("open", "?")}
-"""Class and sign of each verdict; the word is the verdict itself."""
+OUTCOMES = {
+    "holds": ("holds", "✓", "hold"),
+    "does not hold": ("fails", "✗", "do not hold"),
+    "undecided": ("open", "?", "undecided"),
+}
+"""Class, sign and plural of each verdict; the word is the verdict itself."""
 
 FACTS = {"when": "Made", "version": "Version", "executor": "Run by", "machine": "Machine", "command": "Command"}
 """What the caller may say about the report, and how it is headed; other keys stand under their own name."""
 
 LEVELS = {
-    "printed": "Theorem 1 as it is stated, with p_max² under the second sum",
-    "proved": "the same with the p_min² that its proof needs",
+    "printed": "Theorem 1 as it is stated, with p<sub>max</sub>² under the second sum",
+    "proved": "the same with the p<sub>min</sub>² that its proof needs",
     "safe": "holds in every problem: a repaired bound, or every round lost where that is less",
     "linear": "what T rounds can cost at most, whatever the team does",
 }
@@ -93,7 +97,7 @@ def _page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -
     return _template(
         "page.html",
         title=_words(about.get("title", "Bandit teams: the paper's figures" if paper else "Bandit teams: a sweep")),
-        lead=_words(about.get("lead", _lead(results))),
+        lead=_words(about.get("lead", _lead(results, verdicts))),
         version=_words(about.get("version", __version__)),
         policy="default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
         f"script-src {_fingerprint(library)} {_fingerprint(script)}; base-uri 'none'; form-action 'none'",
@@ -120,7 +124,7 @@ def _page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -
 
 def _words(text: object) -> str:
     """Any text, safe to stand between tags or in a quoted attribute."""
-    return escape(plain(str(text)))
+    return escape(plain(str(text)).replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}"))
 
 
 def _places(values: Iterable[float]) -> int:
@@ -159,11 +163,19 @@ def _ranging(numbers: Iterable[int], noun: str) -> str:
 # The top of the page
 
 
-def _lead(results: Sequence[PanelResult]) -> str:
-    claims = sum(len(result.panel.claims) for result in results)
+def _lead(results: Sequence[PanelResult], verdicts: Sequence[Sequence[Verdict]]) -> str:
+    counts = _counts(verdicts)
+    total = sum(counts.values())
     runs = _ranging((result.settings.runs for result in results), "run")
-    judged = f", {_counted(claims, 'claim')} checked" if claims else ""
-    return f"{_counted(len(results), 'panel')}, {runs} for each curve{judged}"
+    judged = ", ".join(f"{counts[outcome]} {word}" for outcome, (_, _, word) in OUTCOMES.items() if counts[outcome])
+    found = f"; {_counted(total, 'claim')} checked: {judged}" if total else ""
+    return f"{_counted(len(results), 'panel')}, {runs} for each curve{found}"
+
+
+def _counts(verdicts: Sequence[Sequence[Verdict]]) -> dict[str, int]:
+    return {
+        outcome: sum(verdict.outcome == outcome for judged in verdicts for verdict in judged) for outcome in OUTCOMES
+    }
 
 
 def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> str:
@@ -178,31 +190,33 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> str:
         "Index": ", ".join(sorted({result.settings.index for result in results})),
         "Engine": f"{' and '.join(engines)}, {sum(result.seconds for result in results):.1f} s in all",
     }
-    rows = [f"<dt>{_words(k)}</dt><dd>{_words(v)}</dd>" for k, v in (known | told).items() if v is not None]
-    return "\n".join(rows)
+    rows = {head: _words(value) for head, value in (known | told).items() if value is not None}
+    if "Command" in rows:
+        rows["Command"] = f"<code>{escape(str(told['Command']))}</code>"
+    return "\n".join(f"<dt>{_words(head)}</dt><dd>{value}</dd>" for head, value in rows.items())
 
 
 def _badge(verdict: Verdict) -> str:
-    kind, sign = OUTCOMES[verdict.outcome]
+    kind, sign, _ = OUTCOMES[verdict.outcome]
     word = f"undecided at {_counted(verdict.runs, 'run')}" if kind == "open" else verdict.outcome
     return f'<span class="badge {kind}"><span aria-hidden="true">{sign}</span> {word}</span>'
 
 
 def _summary(results: Sequence[PanelResult], verdicts: Sequence[Sequence[Verdict]]) -> str:
-    counts = {outcome: sum(v.outcome == outcome for judged in verdicts for v in judged) for outcome in OUTCOMES}
+    counts = _counts(verdicts)
     total = sum(counts.values())
     if not total:
         links = "".join(f'<li><a href="#{r.panel.name}">{_words(r.panel.title)}</a></li>' for r in results)
         return f'<section id="summary"><h2>The panels</h2><p>No claims were made.</p><ul>{links}</ul></section>'
     filters = [_filter("", f"All {total}", pressed=True)]
-    for outcome, (_, sign) in OUTCOMES.items():
-        filters.append(_filter(outcome, f'<span aria-hidden="true">{sign}</span> {counts[outcome]} {outcome}'))
+    for outcome, (_, sign, word) in OUTCOMES.items():
+        filters.append(_filter(outcome, f'<span aria-hidden="true">{sign}</span> {counts[outcome]} {word}'))
     return _template(
         "summary.html",
         all=_counted(total, "claim"),
         filters="".join(filters),
         bodies="\n".join(map(_summary_rows, results, verdicts)),
-        **{kind: str(counts[outcome]) for outcome, (kind, _) in OUTCOMES.items()},
+        **{kind: str(counts[outcome]) for outcome, (kind, _, _) in OUTCOMES.items()},
     )
 
 
@@ -217,10 +231,11 @@ def _summary_rows(result: PanelResult, verdicts: Sequence[Verdict]) -> str:
     rows = [f'<tr class="group-row"><th colspan="3" scope="rowgroup">{head}</th></tr>']
     for verdict in verdicts:
         found = deciding(verdict)
+        limit = f"; bound {_number(verdict.findings[1].value)}" if verdict.kind == "below bound" else ""
         what = "growth" if found.name.startswith("growth of ") else _named(found.name, result)
         rows.append(
             f'<tr data-outcome="{verdict.outcome}"><td>{_words(verdict.claim)}</td><td>{_badge(verdict)}</td>'
-            f'<td><span class="soft">{_words(what)}</span> {_interval(found)}</td></tr>'
+            f'<td><span class="soft">{_words(what)}:</span> {_interval(found)}{limit}</td></tr>'
         )
     return f"<tbody>{''.join(rows)}</tbody>" if verdicts else ""
 
@@ -243,6 +258,7 @@ def _named(name: str, result: PanelResult) -> str:
     """A finding's name with the curves' labels in place of their ids."""
     labels = {one.curve.name: one.curve.label for one in result.curves}
     names = {f"growth of {a}": f"growth of {label}" for a, label in labels.items()}
+    names |= {f"bound, {kind}": label for kind, label in BOUNDS.items()}
     names |= {f"{a} - {b}": f"{labels[a]} minus {labels[b]}" for a, b in permutations(labels, 2)}
     return names.get(name, name)
 
@@ -277,14 +293,17 @@ def _figure_links(name: str, figures: Path) -> str:
 
 
 def _verdicts(result: PanelResult, verdicts: Sequence[Verdict]) -> str:
+    """Every claim with all its numbers; neighbours with the same rule and note share these."""
     items = []
-    for verdict in verdicts:
-        found = "; ".join(f"{_words(_named(f.name, result))} {_interval(f)}" for f in verdict.findings)
-        note = f'<p class="soft">{_words(verdict.note)}</p>' if verdict.note else ""
-        items.append(
-            f'<li><p class="claim">{_badge(verdict)} {_words(verdict.claim)}</p>'
-            f'<p>{found}.</p><p class="soft">Rule: {_words(verdict.rule)}.</p>{note}</li>'
-        )
+    for (rule, note), judged in groupby(verdicts, key=lambda verdict: (verdict.rule, verdict.note)):
+        lines = []
+        for verdict in judged:
+            found = "; ".join(f"{_words(_named(f.name, result))}: {_interval(f)}" for f in verdict.findings)
+            lines.append(f'<p class="claim">{_badge(verdict)} {_words(verdict.claim)}</p><p>{found}.</p>')
+        lines.append(f'<p class="soft">Rule: {_words(rule)}.</p>')
+        if note:
+            lines.append(f'<p class="soft">Note: {_words(note)}</p>')
+        items.append(f"<li>{''.join(lines)}</li>")
     return f'<ul class="verdicts">{"".join(items)}</ul>'
 
 

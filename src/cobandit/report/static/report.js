@@ -20,14 +20,20 @@
   }
 
   /* Numbers for people: three digits or so, thousands apart. */
-  function shown(value) {
+  function shown(value, like = value) {
     if (value == null || !isFinite(value)) return "–";
-    const size = Math.abs(value);
+    const size = Math.abs(like);
     const digits = size >= 100 ? 0 : size >= 10 ? 1 : 2;
     return value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
   }
   const whole = (value) => value.toLocaleString("en-GB", { maximumFractionDigits: 0 });
   const tick = (value) => (value == null ? "" : value.toLocaleString("en-GB", { maximumSignificantDigits: 6 }));
+
+  /* The next 1, 2 or 5 times a power of ten downwards. */
+  function roundBelow(value) {
+    const unit = 10 ** Math.floor(Math.log10(value));
+    return unit * (value >= 5 * unit ? 5 : value >= 2 * unit ? 2 : 1);
+  }
 
   function swatch(line) {
     const picture = make("svg", { class: "swatch", viewBox: "0 0 34 10", "aria-hidden": "true" });
@@ -106,20 +112,23 @@
     }
 
     /* Round 0, where nothing is lost yet, has no place on a logarithmic axis. */
+    start() {
+      return this.choice.logx || this.choice.logy ? [] : [0];
+    }
+
     rounds() {
-      return this.choice.logx ? this.panel.rounds : [0, ...this.panel.rounds];
+      return this.start().concat(this.panel.rounds);
     }
 
     /* Centre, low and high of one line in the regret asked for; low and high are null where there is no band. */
     columns(line) {
       const scale = this.choice.regret === "team" ? line.factor : 1;
-      const start = this.choice.logx ? [] : [0];
       if ("value" in line) {
         const top = this.choice.regret === "team" ? line.value : line.value / line.factor;
         const rounds = this.rounds();
         return [rounds.map((t) => (line.sloping ? (top * t) / this.panel.horizon : top)), null, null];
       }
-      const scaled = (values) => start.concat(values.map((value) => value * scale));
+      const scaled = (values) => this.start().concat(values.map((value) => value * scale));
       if (this.choice.stat === "median") return [scaled(line.median), scaled(line.q10), scaled(line.q90)];
       if (line.se === null) return [scaled(line.mean), null, null];
       return [
@@ -134,7 +143,7 @@
       const visible = this.lines.map((line, i) => i).filter((i) => !this.off.has(i));
       this.drawn = visible.map((i) => ({ line: this.lines[i], columns: this.columns(this.lines[i]) }));
       const centres = this.drawn.flatMap(({ columns }) => columns[0]).filter((value) => value > 0);
-      const floor = centres.length ? Math.max(Math.min(...centres) * 0.7, Math.max(...centres) * 1e-5) : 0.1;
+      const floor = centres.length ? roundBelow(Math.max(Math.min(...centres), Math.max(...centres) * 1e-5)) : 0.1;
       const safe = (values, least) => (log ? values.map((v) => (v > 0 ? Math.max(v, floor) : least)) : values);
       const data = [this.rounds()];
       const series = [{ label: "round" }];
@@ -157,9 +166,14 @@
 
       const axis = (label, more) => ({
         label, labelSize: 22, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
-        stroke: () => css("--ink"), grid: { stroke: () => css("--grid"), width: 1 },
+        stroke: () => css("--ink"), grid: { stroke: () => css("--grid"), width: 1, filter: lines },
         ticks: { stroke: () => css("--rule"), size: 5 }, values: (_, splits) => splits.map(tick), ...more,
       });
+      const decade = (value) => Math.abs(Math.log10(value) % 1) < 1e-9;
+      const lines = (plot, splits, i) => {
+        const logarithmic = i === 0 ? this.choice.logx : log;
+        return logarithmic ? splits.map((value) => (decade(value) ? value : null)) : splits;
+      };
       const widest = (_, values) => (values ? 16 + 7 * Math.max(...values.map((v) => v.length)) : 40);
       const options = {
         ...this.size(),
@@ -172,9 +186,9 @@
             range: (_, low, high) => (log ? [floor, (high || 1) * 1.3] : [Math.min(0, low || 0), (high || 1) * 1.05]),
           },
         },
-        axes: [axis("round", { space: 70 }), axis(this.choice.regret + " regret", { size: widest })],
+        axes: [axis("round", { space: 70, size: 32 }), axis(this.choice.regret + " regret", { size: widest })],
         series, bands,
-        padding: [8, 14, 0, 0],
+        padding: [8, 26, 0, 0],
         hooks: { setCursor: [() => this.showTip()] },
       };
       if (this.plot) this.plot.destroy();
@@ -204,8 +218,8 @@
       const rows = this.drawn.map(({ line, columns: [centre, low, high] }) => {
         const value = centre[at];
         const spread = low === null ? "" :
-          band ? ` (${shown(low[at])} to ${shown(high[at])})` : ` ± ${shown((high[at] - low[at]) / 2)}`;
-        return { line, value, text: shown(value) + spread };
+          band ? ` (${shown(low[at], high[at])} to ${shown(high[at])})` : ` ± ${shown((high[at] - low[at]) / 2, value)}`;
+        return { line, value, text: shown(value, band && high ? high[at] : value) + spread };
       });
       return rows.sort((a, b) => b.value - a.value);
     }
