@@ -14,7 +14,14 @@ from rich.console import Console
 from rich.table import Table
 
 import cobandit as cb
-from benchmarks.measure import c_nanoseconds, nanoseconds, peak_megabytes, wall_seconds
+from benchmarks.measure import (
+    c_nanoseconds,
+    engine_seconds,
+    nanoseconds,
+    peak_megabytes,
+    reproduce_seconds,
+    wall_seconds,
+)
 
 FIXED = cb.Problem.bernoulli(cb.local_optima(2), observability=[1.0, 0.5])
 AWARE = cb.Team.of("partner-aware-ucb", window=25)
@@ -89,6 +96,15 @@ def main() -> None:
     report.add(
         "cobandit simulate, 1000 runs, kernels on disk", seconds := wall_seconds(SIMULATE), "s", "under 2", seconds < 2
     )
+
+    stages = reproduce_seconds()
+    for stage, seconds in stages.items():
+        report.add(f"13 panels at 100 runs, two processes: {stage}", seconds, "s")
+    total = sum(stages.values())
+    report.add("13 panels at 100 runs, two processes: all of it", total, "s", "under 30", total < 30)
+    for side in ("left", "right"):
+        seconds = engine_seconds(f"sim1-{side}", 10_000)
+        report.add(f"sim1-{side}, 10,000 runs, engine time on two cores", seconds, "s", "under 10", seconds < 10)
 
     short, long = peak_megabytes(200), peak_megabytes(4000)
     report.add("peak memory, 20,000 runs of 200 rounds", short, "MB")

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -94,3 +95,38 @@ def peak_megabytes(horizon: int) -> float:
     done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
     unit = 1024 if sys.platform != "darwin" else 1024 * 1024
     return int(done.stdout) * (unit / 1024) / 1024
+
+
+def engine_seconds(name: str, runs: int) -> float:
+    """Seconds that all curves of a panel take, one after another, on two threads."""
+    from cobandit.experiments.figures import panel
+
+    found = panel(name)
+    return sum(
+        cb.simulate(curve.problem, curve.team, found.horizon, runs, 0, threads=2).seconds for curve in found.curves
+    )
+
+
+def reproduce_seconds() -> dict[str, float]:
+    """Seconds of each stage of ``cobandit reproduce`` at its default size, kernels on disk."""
+    from cobandit.experiments import Processes, Settings, run
+    from cobandit.experiments.figures import PANELS, THEORY, panel
+    from cobandit.report.figures import write_figures
+    from cobandit.report.page import write_page
+
+    stages: dict[str, float] = {}
+
+    def timed(stage: str, work: Callable[[], Any]) -> Any:
+        start = time.perf_counter()
+        value = work()
+        stages[stage] = time.perf_counter() - start
+        return value
+
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder)
+        panels = [panel(name) for name in (*PANELS, THEORY)]
+        results = timed("play and store", lambda: run(panels, Settings(), out, Processes(2)))
+        timed("judge", lambda: [result.verdicts for result in results])
+        timed("figures", lambda: [write_figures(result, out / "figures") for result in results])
+        timed("page", lambda: write_page(results, out, {"title": "benchmark", "executor": "processes"}))
+    return stages

@@ -87,7 +87,7 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
     file.write_text(SWEEP)
     out = tmp_path / "results"
     output = cobandit("sweep", str(file), "--workers", "1", "--out", str(out))
-    assert "beats: aware-window-1" in output
+    assert "aware-window-1 ends with less regret than aware-window-5." in output
     page = (out / "report.html").read_text()
     assert "A &lt;tiny&gt; sweep &amp; more" in page
     assert "<tiny>" not in page

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cobandit.engine.fast.random import Lens, beta, normal, seed_streams, seed_words, uniform
+from cobandit.engine.fast.random import Lens, beta, exponential, normal, seed_streams, seed_words, uniform
 from cobandit.engine.streams import Streams, stream_count
 
 
@@ -31,11 +31,13 @@ def test_draws_of_every_kind_in_any_order() -> None:
     generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(0, 0))))
     lens = Lens()
     script = np.random.default_rng(0)
-    for kind in script.integers(0, 3, 3000):
+    for kind in script.integers(0, 4, 40_000):
         if kind == 0:
             assert uniform(streams, 0) == generator.random()
         elif kind == 1:
             assert normal(streams, 0, lens.generator, lens.state) == generator.standard_normal()
+        elif kind == 2:
+            assert exponential(streams, 0, lens.generator, lens.state) == generator.standard_exponential()
         else:
-            ones, zeros = (float(n) for n in script.integers(1, 40, 2))
+            ones, zeros = (float(n) for n in script.choice([1, 1, 2, 3, 40, 2000], 2))
             assert beta(streams, 0, lens.generator, lens.state, ones, zeros) == generator.beta(ones, zeros)

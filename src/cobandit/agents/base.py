@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 TeamAction = tuple[int, ...]
 
+_ON_RESET = ("briefing", "rng", "round")
+
 
 def option(default: T, help: str, check: Check) -> T:
     """One row of an agent's options: its default, its help and its check.
@@ -96,8 +98,12 @@ class _Player:
 
     @property
     def options(self) -> dict[str, Any]:
-        """The options by name."""
-        return {spec.name: getattr(self, spec.name) for spec in fields(self) if spec.init}
+        """The options by name: the fields of a dataclass, or what a plain class set before it was first reset."""
+        named = {spec.name: getattr(self, spec.name) for spec in fields(self) if spec.init}
+        if "__dataclass_fields__" in type(self).__dict__:
+            return named
+        own = {key: value for key, value in vars(self).items() if not key.startswith("_") and key not in _ON_RESET}
+        return named | own
 
     @classmethod
     def option_rows(cls) -> list[tuple[str, Any, str]]:

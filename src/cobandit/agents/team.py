@@ -79,8 +79,9 @@ class Team:
         """The same team with other options, for every player that has them; the others stay as they are."""
 
         def changed(player: Agent | Controller) -> Any:
-            known = player.options
-            return type(player).of(**(known | {key: value for key, value in options.items() if key in known}))
+            known = {row[0] for row in player.option_rows()}
+            wanted = {key: value for key, value in options.items() if key in known}
+            return type(player).of(**(player.options | wanted)) if wanted else player
 
         lone = self.controller or self._anywhere
         return Team.of(changed(lone)) if lone is not None else Team([changed(member) for member in self.members])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cobandit.experiments.claims import Outcome
 
 EXECUTORS = ("processes", "dask")
-OUTCOMES: dict[Outcome, str] = {"holds": "hold", "does not hold": "do not hold", "undecided": "are undecided"}
+OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
 THE_WORK = "The work"
 THE_OUTPUT = "The output"
 
@@ -271,5 +271,5 @@ def _print_verdicts(results: list[PanelResult]) -> None:
             screen.print(f"  {verdict.outcome:<{width}}  {verdict.claim} {interval}", soft_wrap=True)
     outcomes = [verdict.outcome for result in results for verdict in result.verdicts]
     if outcomes:
-        counts = ", ".join(f"{outcomes.count(outcome)} {words}" for outcome, words in OUTCOMES.items())
-        paragraph(screen, f"{len(outcomes)} claims: {counts}, at {results[0].settings.runs:,} runs a curve.")
+        counts = ", ".join(f"{outcome} {outcomes.count(outcome)}" for outcome in OUTCOMES)
+        paragraph(screen, f"Claims at {results[0].settings.runs:,} runs a curve: {counts}.")

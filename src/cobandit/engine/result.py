@@ -138,7 +138,7 @@ class Result:
                 "task_regret": self.task_regret.ravel(),
                 "team_regret": self.team_regret.ravel(),
             }
-        ).replace_schema_metadata({"cobandit": json.dumps(self.provenance())})
+        ).replace_schema_metadata({"cobandit": json.dumps(self.provenance(), default=str)})
         with whole_file(target) as file:
             parquet.write_table(table, file)
         return target

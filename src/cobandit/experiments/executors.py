@@ -49,7 +49,8 @@ class Processes:
             return
         raise WorkerLost(
             f"Worker processes died {MOST_RESTARTS + 1} times, lately on one of {', '.join(list(waiting)[:3])}. "
-            "Is there enough memory? Finished chunks are kept."
+            "Is there enough memory? A script that starts worker processes must do so below "
+            "'if __name__ == \"__main__\":'. Finished chunks are kept."
         )
 
     def _play_once(self, waiting: dict[str, Chunk]) -> Iterator[tuple[Chunk, Computed]]:

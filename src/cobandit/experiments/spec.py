@@ -136,7 +136,7 @@ class Chunk:
     @property
     def digest(self) -> str:
         """A fingerprint of the description: two chunks with one digest have the same numbers."""
-        text = json.dumps(self.describe(), sort_keys=True)
+        text = json.dumps(self.describe(), sort_keys=True, default=str)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -83,7 +83,7 @@ class Store:
                 "task_regret": computed.task_regret.ravel(),
                 "team_regret": computed.team_regret.ravel(),
             }
-        ).replace_schema_metadata({"cobandit": json.dumps(about)})
+        ).replace_schema_metadata({"cobandit": json.dumps(about, default=str)})
         path = self.path(chunk)
         path.parent.mkdir(parents=True, exist_ok=True)
         with whole_file(path) as file:

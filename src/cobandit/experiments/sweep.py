@@ -240,8 +240,18 @@ def _claim(entry: Mapping[str, Any], curves: list[str]) -> Claim:
                 raise UnknownName("curve", curve, curves)
         if isinstance(named, list) and key in options:
             options[key] = tuple(named)
-    options.setdefault("text", f"{kind}: {', '.join(str(options[key]) for key in wanted if key in options)}")
+    options.setdefault("text", _words_for(kind, options))
     return CLAIMS[kind](**options)
+
+
+def _words_for(kind: str, options: Mapping[str, Any]) -> str:
+    """A claim in words, where the file gives none."""
+    if kind == "beats":
+        return f"{options['better']} ends with less regret than {' and '.join(options['others'])}."
+    if kind in ("linear", "sublinear"):
+        return f"The regret of {options['curve']} is {kind}."
+    listed = ", ".join(options["curves"])
+    return f"The regret rises in this order: {listed}." if kind == "rises" else f"No difference between {listed}."
 
 
 def _slug(value: Any) -> str:

@@ -35,7 +35,7 @@ SIZE = (7.2, 3.4)
 LONGEST_LABEL = 80
 """Characters of a curve's label that fit under the figure."""
 
-ROW = 0.17
+ROW = 0.18
 """Inches of one line of the legend."""
 
 PNG_DPI = 160
@@ -268,7 +268,7 @@ def _legend_label(text: str) -> str:
 
 def _legend_shape(labels: Sequence[str]) -> tuple[int, int]:
     """Columns and rows in which a legend of these labels fits under the figure."""
-    each = 0.65 + 0.075 * max(len(label) for label in labels)  # inches: the line's sample, and the letters
+    each = 0.65 + 0.062 * max(len(label) for label in labels)  # inches: the line's sample, and the letters
     columns = max(1, min(len(labels), int(SIZE[0] / each)))
     return columns, math.ceil(len(labels) / columns)
 

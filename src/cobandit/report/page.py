@@ -192,7 +192,7 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> str:
     }
     rows = {head: _words(value) for head, value in (known | told).items() if value is not None}
     if "Command" in rows:
-        rows["Command"] = f"<code>{escape(str(told['Command']))}</code>"
+        rows["Command"] = f'<code tabindex="0">{escape(str(told["Command"]))}</code>'
     return "\n".join(f"<dt>{_words(head)}</dt><dd>{value}</dd>" for head, value in rows.items())
 
 
@@ -270,9 +270,9 @@ def _panel(result: PanelResult, drawing: Drawing, verdicts: Sequence[Verdict], f
     return _template(
         "panel.html",
         name=drawing.name,
-        title=escape(drawing.title),
+        title=_words(drawing.title),
         varies=_words(result.panel.varies),
-        fixed=escape(drawing.fixed),
+        fixed=_words(drawing.fixed),
         rounds=_counted(drawing.horizon, "round"),
         runs=_counted(drawing.runs, "run"),
         labels=escape(", ".join(line.label for line in drawing.lines)),

@@ -123,7 +123,7 @@ class _Scale:
 def steps(top: float) -> list[float]:
     """From 0 to the top in steps of 1, 2 or 5 times a power of ten, five or so of them."""
     unit = 10.0 ** math.floor(math.log10(top))
-    step = next(step for step in (unit / 5, unit / 2, unit, 2 * unit) if top / step <= 6)
+    step = next(step for step in (unit / 5, unit / 2, unit, 2 * unit) if top / step <= 7)
     return [k * step for k in range(math.floor(top / step + 1e-9) + 1)]
 
 

@@ -1,17 +1,19 @@
 """NumPy's own random bits inside compiled code: SeedSequence hashing and the SFC64 generator, word for word.
 
-A run's streams are rows of four 64-bit words. Uniform draws are made right here, in registers; normal and
-beta draws borrow a real NumPy `Generator` (the *lens*) whose state is overwritten with the stream's words, so that
-every draw is what `numpy.random` itself would have given.
+A run's streams are rows of four 64-bit words. Uniform draws, and the common cases of all others, are made right here,
+in registers; the rare ones borrow a real NumPy `Generator` (the *lens*) whose state is overwritten with the stream's
+words, so that every draw is what `numpy.random` itself would have given. The ziggurat's tables are Numba's copy.
 """
 
 from __future__ import annotations
 
 import ctypes
+import math
 from typing import Any
 
 import numpy as np
 from numba import njit, uint32, uint64
+from numba.np.random import _constants as ziggurat
 from numpy.typing import NDArray
 
 POOL = 4
@@ -20,6 +22,8 @@ INIT_A, MULT_A = 0x43B0D7E5, 0x931E8875
 INIT_B, MULT_B = 0x8B51F9DD, 0x58F38DED
 MIX_L, MIX_R = 0xCA01F9DD, 0x4973F715
 compiled: Any = njit(cache=True, nogil=True)
+NORMAL_LIMITS, NORMAL_WIDTHS = ziggurat.ki_double, ziggurat.wi_double
+EXPONENTIAL_LIMITS, EXPONENTIAL_WIDTHS = ziggurat.ke_double, ziggurat.we_double
 TO_UNIT = 1.0 / 9007199254740992.0
 
 
@@ -103,22 +107,77 @@ def uniform(streams: Any, row: int) -> Any:
 
 
 @compiled
-def normal(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
-    """``Generator.standard_normal()``."""
+def peek_word(streams: Any, row: int) -> Any:
+    """The next 64 bits of a stream, without taking them."""
+    return streams[row, 0] + streams[row, 1] + streams[row, 3]
+
+
+@compiled
+def through_lens(streams: Any, row: int, lens: Any, lens_state: Any, kind: int) -> Any:
+    """A whole draw by NumPy's own generator: 0 normal, 1 exponential, 2 Beta(1, 1)."""
     for i in range(4):
         lens_state[i] = streams[row, i]
-    value = lens.standard_normal()
+    if kind == 0:
+        value = lens.standard_normal()
+    elif kind == 1:
+        value = lens.standard_exponential()
+    else:
+        value = lens.beta(1.0, 1.0)
     for i in range(4):
         streams[row, i] = lens_state[i]
     return value
 
 
 @compiled
+def normal(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
+    """``Generator.standard_normal()``: the ziggurat's first test, passed 99 times in 100, is made right here."""
+    word = peek_word(streams, row)
+    layer = word & uint64(0xFF)
+    size = (word >> uint64(9)) & uint64(0x000FFFFFFFFFFFFF)
+    if size < NORMAL_LIMITS[layer]:
+        next_word(streams, row)
+        value = size * NORMAL_WIDTHS[layer]
+        return -value if (word >> uint64(8)) & uint64(1) else value
+    return through_lens(streams, row, lens, lens_state, 0)
+
+
+@compiled
+def exponential(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
+    """``Generator.standard_exponential()``, likewise."""
+    word = peek_word(streams, row) >> uint64(3)
+    layer = word & uint64(0xFF)
+    size = word >> uint64(8)
+    if size < EXPONENTIAL_LIMITS[layer]:
+        next_word(streams, row)
+        return size * EXPONENTIAL_WIDTHS[layer]
+    return through_lens(streams, row, lens, lens_state, 1)
+
+
+@compiled
+def gamma(streams: Any, row: int, lens: Any, lens_state: Any, shape: float) -> Any:
+    """``Generator.standard_gamma(shape)`` for shape >= 1 (Marsaglia and Tsang, in NumPy's order of operations)."""
+    if shape == 1.0:
+        return exponential(streams, row, lens, lens_state)
+    b = shape - 1.0 / 3.0
+    c = 1.0 / math.sqrt(9.0 * b)
+    while True:
+        x = normal(streams, row, lens, lens_state)
+        v = 1.0 + c * x
+        while v <= 0.0:
+            x = normal(streams, row, lens, lens_state)
+            v = 1.0 + c * x
+        v = v * v * v
+        u = uniform(streams, row)
+        if u < 1.0 - 0.0331 * (x * x) * (x * x):
+            return b * v
+        if math.log(u) < 0.5 * x * x + b * (1.0 - v + math.log(v)):
+            return b * v
+
+
+@compiled
 def beta(streams: Any, row: int, lens: Any, lens_state: Any, a: float, b: float) -> Any:
-    """``Generator.beta(a, b)``."""
-    for i in range(4):
-        lens_state[i] = streams[row, i]
-    value = lens.beta(a, b)
-    for i in range(4):
-        streams[row, i] = lens_state[i]
-    return value
+    """``Generator.beta(a, b)`` for a, b >= 1."""
+    if a == 1.0 and b == 1.0:
+        return through_lens(streams, row, lens, lens_state, 2)
+    first = gamma(streams, row, lens, lens_state, a)
+    return first / (first + gamma(streams, row, lens, lens_state, b))

@@ -178,7 +178,7 @@
       const options = {
         ...this.size(),
         legend: { show: false },
-        cursor: { points: { show: false }, drag: { x: true, y: false, dist: 8 } },
+        cursor: { y: false, points: { show: false }, drag: { x: true, y: false, dist: 8 } },
         scales: {
           x: { time: false, distr: this.choice.logx ? 3 : 1, range: (_, low, high) => [low, high] },
           y: {
