@@ -6,8 +6,9 @@ READY  := $(VENV)/.ready
 
 .PHONY: run test quick lint bench setup browser clean
 
-run: $(READY)  ## the main job: compare the teams on the paper's fixed problem, print and draw it
+run: $(READY)  ## the main job: compare the teams on the paper's problem, then reproduce its figures in one report
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
+	$(BIN)/cobandit reproduce --resume --out out/reproduce
 
 test: $(READY) browser lint  ## every check and every test
 	$(BIN)/pytest
