@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 EXECUTORS = ("processes", "dask")
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
+PAPER = "The paper's simulations, reproduced"
 THE_WORK = "The work"
 THE_OUTPUT = "The output"
 
@@ -72,6 +74,9 @@ def reproduce(
         typer.Option(metavar="paper|companion|anytime", help="The index of the UCB family.", rich_help_panel=THE_WORK),
     ] = "paper",
     seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
+    chunk_runs: Annotated[
+        str, typer.Option(metavar="N", help="Runs of one chunk, the piece that is stored.", rich_help_panel=THE_WORK)
+    ] = "500",
     engine: Engine = "processes",
     dask_address: Address = None,
     workers: Workers = None,
@@ -85,21 +90,26 @@ def reproduce(
     """
     from cobandit.experiments import Settings, with_index
     from cobandit.experiments.figures import PANELS, THEORY, panel
+    from cobandit.experiments.spec import CHUNK_RUNS
 
     settings = Settings(
         runs=parsing.value(runs),
         seed=parsing.value(seed),
         horizon=None if horizon is None else parsing.value(horizon),
         index=index,
+        chunk_runs=parsing.value(chunk_runs),
     )
     names = list(dict.fromkeys(panels)) if panels else [*PANELS, THEORY]
     chosen = [with_index(panel(name), index) for name in names]
     again = ["reproduce", *(panels or []), "--runs", runs, "--index", index, "--seed", seed, "--out", str(out)]
     if horizon is not None:
         again += ["--horizon", horizon]
+    if settings.chunk_runs != CHUNK_RUNS:
+        again += ["--chunk-runs", chunk_runs]
     executor = _executor(engine, dask_address, workers)
     results = _run(chosen, settings, out, executor, resume, {"kind": "reproduce"}, again)
-    _finish(results, out, json, {"title": "The paper's simulations, reproduced", "executor": executor.name})
+    about = {"title": PAPER, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
+    _finish(results, out, json, about)
 
 
 def sweep(
@@ -127,7 +137,8 @@ def sweep(
     about = {"kind": "sweep", "sweep": file.read_text(encoding="utf-8")}
     again = ["sweep", str(file), "--out", str(folder)]
     results = _run(panels, settings, folder, executor, resume, about, again)
-    _finish(results, folder, json, {"title": panels[0].title.split(":")[0], "executor": executor.name})
+    words = {"title": _title(panels), "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
+    _finish(results, folder, json, words)
 
 
 def report(
@@ -146,14 +157,19 @@ def report(
         settings = Settings(**manifest["settings"])
         if manifest["kind"] == "sweep":
             panels, settings = parse_sweep(manifest["sweep"])
-            title = panels[0].title.split(":")[0]
+            title = _title(panels)
         else:
             panels = [with_index(panel(name), settings.index) for name in manifest["panels"]]
-            title = "The paper's simulations, reproduced"
+            title = PAPER
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"The manifest in {str(folder)!r} is not one of this version: {error}.") from error
     results = [gather(one, settings, Store(folder)) for one in panels]
     _finish(results, folder, json, {"title": title, "executor": "stored"})
+
+
+def _title(panels: Sequence[Panel]) -> str:
+    """What all panels of a sweep have in common."""
+    return panels[0].title.split(":")[0]
 
 
 def _executor(engine: str, address: str | None, workers: str | None) -> Executor:
@@ -244,12 +260,13 @@ def _bars() -> Iterator[Callable[[Step], None]]:
 def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any]) -> None:
     """Figures, page, and the verdicts for a person or a program."""
     from cobandit.cli import output
-    from cobandit.report.figures import write_figures
+    from cobandit.experiments.store import this_machine
+    from cobandit.report.figures import write_all_figures
     from cobandit.report.page import write_page
 
-    for result in results:
-        write_figures(result, out / "figures")
-    page = write_page(results, out, about)
+    write_all_figures(results, out / "figures")
+    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    page = write_page(results, out, about | {"when": when, "machine": this_machine()})
     if as_json:
         output.print_json({"report": str(page), **about, "panels": [result.to_dict() for result in results]})
         return

@@ -7,6 +7,7 @@
     horizon = 2000
     runs = 200
     seed = 0                        # optional
+    chunk_runs = 500                # optional: runs of one stored piece
 
     [problem]                       # what Problem.bernoulli or Problem.gaussian takes
     reward = "bernoulli"
@@ -45,10 +46,10 @@ from cobandit.agents import Agent, Team, agent_class, make_agent
 from cobandit.checks import shown
 from cobandit.errors import InvalidInput, UnknownName
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
-from cobandit.experiments.spec import Curve, Panel, Settings, checked_slug
+from cobandit.experiments.spec import CHUNK_RUNS, Curve, Panel, Settings, checked_slug
 from cobandit.problem import Problem
 
-TOP = ("name", "title", "horizon", "runs", "seed", "problem", "team", "grid", "claim")
+TOP = ("name", "title", "horizon", "runs", "seed", "chunk_runs", "problem", "team", "grid", "claim")
 PROBLEM = (
     "reward", "means", "arms", "observation", "observability", "noise", "sd", "weights", "roles",
 )  # fmt: skip
@@ -86,7 +87,12 @@ def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Setti
         if key not in data:
             raise InvalidInput(f"{where} has no {key}; it is needed.")
     name = checked_slug("name", data["name"])
-    settings = Settings(runs=data["runs"], seed=data.get("seed", 0), horizon=data["horizon"])
+    settings = Settings(
+        runs=data["runs"],
+        seed=data.get("seed", 0),
+        horizon=data["horizon"],
+        chunk_runs=data.get("chunk_runs", CHUNK_RUNS),
+    )
     _table("problem", data["problem"])
     _known(data["problem"], PROBLEM, "key of problem called")
     grid = _grid(data.get("grid", {}))
