@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-import numpy as np
-
-from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.agents.beliefs import Memory, UpperConfidence, best, random_arm
-from cobandit.agents.foresight import Window, block_of, own_axis
-from cobandit.checks import MOST, whole
+from cobandit.agents.base import TeamAction
+from cobandit.agents.beliefs import UpperConfidence, best
+from cobandit.agents.partner_aware import PartnerAware
 
 
 @dataclass
-class PartnerAwareUCB(UpperConfidence, Agent):
+class PartnerAwareUCB(PartnerAware, UpperConfidence):
     """Foresees every higher-ranked agent, then plays its part of the best index that is left.
 
     The leader (rank 0) foresees nobody and re-decides every ``repeat`` (L) rounds; every other agent
@@ -26,37 +22,11 @@ class PartnerAwareUCB(UpperConfidence, Agent):
     name: ClassVar[str] = "partner-aware-ucb"
     paper: ClassVar[str] = "Alg. 1, Alg. 2; N agents: Generalization to More Agents"
 
-    window: int = option(25, "W: how many past arms of a partner a prediction samples from", whole(1, MOST))
-    repeat: int = option(1, "L: for how many rounds the leader keeps an arm", whole(1, MOST))
+    def prefer(self, block: Any) -> TeamAction:
+        """By the upper confidence bound f_a(t, delta)."""
+        indices = self.indices(self._memory, self.round, self.briefing.horizon, block)
+        return best(indices, self.ties, self.rng)
 
-    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Alg. 1 and 2, line "Initialize"."""
-        super().reset(briefing, rng)
-        self._memory = Memory(briefing.arms)
-        self._window = Window(briefing, self.window)
-        self._predictions: dict[int, int] = {}
-        self._arm = 0
-
-    @property
-    def predictions(self) -> Mapping[int, int]:
-        """The latest foreseen arm of each higher-ranked agent."""
-        return self._predictions
-
-    def choose(self) -> int:
-        """Alg. 1, lines 5-6; Alg. 2, lines 5-8, with its slip mended: re-decide where (t - 1) mod L = 0."""
-        me, t = self.briefing, self.round
-        if me.rank == 0 and (t - 1) % self.repeat != 0:
-            return self._arm
-        if self.index == "companion" and t == 1:
-            self._arm = random_arm(me.own_arms, self.rng)
-            return self._arm
-        self._predictions = self._window.predict(self.rng)
-        block = block_of(me, self._predictions)
-        indices = self.indices(self._memory, t, me.horizon, block)
-        self._arm = best(indices, self.ties, self.rng)[own_axis(me, self._predictions)]
-        return self._arm
-
-    def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Alg. 1, lines 8-11; Alg. 2, lines 10-12."""
-        self._memory.record(team_action, reward)
-        self._window.record(team_action)
+    def starts_at_random(self) -> bool:
+        """The companion code draws the first arm."""
+        return self.index == "companion" and self.round == 1

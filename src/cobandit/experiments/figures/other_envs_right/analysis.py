@@ -1,10 +1,5 @@
-"""What it must show: partner-awareness pays here too."""
+"""What it must show: the same as with flipped rewards."""
 
-from __future__ import annotations
+from cobandit.experiments.figures.other_envs_left.analysis import CLAIMS
 
-from cobandit.experiments.claims import Beats, Sublinear
-
-CLAIMS = (
-    Sublinear("partner-aware-ucb", "The regret of Partner-Aware UCB is sublinear."),
-    Beats("partner-aware-ucb", ("naive-ucb",), "Partner-Aware UCB ends with less regret than naive UCB."),
-)
+__all__ = ["CLAIMS"]

@@ -1,18 +1,5 @@
-"""What it must show: naive teams lose at a constant rate, the partner-aware one does not."""
+"""What it must show: the same as with fixed means."""
 
-from __future__ import annotations
+from cobandit.experiments.figures.sim1_left.analysis import CLAIMS
 
-from cobandit.experiments.claims import Beats, Linear, Sublinear
-
-CLAIMS = (
-    Sublinear("partner-aware-ucb", "The regret of Partner-Aware UCB is sublinear."),
-    Linear("naive-ucb", "The regret of naive UCB is linear."),
-    Linear(
-        "naive-ts",
-        "The regret of naive Thompson sampling is linear.",
-        note="It is nearly so: its growth is about 1.7 at 2,000 rounds and 1.8 at 10,000, and keeps rising slowly.",
-    ),
-    Beats(
-        "partner-aware-ucb", ("naive-ucb", "naive-ts"), "Partner-Aware UCB ends with less regret than both naive teams."
-    ),
-)
+__all__ = ["CLAIMS"]

@@ -1,0 +1,71 @@
+"""What every partner-aware agent does: foresee the higher-ranked, then choose among what is left.
+
+Alg. 1 (follower), Alg. 2 (leader) and the recursion to N agents (Generalization to More Agents). How a team action
+is valued is left to the algorithm: an index for UCB, a posterior sample for Thompson sampling.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.beliefs import Memory, random_arm
+from cobandit.agents.foresight import Window, block_of, own_axis
+from cobandit.checks import MOST, whole
+
+
+@dataclass
+class PartnerAware(Agent):
+    """Foresees every higher-ranked agent, then plays its part of the best team action that is left.
+
+    The leader (rank 0) foresees nobody and re-decides every ``repeat`` (L) rounds; every other agent samples each
+    higher-ranked agent's last ``window`` (W) arms, fixes those coordinates and maximises over its own and all
+    lower-ranked coordinates.
+    """
+
+    window: int = option(25, "W: how many past arms of a partner a prediction samples from", whole(1, MOST))
+    repeat: int = option(1, "L: for how many rounds the leader keeps an arm", whole(1, MOST))
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Alg. 1 and 2, line "Initialize"."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+        self._window = Window(briefing, self.window)
+        self._predictions: dict[int, int] = {}
+        self._arm = 0
+
+    @property
+    def predictions(self) -> Mapping[int, int]:
+        """The latest foreseen arm of each higher-ranked agent."""
+        return self._predictions
+
+    @abstractmethod
+    def prefer(self, block: Any) -> TeamAction:
+        """Where, among the team actions of a block, the best one stands."""
+
+    def starts_at_random(self) -> bool:
+        """Whether this round's arm is simply drawn."""
+        return False
+
+    def choose(self) -> int:
+        """Alg. 1, lines 5-6; Alg. 2, lines 5-8, with its slip mended: re-decide where (t - 1) mod L = 0."""
+        me = self.briefing
+        if me.rank == 0 and (self.round - 1) % self.repeat != 0:
+            return self._arm
+        if self.starts_at_random():
+            self._arm = random_arm(me.own_arms, self.rng)
+            return self._arm
+        self._predictions = self._window.predict(self.rng)
+        block = block_of(me, self._predictions)
+        self._arm = self.prefer(block)[own_axis(me, self._predictions)]
+        return self._arm
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Alg. 1, lines 8-11; Alg. 2, lines 10-12."""
+        self._memory.record(team_action, reward)
+        self._window.record(team_action)
