@@ -283,7 +283,8 @@ class TestInTheEngine:
         with pytest.raises(AgentError) as caught:
             simulate(FIXED, Team.of(controller), horizon=5, runs=1, seed=0, engine="reference")
         assert str(caught.value) == (
-            f"AllAstray() at place 1 chose {action[1]!r} in round 1; its arms are the whole numbers from 0 to 1."
+            f"AllAstray(action={action}) at place 1 chose {action[1]!r} in round 1; "
+            "its arms are the whole numbers from 0 to 1."
         )
 
     @pytest.mark.parametrize("action", [(0,), (0, 0, 0), (), 0, None, "00", [0, 0], [0, -1], np.array([0, 0])])
@@ -293,7 +294,7 @@ class TestInTheEngine:
         with pytest.raises(AgentError) as caught:
             simulate(FIXED, Team.of(controller), horizon=5, runs=1, seed=0, engine="reference")
         needed = "a tuple of 2 arms, one for each agent, is needed."
-        assert str(caught.value) == f"AllAstray() chose {action!r} in round 1; {needed}"
+        assert str(caught.value) == f"AllAstray(action={action}) chose {action!r} in round 1; {needed}"
 
 
 def test_what_asks_and_tells_a_person_must_be_given():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from cobandit.engine.fast.random import Lens, beta, exponential, normal, seed_streams, seed_words, uniform
+from cobandit.engine.fast.random import beta, exponential, gamma_steps, normal, seed_streams, seed_words, uniform
 from cobandit.engine.streams import Streams, stream_count
 
 
@@ -29,15 +29,15 @@ def test_draws_of_every_kind_in_any_order() -> None:
     streams = np.zeros((stream_count(2), 4), dtype=np.uint64)
     seed_streams(seed_words(5), 0, streams)
     generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(0, 0))))
-    lens = Lens()
+    steps = gamma_steps(2000)
     script = np.random.default_rng(0)
-    for kind in script.integers(0, 4, 40_000):
+    for kind in script.integers(0, 4, 200_000):
         if kind == 0:
             assert uniform(streams, 0) == generator.random()
         elif kind == 1:
-            assert normal(streams, 0, lens.generator, lens.state) == generator.standard_normal()
+            assert normal(streams, 0) == generator.standard_normal()
         elif kind == 2:
-            assert exponential(streams, 0, lens.generator, lens.state) == generator.standard_exponential()
+            assert exponential(streams, 0) == generator.standard_exponential()
         else:
             ones, zeros = (float(n) for n in script.choice([1, 1, 2, 3, 40, 2000], 2))
-            assert beta(streams, 0, lens.generator, lens.state, ones, zeros) == generator.beta(ones, zeros)
+            assert beta(streams, 0, ones, zeros, steps) == generator.beta(ones, zeros)

@@ -13,7 +13,7 @@ from cobandit.engine.fast.encode import Encoded, encode
 from cobandit.engine.fast.forest import play_forest
 from cobandit.engine.fast.kernel import play_runs
 from cobandit.engine.fast.lanes import LANES, play_lanes
-from cobandit.engine.fast.random import Lens, seed_words
+from cobandit.engine.fast.random import seed_words
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 
@@ -98,7 +98,6 @@ def _play(
     out: NDArray[np.float64],
     record: tuple[Trajectory, NDArray[np.int64]] | None,
 ) -> None:
-    lens = Lens()
     if record is None:
         agents = len(encoded.arms)
         kept, ranks = Trajectory.empty(0, np.zeros(0), (0,) * agents, 0), np.zeros(0, dtype=np.int64)
@@ -110,8 +109,6 @@ def _play(
         *encoded.arguments,
         checkpoints,
         out,
-        lens.generator,
-        lens.state,
         record is not None,
         kept.means.reshape(-1),
         ranks,

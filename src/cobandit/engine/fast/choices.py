@@ -98,8 +98,7 @@ def posterior_samples(
     count: int,
     streams: Any,
     row: int,
-    lens: Any,
-    lens_state: Any,
+    steps: Any,
     values: Any,
 ) -> None:
     """One posterior draw for each cell of a block (`Posterior.sample`)."""
@@ -107,11 +106,11 @@ def posterior_samples(
         cell = base + free[k]
         n, s = counts[cell], sums[cell]
         if binary:
-            values[k] = beta(streams, row, lens, lens_state, 1.0 + s, 1.0 + n - s)
+            values[k] = beta(streams, row, 1.0 + s, 1.0 + n - s, steps)
         else:
             precision = prior_weight + n * noise_weight
             mean = (prior_mean * prior_weight + s * noise_weight) / precision
-            values[k] = mean + math.sqrt(1.0 / precision) * normal(streams, row, lens, lens_state)
+            values[k] = mean + math.sqrt(1.0 / precision) * normal(streams, row)
 
 
 @compiled

@@ -27,6 +27,7 @@ from cobandit.agents import (
 )
 from cobandit.agents.beliefs import COMPANION_FLOOR, INDICES, Posterior, UpperConfidence
 from cobandit.engine.fast import codes
+from cobandit.engine.fast.random import gamma_steps
 from cobandit.problem import Bernoulli, FixedMeans, Gaussian, Problem
 
 KINDS: dict[type[Agent] | type[Controller], int] = {
@@ -86,6 +87,7 @@ class Encoded:
     scales: NDArray[np.float64]
     bonuses: NDArray[np.float64]
     roots: NDArray[np.float64]
+    steps: NDArray[np.float64]
     ring_size: int
     leaf_bits: int
 
@@ -152,6 +154,7 @@ def encode(problem: Problem, team: Team, horizon: int) -> Encoded:
         scales=_scales(players, horizon),
         bonuses=_bonuses(players, horizon),
         roots=_roots(horizon),
+        steps=gamma_steps(horizon + 1 if (options[:, codes.KIND] == codes.BLOCK_TS).any() else 0),
         ring_size=int(max(1, min(horizon, max(windows)))),
         leaf_bits=leaf_bits if (options[:, codes.SEARCH] == codes.TOURNAMENT).any() else 0,
     )

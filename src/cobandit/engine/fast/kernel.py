@@ -171,12 +171,11 @@ def play_runs(
     scales: Any,
     bonuses: Any,
     roots: Any,
+    steps: Any,
     ring_size: int,
     leaf_bits: int,
     checkpoints: Any,
     out: Any,
-    lens: Any,
-    lens_state: Any,
     record: bool,
     kept_means: Any,
     kept_ranks: Any,
@@ -341,8 +340,7 @@ def play_runs(
                             free_count[i],
                             streams,
                             row,
-                            lens,
-                            lens_state,
+                            steps,
                             values,
                         )
                         cell = base + free[i, best_of(values, free_count[i], ties, streams, row)]
@@ -432,11 +430,11 @@ def play_runs(
             if reward_model == BERNOULLI:
                 reward = 1.0 if uniform(streams, rewards) < means[played] else 0.0
             else:
-                reward = means[played] + spreads[played] * normal(streams, rewards, lens, lens_state)
+                reward = means[played] + spreads[played] * normal(streams, rewards)
             for j in range(agents):
                 row = FIRST_OBSERVATION + j
                 if sight == NOISY:
-                    seen[j] = reward + levels[j] * normal(streams, row, lens, lens_state)
+                    seen[j] = reward + levels[j] * normal(streams, row)
                 elif uniform(streams, row) < levels[j]:
                     seen[j] = reward
                 else:

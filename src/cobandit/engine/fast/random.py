@@ -1,13 +1,11 @@
 """NumPy's own random bits inside compiled code: SeedSequence hashing and the SFC64 generator, word for word.
 
-A run's streams are rows of four 64-bit words. Uniform draws, and the common cases of all others, are made right here,
-in registers; the rare ones borrow a real NumPy `Generator` (the *lens*) whose state is overwritten with the stream's
-words, so that every draw is what `numpy.random` itself would have given. The ziggurat's tables are Numba's copy.
+A run's streams are rows of four 64-bit words, and every draw is, bit for bit, what `numpy.random` itself would have
+given: the same algorithms in the same order of operations. The ziggurat's tables are Numba's copy of NumPy's.
 """
 
 from __future__ import annotations
 
-import ctypes
 import math
 from typing import Any
 
@@ -21,9 +19,14 @@ WARM_UP = 12
 INIT_A, MULT_A = 0x43B0D7E5, 0x931E8875
 INIT_B, MULT_B = 0x8B51F9DD, 0x58F38DED
 MIX_L, MIX_R = 0xCA01F9DD, 0x4973F715
-compiled: Any = njit(cache=True, nogil=True)
-NORMAL_LIMITS, NORMAL_WIDTHS = ziggurat.ki_double, ziggurat.wi_double
-EXPONENTIAL_LIMITS, EXPONENTIAL_WIDTHS = ziggurat.ke_double, ziggurat.we_double
+compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
+# Put into the caller before compiling: a call would cost more than the draw, and keep the stream out of registers.
+inlined: Any = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+NORMAL_LIMITS, EXPONENTIAL_LIMITS = ziggurat.ki_double.astype(np.int64), ziggurat.ke_double.astype(np.int64)
+NORMAL_WIDTHS, EXPONENTIAL_WIDTHS = ziggurat.wi_double, ziggurat.we_double
+NORMAL_HEIGHTS, EXPONENTIAL_HEIGHTS = ziggurat.fi_double, ziggurat.fe_double
+NORMAL_EDGE, NORMAL_EDGE_INVERSE = float(ziggurat.ziggurat_nor_r), float(ziggurat.ziggurat_nor_inv_r)
+EXPONENTIAL_EDGE = float(ziggurat.ziggurat_exp_r)
 TO_UNIT = 1.0 / 9007199254740992.0
 
 
@@ -33,14 +36,10 @@ def seed_words(seed: int) -> NDArray[np.uint32]:
     return np.array(words + [0] * (POOL - len(words)), dtype=np.uint32)
 
 
-class Lens:
-    """A NumPy generator together with a view of its state, four 64-bit words."""
-
-    def __init__(self) -> None:
-        bits = np.random.SFC64(0)
-        self.generator = np.random.Generator(bits)
-        address = bits.ctypes.state_address
-        self.state = np.ctypeslib.as_array((ctypes.c_uint64 * 4).from_address(address))
+def gamma_steps(most: int) -> NDArray[np.float64]:
+    """1 / sqrt(9 (k - 1/3)) for k = 1 .. most, which a gamma draw of shape k takes from here; entry 0 is unused."""
+    shapes = np.maximum(np.arange(most + 1), 1)
+    return np.asarray(1.0 / np.sqrt(9.0 * (shapes - 1.0 / 3.0)))
 
 
 @compiled
@@ -88,7 +87,7 @@ def seed_streams(words: Any, run: int, streams: Any) -> None:
             next_word(streams, row)
 
 
-@compiled
+@inlined
 def next_word(streams: Any, row: int) -> Any:
     """The next 64 bits of a stream (SFC64)."""
     a, b, c, d = streams[row, 0], streams[row, 1], streams[row, 2], streams[row, 3]
@@ -100,71 +99,71 @@ def next_word(streams: Any, row: int) -> Any:
     return word
 
 
-@compiled
+@inlined
 def uniform(streams: Any, row: int) -> Any:
     """``Generator.random()``."""
-    return (next_word(streams, row) >> uint64(11)) * TO_UNIT
+    return np.int64(next_word(streams, row) >> uint64(11)) * TO_UNIT
 
 
-@compiled
-def peek_word(streams: Any, row: int) -> Any:
-    """The next 64 bits of a stream, without taking them."""
-    return streams[row, 0] + streams[row, 1] + streams[row, 3]
-
-
-@compiled
-def through_lens(streams: Any, row: int, lens: Any, lens_state: Any, kind: int) -> Any:
-    """A whole draw by NumPy's own generator: 0 normal, 1 exponential, 2 Beta(1, 1)."""
-    for i in range(4):
-        lens_state[i] = streams[row, i]
-    if kind == 0:
-        value = lens.standard_normal()
-    elif kind == 1:
-        value = lens.standard_exponential()
-    else:
-        value = lens.beta(1.0, 1.0)
-    for i in range(4):
-        streams[row, i] = lens_state[i]
-    return value
-
-
-@compiled
-def normal(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
-    """``Generator.standard_normal()``: the ziggurat's first test, passed 99 times in 100, is made right here."""
-    word = peek_word(streams, row)
-    layer = word & uint64(0xFF)
-    size = (word >> uint64(9)) & uint64(0x000FFFFFFFFFFFFF)
-    if size < NORMAL_LIMITS[layer]:
-        next_word(streams, row)
-        value = size * NORMAL_WIDTHS[layer]
-        return -value if (word >> uint64(8)) & uint64(1) else value
-    return through_lens(streams, row, lens, lens_state, 0)
-
-
-@compiled
-def exponential(streams: Any, row: int, lens: Any, lens_state: Any) -> Any:
-    """``Generator.standard_exponential()``, likewise."""
-    word = peek_word(streams, row) >> uint64(3)
-    layer = word & uint64(0xFF)
-    size = word >> uint64(8)
-    if size < EXPONENTIAL_LIMITS[layer]:
-        next_word(streams, row)
-        return size * EXPONENTIAL_WIDTHS[layer]
-    return through_lens(streams, row, lens, lens_state, 1)
-
-
-@compiled
-def gamma(streams: Any, row: int, lens: Any, lens_state: Any, shape: float) -> Any:
-    """``Generator.standard_gamma(shape)`` for shape >= 1 (Marsaglia and Tsang, in NumPy's order of operations)."""
-    if shape == 1.0:
-        return exponential(streams, row, lens, lens_state)
-    b = shape - 1.0 / 3.0
-    c = 1.0 / math.sqrt(9.0 * b)
+@inlined
+def normal(streams: Any, row: int) -> Any:
+    """``Generator.standard_normal()``: a ziggurat of 256 layers."""
     while True:
-        x = normal(streams, row, lens, lens_state)
+        word = next_word(streams, row)
+        layer = np.int64(word & uint64(0xFF))
+        size = np.int64((word >> uint64(9)) & uint64(0x000FFFFFFFFFFFFF))
+        # By product, not by branch: half of all signs would be mispredicted.
+        value = size * NORMAL_WIDTHS[layer] * (1.0 - 2.0 * np.int64((word >> uint64(8)) & uint64(1)))
+        if size < NORMAL_LIMITS[layer]:
+            return value
+        if layer == 0:
+            return normal_tail(streams, row, size)
+        step = NORMAL_HEIGHTS[layer - 1] - NORMAL_HEIGHTS[layer]
+        if step * uniform(streams, row) + NORMAL_HEIGHTS[layer] < math.exp(-0.5 * value * value):
+            return value
+
+
+@compiled
+def normal_tail(streams: Any, row: int, size: int) -> Any:
+    """A normal draw beyond the ziggurat's lowest layer."""
+    while True:
+        x = -NORMAL_EDGE_INVERSE * math.log1p(-uniform(streams, row))
+        y = -math.log1p(-uniform(streams, row))
+        if y + y > x * x:
+            return -(NORMAL_EDGE + x) if (size >> 8) & 1 else NORMAL_EDGE + x
+
+
+@inlined
+def exponential(streams: Any, row: int) -> Any:
+    """``Generator.standard_exponential()``: likewise."""
+    while True:
+        word = next_word(streams, row) >> uint64(3)
+        layer = np.int64(word & uint64(0xFF))
+        size = np.int64(word >> uint64(8))
+        value = size * EXPONENTIAL_WIDTHS[layer]
+        if size < EXPONENTIAL_LIMITS[layer]:
+            return value
+        if layer == 0:
+            return EXPONENTIAL_EDGE - math.log1p(-uniform(streams, row))
+        step = EXPONENTIAL_HEIGHTS[layer - 1] - EXPONENTIAL_HEIGHTS[layer]
+        if step * uniform(streams, row) + EXPONENTIAL_HEIGHTS[layer] < math.exp(-value):
+            return value
+
+
+@inlined
+def gamma(streams: Any, row: int, shape: float, c: float) -> Any:
+    """``Generator.standard_gamma(shape)`` for shape >= 1 (Marsaglia and Tsang, in NumPy's order of operations).
+
+    ``c`` is `gamma_steps` of the shape.
+    """
+    if shape == 1.0:
+        return exponential(streams, row)
+    b = shape - 1.0 / 3.0
+    while True:
+        x = normal(streams, row)
         v = 1.0 + c * x
         while v <= 0.0:
-            x = normal(streams, row, lens, lens_state)
+            x = normal(streams, row)
             v = 1.0 + c * x
         v = v * v * v
         u = uniform(streams, row)
@@ -174,10 +173,13 @@ def gamma(streams: Any, row: int, lens: Any, lens_state: Any, shape: float) -> A
             return b * v
 
 
-@compiled
-def beta(streams: Any, row: int, lens: Any, lens_state: Any, a: float, b: float) -> Any:
-    """``Generator.beta(a, b)`` for a, b >= 1."""
+@inlined
+def beta(streams: Any, row: int, a: float, b: float, steps: Any) -> Any:
+    """``Generator.beta(a, b)`` for whole numbers a, b >= 1, with the table of `gamma_steps`."""
     if a == 1.0 and b == 1.0:
-        return through_lens(streams, row, lens, lens_state, 2)
-    first = gamma(streams, row, lens, lens_state, a)
-    return first / (first + gamma(streams, row, lens, lens_state, b))
+        while True:
+            x, y = uniform(streams, row), uniform(streams, row)
+            if 0.0 < x + y <= 1.0:
+                return x / (x + y)
+    first = gamma(streams, row, a, steps[int(a)])
+    return first / (first + gamma(streams, row, b, steps[int(b)]))
