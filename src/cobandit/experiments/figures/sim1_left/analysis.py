@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from cobandit.experiments.claims import Beats, Linear, Sublinear
+from cobandit.experiments.figures.common import LOCKED_ON
 
 CLAIMS = (
-    Sublinear("partner-aware-ucb", "The regret of Partner-Aware UCB is sublinear."),
+    Sublinear("partner-aware-ucb", "The regret of Partner-Aware UCB is sublinear.", note=LOCKED_ON),
     Linear("naive-ucb", "The regret of naive UCB is linear."),
     Linear(
         "naive-ts",
