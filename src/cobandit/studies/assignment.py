@@ -1,0 +1,77 @@
+"""Which order of the conditions the next participant gets: pure counting, for whoever keeps the counts.
+
+Half of the participants meet one algorithm first and half the other (Experiments, Procedure), or the order is drawn
+(Online Casino Study). A place counts as taken while its owner plays or has finished; whoever drops out frees it.
+Counting and taking a place must be one transaction of whoever stores them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from cobandit.checks import one_per_agent, whole
+from cobandit.engine.streams import checked_seed
+from cobandit.errors import InvalidInput
+from cobandit.studies.design import StudyDesign
+
+
+@dataclass(frozen=True)
+class Places:
+    """How many people of each order have finished, and how many are playing now."""
+
+    finished: tuple[int, ...]
+    active: tuple[int, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        finished = one_per_agent("finished", self.finished, None, whole(0))
+        active = one_per_agent("active", self.active, None, whole(0)) or (0,) * len(finished)
+        if not finished or len(active) != len(finished):
+            raise InvalidInput(f"There are {len(finished)} finished and {len(active)} active counts; equally many.")
+        object.__setattr__(self, "finished", finished)
+        object.__setattr__(self, "active", active)
+
+    @classmethod
+    def empty(cls, design: StudyDesign) -> Places:
+        """Nobody yet."""
+        return cls((0,) * len(design.orders))
+
+    @property
+    def taken(self) -> tuple[int, ...]:
+        """Finished and active people of each order."""
+        return tuple(done + now for done, now in zip(self.finished, self.active, strict=True))
+
+    def arrive(self, order: int) -> Places:
+        """Somebody started in this order."""
+        return replace(self, active=_moved(self.active, order, 1))
+
+    def finish(self, order: int) -> Places:
+        """Somebody of this order finished."""
+        return replace(self, active=_moved(self.active, order, -1), finished=_moved(self.finished, order, 1))
+
+    def drop(self, order: int) -> Places:
+        """Somebody of this order left before the end: the place is free again."""
+        return replace(self, active=_moved(self.active, order, -1))
+
+
+def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> int:
+    """The order for the next participant, as its place in ``design.orders``.
+
+    *counterbalanced*: the order with the fewest finished and active people, equals by a draw; *random*: a draw. The
+    draw depends on the study's seed and on how many people had arrived before (``arrival``), on nothing else.
+    """
+    orders = len(design.orders)
+    if len(places.finished) != orders:
+        raise InvalidInput(f"places counts {len(places.finished)} orders; the design has {orders}.")
+    fewest = min(places.taken)
+    equals = [order for order in range(orders) if design.order == "random" or places.taken[order] == fewest]
+    sequence = np.random.SeedSequence(checked_seed(seed), spawn_key=(whole(0, 2**32 - 1)("arrival", arrival),))
+    return equals[int(np.random.Generator(np.random.SFC64(sequence)).random() * len(equals))]
+
+
+def _moved(counts: tuple[int, ...], order: int, by: int) -> tuple[int, ...]:
+    place = whole(0, len(counts) - 1)("order", order)
+    if counts[place] + by < 0:
+        raise InvalidInput(f"Nobody of order {place} is active, so nobody can finish or leave.")
+    return tuple(count + by * (i == place) for i, count in enumerate(counts))

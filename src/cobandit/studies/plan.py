@@ -1,0 +1,231 @@
+"""What one participant will meet, all of it derived from the design, the participant's seed and the order.
+
+Nothing random is stored: a plan is a few numbers, and its means, its luck and its streams are computed when asked for.
+The streams are SFC64 generators of ``SeedSequence(key, spawn_key=(purpose, kind, number, part))``, where ``key`` is the
+SHA-256 of design digest and seed, ``number`` counts the episodes of a set and ``part`` tells conditions apart where
+they must not share. Neither luck nor means depend on the order, so both orders lead through the same world.
+Paper: Experiments, Procedure; Online Casino Study, Procedure.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents import Agent, Briefing
+from cobandit.checks import whole
+from cobandit.engine.streams import checked_seed
+from cobandit.errors import InvalidInput
+from cobandit.problem.means import Tensor
+from cobandit.studies.design import AgentChoice, StudyDesign
+from cobandit.studies.records import fingerprint
+
+S = TypeVar("S", bound=np.generic)
+
+PARTICIPANT, AI = 0, 1
+"""The places of the two in the team."""
+
+PRACTICE = "practice"
+"""Stands where a condition would, in episodes that do not count."""
+
+_MEANS, _LUCK, _SIGHT, _CHOICES, _WARM, _SURVEY = range(6)
+
+
+def _key(*parts: object) -> int:
+    return int.from_bytes(hashlib.sha256(":".join(map(str, parts)).encode("ascii")).digest(), "big")
+
+
+def _stream(key: int, *address: int) -> np.random.Generator:
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(key, spawn_key=address)))
+
+
+@dataclass(frozen=True)
+class EpisodePlan:
+    """One episode of one participant: ``index`` is its place in everything the participant plays."""
+
+    design: StudyDesign = field(repr=False)
+    seed: int
+    order: int
+    index: int
+
+    @property
+    def _practices(self) -> int:
+        return 0 if self.design.practice is None else self.design.practice.episodes
+
+    @property
+    def practice(self) -> bool:
+        """Whether the episode is there to get used to the task, and does not count."""
+        return self.index < self._practices
+
+    @property
+    def set(self) -> int:
+        """Which set (one per condition) the episode belongs to, from 0; -1 for practice."""
+        return -1 if self.practice else (self.index - self._practices) // self.design.episodes
+
+    @property
+    def number(self) -> int:
+        """The episode's place in its set (or among the practice episodes), from 0."""
+        return self.index if self.practice else (self.index - self._practices) % self.design.episodes
+
+    @property
+    def siblings(self) -> int:
+        """How many episodes its set (or the practice) has."""
+        return self._practices if self.practice else self.design.episodes
+
+    @property
+    def condition(self) -> str:
+        """The name of the condition, or "practice"."""
+        return PRACTICE if self.practice else self.design.orders[self.order][self.set]
+
+    @property
+    def partner(self) -> AgentChoice:
+        """The AI of this episode."""
+        if self.design.practice is not None and self.practice:
+            return self.design.practice
+        return self.design.condition(self.condition)
+
+    @property
+    def rounds(self) -> int:
+        """How many rounds the participant plays."""
+        if self.design.practice is not None and self.practice:
+            return self.design.practice.rounds
+        return self.design.rounds
+
+    @property
+    def warm_rounds(self) -> int:
+        """How many rounds the AI has played with the simulated partner before."""
+        return 0 if self.design.warm_start is None or self.practice else self.design.warm_start.rounds
+
+    @property
+    def swapped(self) -> bool:
+        """Whether both agents' arms are reversed: in every second set, where the design says so."""
+        return self.design.swap_labels and self.set % 2 == 1
+
+    @property
+    def start(self) -> str:
+        """What the hash chain of the episode hangs on: the fingerprint of who plays what."""
+        identity = {"design": self.design.digest, "seed": self.seed, "order": self.order, "episode": self.index}
+        return fingerprint(identity)
+
+    @property
+    def unswapped_means(self) -> Tensor:
+        """mu before any swap: the same for the k-th episodes of all sets."""
+        rule, arms = self.design.means, self.design.arms
+        if rule.draw == "fixed" and not self.practice:
+            return rule.values[self.number % len(rule.values)].draw(self._stream(_MEANS))
+        key = self._person if rule.per == "participant" else _key(self.design.digest, "study")
+        draws = _stream(key, _MEANS, int(not self.practice), self.number, 0).random(arms)
+        return rule.low + (rule.high - rule.low) * draws
+
+    @property
+    def means(self) -> Tensor:
+        """mu over the team actions as they are labelled in this episode."""
+        return self._shown(self.unswapped_means, 0)
+
+    def luck(self) -> NDArray[np.int8]:
+        """r*_t(a) for every round, the warm start's first, and every team action as labelled in this episode.
+
+        One uniform draw per round and cell, compared with the mean of the unswapped cell.
+        """
+        rounds = self.warm_rounds + self.rounds
+        draws = self._stream(_LUCK, self._shared_part).random((rounds, *self.design.arms))
+        return self._shown((draws < self.unswapped_means).astype(np.int8), 1)
+
+    def observers(self) -> tuple[np.random.Generator, ...]:
+        """Fresh streams for what each agent sees of the rewards: one draw a round each."""
+        return tuple(self._stream(_SIGHT, 2 * self._shared_part + agent) for agent in (PARTICIPANT, AI))
+
+    def ready_ai(self) -> Agent:
+        """The AI, briefed and before its first round: the library's own agent at place 1."""
+        agent = self.partner.make()
+        agent.reset(self.briefing(agent, AI, self.warm_rounds + self.rounds), self._stream(_CHOICES, self._own_part))
+        return agent
+
+    def ready_warm_partner(self) -> Agent | None:
+        """The simulated partner of the warm start, briefed; None where there is no warm start."""
+        if self.design.warm_start is None or self.practice:
+            return None
+        agent = self.design.warm_start.make()
+        agent.reset(self.briefing(agent, PARTICIPANT, self.warm_rounds), self._stream(_WARM, self._own_part))
+        return agent
+
+    def briefing(self, agent: Agent, place: int, horizon: int) -> Briefing:
+        """What an agent at a place is told; the better observer leads, the participant where both see alike."""
+        problem = self.design.problem
+        return Briefing(
+            place,
+            problem.arms,
+            problem.known_ranks(),
+            horizon,
+            binary=problem.binary,
+            observation=problem.observation.name,
+            means=self.means if agent.oracle else None,
+        )
+
+    @cached_property
+    def _person(self) -> int:
+        return _key(self.design.digest, self.seed)
+
+    @property
+    def _own_part(self) -> int:
+        """Tells the conditions apart whatever their order."""
+        return 0 if self.practice else 1 + self.design.orders[0].index(self.condition)
+
+    @property
+    def _shared_part(self) -> int:
+        return 0 if self.design.shared_luck else self._own_part
+
+    def _stream(self, purpose: int, part: int = 0) -> np.random.Generator:
+        return _stream(self._person, purpose, int(not self.practice), self.number, part)
+
+    def _shown(self, values: NDArray[S], first: int) -> NDArray[S]:
+        """The values with both agents' arms reversed where the episode is swapped; ``first`` is the axis of agent 0."""
+        return np.ascontiguousarray(np.flip(values, axis=(first, first + 1))) if self.swapped else values
+
+
+@dataclass(frozen=True)
+class ParticipantPlan:
+    """Everything one participant will play, practice first, then one set per condition in the given order."""
+
+    design: StudyDesign = field(repr=False)
+    seed: int
+    order: int
+
+    def __post_init__(self) -> None:
+        if self.seed is None:
+            raise InvalidInput("seed is None; the seed of a participant must be a stored whole number.")
+        object.__setattr__(self, "seed", checked_seed(self.seed))
+        object.__setattr__(self, "order", whole(0, len(self.design.orders) - 1)("order", self.order))
+
+    def __len__(self) -> int:
+        practices = 0 if self.design.practice is None else self.design.practice.episodes
+        return practices + len(self.design.conditions) * self.design.episodes
+
+    @property
+    def conditions(self) -> tuple[str, ...]:
+        """The conditions in the participant's order."""
+        return self.design.orders[self.order]
+
+    def episode(self, index: int) -> EpisodePlan:
+        """The plan of one episode."""
+        return EpisodePlan(self.design, self.seed, self.order, whole(0, len(self) - 1)("episode", index))
+
+    @property
+    def episodes(self) -> tuple[EpisodePlan, ...]:
+        """The plans of all episodes, in the order in which they are played."""
+        return tuple(self.episode(index) for index in range(len(self)))
+
+    def survey_order(self, set: int) -> tuple[str, ...]:
+        """The ids of the survey items after a set (from 0) as they are shown: drawn, where the design shuffles them."""
+        items = [item.id for item in self.design.survey.items]
+        place = whole(0, len(self.conditions) - 1)("set", set)
+        items += [check.id for check in self.design.attention if check.after_set == place + 1]
+        if not self.design.survey.shuffled:
+            return tuple(items)
+        rng = _stream(_key(self.design.digest, self.seed), _SURVEY, place)
+        return tuple(items[i] for i in rng.random(len(items)).argsort().tolist())

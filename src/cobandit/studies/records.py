@@ -1,0 +1,181 @@
+"""Frozen records read from TOML or JSON: each field carries its own check, and an unknown key is refused.
+
+A record can be made of plain data (`Record.read`) or of values; both ways run the same checks, and
+``Record.read(name, record.to_dict())`` gives an equal record back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from cobandit.checks import Check, shown
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.problem import FixedMeans
+
+LONGEST_TEXT = 20_000
+_SLUG = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
+
+
+def entry(check: Check, default: Any = MISSING) -> Any:
+    """One field of a record: its check, and its default where it may be left out."""
+    if default is MISSING:
+        return field(kw_only=True, metadata={"check": check})
+    return field(default=default, kw_only=True, metadata={"check": check})
+
+
+@dataclass(frozen=True)
+class Record:
+    """The root of all records: checks its fields when it is made."""
+
+    outermost: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for spec in fields(self):
+            object.__setattr__(self, spec.name, spec.metadata["check"](spec.name, getattr(self, spec.name)))
+
+    @classmethod
+    def read(cls, name: str, data: Any) -> Self:
+        """From a table; ``name`` is what errors call it."""
+        if isinstance(data, cls):
+            return data
+        if not isinstance(data, Mapping):
+            raise InvalidInput(f"{name} is {shown(data)}; a table is needed.")
+        specs = {spec.name: spec for spec in fields(cls)}
+        for key in data:
+            if key not in specs:
+                raise UnknownName(f"key of {name} called", key, specs)
+        values = {}
+        prefix = "" if cls.outermost else f"{name}."
+        for key, spec in specs.items():
+            if key in data:
+                values[key] = spec.metadata["check"](f"{prefix}{key}", data[key])
+            elif spec.default is MISSING:
+                raise InvalidInput(f"{name} has no {key}; it is needed.")
+        return cls(**values)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The record as plain data, ready for JSON."""
+        return {spec.name: plain(getattr(self, spec.name)) for spec in fields(self)}
+
+    def essence(self) -> dict[str, Any]:
+        """The plain data without what is at its default: a field that is added later does not change it."""
+        kept = [spec for spec in fields(self) if spec.default is MISSING or getattr(self, spec.name) != spec.default]
+        return {spec.name: plain(getattr(self, spec.name), essence=True) for spec in kept}
+
+
+@dataclass(frozen=True)
+class Table:
+    """A small frozen mapping of names to plain values."""
+
+    pairs: tuple[tuple[str, Any], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mapping as plain data."""
+        return {key: plain(value) for key, value in self.pairs}
+
+
+def plain(value: Any, *, essence: bool = False) -> Any:
+    """The value as JSON knows it; ``essence`` leaves out what is at its default."""
+    if isinstance(value, Record):
+        return value.essence() if essence else value.to_dict()
+    if isinstance(value, Table):
+        return value.to_dict()
+    if isinstance(value, FixedMeans):
+        return value.draw(np.random.default_rng(0)).tolist()
+    return [plain(part, essence=essence) for part in value] if isinstance(value, tuple) else value
+
+
+def canonical(data: Any) -> str:
+    """The one JSON text of plain data: keys sorted, no blanks, ASCII only."""
+    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def fingerprint(data: Any) -> str:
+    """The SHA-256 of plain data, in hexadecimal."""
+    return hashlib.sha256(canonical(data).encode("ascii")).hexdigest()
+
+
+def words(name: str, value: Any) -> str:
+    """A check for a text that is not empty."""
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{name} is {shown(value)}; a text that is not empty is needed.")
+    if len(value) > LONGEST_TEXT:
+        raise InvalidInput(f"{name} has {len(value):,} characters; at most {LONGEST_TEXT:,} are needed.")
+    return value.strip()
+
+
+def words_or_empty(name: str, value: Any) -> str:
+    """A check for a text that may be empty."""
+    return "" if value == "" else words(name, value)
+
+
+def slug(name: str, value: Any) -> str:
+    """A check for a name that can stand in an id, an address and a file's name."""
+    if not isinstance(value, str) or len(value) > 64 or not _SLUG.fullmatch(value):
+        raise InvalidInput(
+            f"{name} is {shown(value)}; up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
+        )
+    return value
+
+
+def flag(name: str, value: Any) -> bool:
+    """A check for true or false."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} is {shown(value)}; true or false is needed.")
+    return value
+
+
+def optional(check: Check) -> Check:
+    """A check that lets None through."""
+
+    def checked(name: str, value: Any) -> Any:
+        return None if value is None else check(name, value)
+
+    return checked
+
+
+def listing(check: Check, least: int = 0, most: int = 1000, *, unique: str = "") -> Check:
+    """A check for a list, each part checked; ``unique`` names a field that no two parts may share ("=": the part)."""
+
+    def checked(name: str, value: Any) -> tuple[Any, ...]:
+        if not isinstance(value, (list, tuple)):
+            raise InvalidInput(f"{name} is {shown(value)}; a list is needed.")
+        if not least <= len(value) <= most:
+            span = f"exactly {least}" if least == most else f"from {least} to {most}"
+            raise InvalidInput(f"{name} has {len(value)} parts; {span} are needed.")
+        parts = tuple(check(f"{name}[{i}]", part) for i, part in enumerate(value))
+        if unique:
+            seen = [part if unique == "=" else getattr(part, unique) for part in parts]
+            for i, key in enumerate(seen):
+                if key in seen[:i]:
+                    raise InvalidInput(f"{name} holds {shown(key)} twice; each needs its own.")
+        return parts
+
+    return checked
+
+
+def table_of(check: Check) -> Check:
+    """A check for a mapping of names to values, kept in the order of the names."""
+
+    def checked(name: str, value: Any) -> Table:
+        if isinstance(value, Table):
+            value = dict(value.pairs)
+        if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
+            raise InvalidInput(f"{name} is {shown(value)}; a table is needed.")
+        return Table(tuple((key, check(f"{name}.{key}", value[key])) for key in sorted(value)))
+
+    return checked
+
+
+def scalar(name: str, value: Any) -> Any:
+    """A check for one plain value: a text, a number, true or false."""
+    if not isinstance(value, (str, int, float, bool)):
+        raise InvalidInput(f"{name} is {shown(value)}; a text, a number, true or false is needed.")
+    return value

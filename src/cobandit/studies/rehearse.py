@@ -1,0 +1,90 @@
+"""A whole simulated participant, played through the same episodes as a person; and both in one shape of table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents import Agent
+from cobandit.engine.streams import checked_seed
+from cobandit.engine.trajectory import NOBODY
+from cobandit.errors import InvalidInput
+from cobandit.studies.behaviours import make_behaviour
+from cobandit.studies.design import StudyDesign, load_design
+from cobandit.studies.episode import Episode
+from cobandit.studies.plan import PARTICIPANT, ParticipantPlan
+
+_BEHAVIOUR, _ORDER = 7, 8  # spawn keys that keep a rehearsal's own draws apart
+
+
+def rehearse(
+    design: StudyDesign | str, behaviour: str | Agent = "knowledge-gradient", seed: int = 0, order: int | None = None
+) -> list[Episode]:
+    """One simulated participant from the first episode to the last, practice too; ``order`` None draws it.
+
+    The behaviour is told what a person is told (the rounds of an episode, not the warm start) and starts each
+    episode anew.
+    """
+    study = load_design(design) if isinstance(design, str) else design
+    number = checked_seed(seed)
+    if order is None:
+        order = int(np.random.Generator(_bits(number, _ORDER)).random() * len(study.orders))
+    return [
+        _played(Episode.open(plan), make_behaviour(behaviour))
+        for plan in ParticipantPlan(study, number, order).episodes
+    ]
+
+
+def _bits(seed: int, *key: int) -> np.random.SFC64:
+    return np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def _played(episode: Episode, person: Agent) -> Episode:
+    plan = episode.plan
+    rng = np.random.Generator(_bits(plan.seed, _BEHAVIOUR, plan.index))
+    person.reset(plan.briefing(person, PARTICIPANT, plan.rounds), rng)
+    for t in range(1, plan.rounds + 1):
+        made = episode.play(t, person.choose())
+        person.observe((made.arm_0, made.arm_1), made.seen_0)
+        person.round += 1
+    return episode
+
+
+def columns(
+    episodes: Iterable[Episode], participants: Sequence[str | int] | None = None, *, practice: bool = False
+) -> dict[str, NDArray[Any]]:
+    """Flat columns, one row per round: those of a simulated trajectory, and whose and which episode it was.
+
+    ``participants`` names the participant of each episode; by default they are numbered as they come, told apart by
+    seed and order. ``run`` numbers the episodes of the table, ``episode`` and ``set`` count from 0 as the plan does,
+    and ``predicted_1_0`` is always there (-1: nothing foreseen). Practice is left out unless asked for.
+    """
+    given = list(episodes)
+    if participants is not None and len(participants) != len(given):
+        raise InvalidInput(f"participants names {len(participants)} episodes; there are {len(given)}.")
+    people: dict[tuple[int, int], int] = {}
+    tables: list[dict[str, NDArray[Any]]] = []
+    for i, episode in enumerate(given):
+        plan = episode.plan
+        number = people.setdefault((plan.seed, plan.order), len(people))
+        if plan.practice and not practice:
+            continue
+        made = episode.trajectory(len(tables)).columns()
+        made.setdefault("predicted_1_0", np.full(episode.played, NOBODY, dtype=np.int64))
+        about = {
+            "run": made["run"],
+            "participant": np.full(episode.played, number if participants is None else participants[i]),
+            "episode": np.full(episode.played, plan.index, dtype=np.int64),
+            "set": np.full(episode.played, plan.set, dtype=np.int64),
+            "condition": np.full(episode.played, plan.condition),
+        }
+        tables.append({key: {**about, **made}[key] for key in (*about, *_ROUND)})
+    if not tables:
+        raise InvalidInput("There is no episode that counts; at least one is needed.")
+    return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+
+
+_ROUND = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "task_regret")

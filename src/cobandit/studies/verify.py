@@ -1,0 +1,92 @@
+"""Is a stored study what really happened? Every AI move, every reward and every hash is computed again.
+
+What the participant picked is taken from the log; all else follows from the plan. A person who can write to the log
+and knows the code could forge a whole episode, so keep the last hash of each episode (`Episode.head`) elsewhere too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cobandit.checks import shown
+from cobandit.errors import InvalidInput
+from cobandit.studies.episode import Episode, Round
+from cobandit.studies.plan import EpisodePlan, ParticipantPlan
+
+COMPUTED = ("arm_1", "reward", "seen_0", "seen_1", "predicted_1_0")
+"""What follows from the plan and the participant's arms."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One stored value that comes out otherwise; ``recomputed`` None: it cannot be computed."""
+
+    episode: int
+    t: int
+    field: str
+    stored: Any
+    recomputed: Any
+
+    def __str__(self) -> str:
+        return (
+            f"episode {self.episode}, round {self.t}: {self.field} is stored as {shown(self.stored)}, "
+            f"recomputed {shown(self.recomputed)}"
+        )
+
+
+def verify_episode(
+    plan: EpisodePlan, rounds: Sequence[Round], *, finished: bool = False, head: str | None = None
+) -> list[Difference]:
+    """Every difference between stored rounds and what they must be.
+
+    ``finished``: the episode is said to be complete, so that rounds missing at its end are found; ``head``: the last
+    hash as it was kept elsewhere. Where a round is missing, later moves cannot be computed again; their hashes are.
+    """
+    found: list[Difference] = []
+    opened = Episode.open(plan)
+    replay: Episode | None = opened
+    before = opened.head
+    expected = 1
+    for stored in rounds:
+
+        def differs(name: str, kept: Any, computed: Any, t: int = stored.t) -> None:
+            if kept != computed:
+                found.append(Difference(plan.index, t, name, kept, computed))
+
+        if stored.t != expected:
+            differs("t", stored.t, expected)
+            replay = None
+        if replay is not None:
+            try:
+                made = replay.play(stored.t, stored.arm_0)
+            except InvalidInput:
+                differs("arm_0", stored.arm_0, None)
+                replay = None
+            else:
+                for name in COMPUTED:
+                    differs(name, getattr(stored, name), getattr(made, name))
+        differs("previous", stored.previous, before)
+        differs("hash", stored.hash, stored.own_hash)
+        before = stored.hash
+        expected = stored.t + 1
+    if finished and expected != plan.rounds + 1:
+        found.append(Difference(plan.index, expected, "t", None, expected))
+    if head is not None and head != before:
+        found.append(Difference(plan.index, expected - 1, "head", head, before))
+    return found
+
+
+def verify_participant(
+    plan: ParticipantPlan, logs: Mapping[int, Sequence[Round]], *, finished: bool = False
+) -> list[Difference]:
+    """Every difference in the episodes of one participant; ``logs`` holds stored rounds by episode."""
+    found: list[Difference] = []
+    for index in logs:
+        if not 0 <= index < len(plan):
+            raise InvalidInput(f"logs holds episode {shown(index)}; the participant has episodes 0 to {len(plan) - 1}.")
+    for episode in plan.episodes:
+        if finished or episode.index in logs:
+            found += verify_episode(episode, logs.get(episode.index, ()), finished=finished)
+    return found

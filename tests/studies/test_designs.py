@@ -1,0 +1,231 @@
+"""Design files: the two studies have the paper's numbers, and every mistake is named."""
+
+import contextlib
+import tomllib
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+import cobandit as cb
+from cobandit.studies import StudyDesign, design_text, load_design, parse_design, shipped_designs
+
+
+def edited(of="burger", /, **changes):
+    data = tomllib.loads(design_text(of))
+    for path, value in changes.items():
+        *tables, key = path.split("__")
+        at = data
+        for table in tables:
+            at = at[int(table) if table.isdigit() else table]
+        if value is None:
+            del at[key]
+        else:
+            at[key] = value
+    return StudyDesign.from_dict(data)
+
+
+def agents(design):
+    return {condition.name: (condition.agent, condition.options.to_dict()) for condition in design.conditions}
+
+
+class TestBurger:
+    design = load_design("burger")
+
+    def test_conditions(self):
+        assert agents(self.design) == {
+            "naive-ucb": ("naive-ucb", {"exploration": 0.01}),
+            "partner-aware-ucb": ("partner-aware-ucb", {"exploration": 0.01, "repeat": 1, "window": 2}),
+        }
+
+    def test_numbers(self):
+        design = self.design
+        assert design.arms == (2, 2)
+        assert (design.observation, design.observability) == ("missed", (1.0, 0.5))
+        assert (design.rounds, design.episodes, design.practice) == (20, 1, None)
+        assert (design.warm_start.rounds, design.warm_start.agent) == (20, "naive-ucb")
+        assert design.order == "counterbalanced"
+        assert design.swap_labels
+        assert (design.means.draw, design.means.per, design.means.low, design.means.high) == (
+            "uniform", "participant", 0.0, 1.0,
+        )  # fmt: skip
+
+    def test_words(self):
+        assert self.design.task.arms == (("Patty", "Cheese"), ("Tomato", "Lettuce"))
+        assert [item.id for item in self.design.demographics] == ["age", "gender", "ai_researcher"]
+
+
+class TestCasino:
+    design = load_design("casino")
+
+    def test_conditions(self):
+        assert agents(self.design) == {
+            "naive-ucb": ("naive-ucb", {"exploration": 0.01}),
+            "partner-aware-ucb": ("partner-aware-ucb", {"exploration": 0.01, "repeat": 1, "window": 5}),
+        }
+
+    def test_numbers(self):
+        design = self.design
+        assert design.observability == (1.0, 0.4)
+        assert (design.rounds, design.episodes, design.warm_start) == (1000, 25, None)
+        assert (design.practice.rounds, design.practice.episodes) == (1000, 1)
+        assert design.order == "random"
+        assert design.shared_luck
+        assert not design.swap_labels
+        assert (design.means.draw, design.means.per) == ("uniform", "study")
+
+
+@pytest.mark.parametrize("name", ["burger", "casino"])
+def test_the_five_items(name):
+    survey = load_design(name).survey
+    assert survey.points == 5
+    against = {item.id: item.reversed for item in survey.items}
+    assert against == {"ability": False, "insisting": True, "easy": False, "annoying": True, "alone": True}
+
+
+def test_three_designs_are_shipped():
+    assert shipped_designs() == ("burger", "casino", "three-by-three")
+    assert load_design("three-by-three").arms == (3, 3)
+
+
+@pytest.mark.parametrize("name", shipped_designs())
+class TestEveryDesign:
+    def test_goes_to_plain_data_and_back(self, name):
+        design = load_design(name)
+        again = StudyDesign.from_dict(design.to_dict())
+        assert again == design
+        assert hash(again) == hash(design)
+        assert again.digest == design.digest
+
+    def test_is_frozen(self, name):
+        with pytest.raises(FrozenInstanceError):
+            load_design(name).rounds = 3
+
+    def test_texts_tell_neither_conditions_nor_answers(self, name):
+        design = load_design(name)
+        assert not any(c.name in text or c.agent in text for c in design.conditions for text in design.texts().values())
+        assert not any("answer" in key for key in design.texts())
+
+
+class TestDigest:
+    def test_depends_on_what_is_meant_and_not_on_how_it_is_written(self):
+        assert edited(observability=[1, 0.5]).digest == load_design("burger").digest
+        assert parse_design("# a remark\n" + design_text("burger")).digest == load_design("burger").digest
+
+    def test_a_field_at_its_default_may_be_left_out(self):
+        assert edited(shared_luck=None, arms=None, survey__points=None).digest == load_design("burger").digest
+
+    def test_changes_with_any_field(self):
+        design = load_design("burger")
+        others = [replace(design, rounds=21), replace(design, title="x"), edited(conditions__0__options={})]
+        assert len({design.digest, *(other.digest for other in others)}) == 4
+
+
+class TestTranslations:
+    def test_what_is_not_translated_stays(self):
+        texts = load_design("three-by-three").texts("de")
+        assert texts["task.arms.0.1"] == "Grün"
+        assert texts["task.arms.1.1"] == "Ginger"
+
+    def test_unknown_language(self):
+        with pytest.raises(cb.UnknownName, match="Known: en, de"):
+            load_design("three-by-three").texts("fr")
+
+    def test_unknown_key(self):
+        with pytest.raises(cb.UnknownName, match=r"Did you mean 'survey\.easy'"):
+            edited("three-by-three", translations__de={"survey.eazy": "x"})
+
+
+class TestFiles:
+    def test_a_file_of_ones_own(self, tmp_path):
+        path = tmp_path / "mine.toml"
+        path.write_text(design_text("burger").replace('name = "burger"', 'name = "mine"', 1), encoding="utf-8")
+        assert load_design(path).name == "mine"
+        assert load_design(str(path)).digest != load_design("burger").digest
+
+    def test_unknown_name(self):
+        with pytest.raises(cb.UnknownName, match="Did you mean 'burger'"):
+            load_design("burgers")
+
+    @pytest.mark.parametrize("path", ["nowhere.toml", "/", 3, "a\0b.toml"])
+    def test_no_such_file(self, path):
+        with pytest.raises(cb.InvalidInput):
+            load_design(path)
+
+    def test_not_text(self, tmp_path):
+        (tmp_path / "x.toml").write_bytes(b"\xff\xfe")
+        with pytest.raises(cb.InvalidInput, match="not UTF-8"):
+            load_design(tmp_path / "x.toml")
+
+    def test_not_toml(self):
+        with pytest.raises(cb.InvalidInput, match="not valid TOML"):
+            parse_design("rounds = = 3")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"round": 3}, "no key of the design called 'round'. Did you mean 'rounds'"),
+        ({"task__goood": "x"}, "no key of task called 'goood'. Did you mean 'good'"),
+        ({"conditions__0__option": {}}, r"no key of conditions\[0\] called 'option'. Did you mean 'options'"),
+        ({"conditions__1__options": {"windw": 2}}, "no option of partner-aware-ucb called 'windw'. Did you"),
+        ({"conditions__0__agent": "naive-ubc"}, "no agent 'naive-ubc'. Did you mean 'naive-ucb'"),
+        ({"conditions__0__agent": "centralised-ucb"}, "one brain for the whole team"),
+        ({"conditions__0__name": "practice"}, "practice rounds go by this name"),
+        ({"conditions__0__name": "partner-aware-ucb"}, "conditions holds 'partner-aware-ucb' twice"),
+        ({"conditions": []}, "conditions has 0 parts"),
+        ({"limits__idle_second": 3}, "Did you mean 'idle_seconds'"),
+        ({"order": "counter-balanced"}, "no order rule 'counter-balanced'. Did you mean 'counterbalanced'"),
+        ({"rounds": 0}, "rounds is 0; a whole number from 1"),
+        ({"rounds": None}, "the design has no rounds; it is needed"),
+        ({"consent__version": None}, "consent has no version; it is needed"),
+        ({"observability": [1.0]}, "observability has 1 parts; exactly 2 are needed"),
+        ({"observability": [1.0, 1.5]}, r"observability\[1\] is 1.5"),
+        ({"arms": [3, 2]}, "every arm needs one label"),
+        ({"task": 3}, "task is 3; a table is needed"),
+        ({"swap_labels": "yes"}, "swap_labels is 'yes'; true or false"),
+        ({"means__draw": "fixed"}, "means.values goes with"),
+        ({"means__low": 0.9, "means__high": 0.1}, "low must not be higher"),
+        ({"means": {"draw": "fixed", "values": [[[0.1, 0.2, 0.3]]]}}, r"shape \(1, 3\); \(2, 2\) is needed"),
+        ({"means": {"draw": "fixed", "values": [[[0.1, 1.2], [0.1, 0.1]]]}}, r"must lie in \[0, 1\]"),
+        ({"means": {"draw": "fixed", "values": [[[0.1, 0.2], [0.1, 0.1]]] * 2}}, "one for each of the 1 episodes"),
+        ({"quiz__0__answer": 3}, "The answer to 'layers' is 3"),
+        ({"attention__0__answer": 6}, "The answer to 'attention' is 6"),
+        ({"attention__0__id": "easy"}, "has the id of a survey item"),
+        ({"demographics__0__answer": "choice"}, "two or more choices"),
+        ({"survey__items__1__id": "ability"}, "survey.items holds 'ability' twice"),
+        ({"title": " "}, "title is ' '; a text that is not empty"),
+        ({"name": "Burger!"}, "name is 'Burger!'"),
+        ({"limits__warn_seconds": 9999}, "at most idle_seconds"),
+        ({"translations": {"de": {}}}, "no further language 'de'"),
+    ],
+)  # fmt: skip
+def test_every_mistake_is_named(changes, words):
+    with pytest.raises(cb.InvalidInput, match=words):
+        edited(**changes)
+
+
+def places(data, path=()):
+    yield path
+    for key, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield from places(value, (*path, key))
+
+
+ODD = [None, 0, -1, 10**30, 0.5, float("nan"), float("inf"), True, "", "x", "\0", [], [[]], {}, {"x": 1}, [{"x": []}]]
+
+
+@pytest.mark.parametrize("name", shipped_designs())
+def test_nothing_but_our_own_errors_comes_out(name):
+    """Every value of a design, replaced by every odd value: a design that works, or one clear sentence."""
+    for path in places(tomllib.loads(design_text(name))):
+        for odd in ODD:
+            data = tomllib.loads(design_text(name))
+            at = data
+            for key in path[:-1]:
+                at = at[key]
+            if path:
+                at[path[-1]] = odd
+            else:
+                data = odd
+            with contextlib.suppress(cb.InvalidInput):
+                design = StudyDesign.from_dict(data)
+                assert StudyDesign.from_dict(design.to_dict()).digest == design.digest
