@@ -81,7 +81,7 @@ def main() -> None:
 
     for label, problem, team, horizon, runs in (
         ("2x2 partner-aware", FIXED, AWARE, 2000, 12_800),
-        ("2x2 partner-aware Thompson", FIXED, cb.Team.of("partner-aware-ts"), 2000, 400),
+        ("2x2 partner-aware Thompson", FIXED, cb.Team.of("partner-aware-ts"), 2000, 1600),
     ):
         one = nanoseconds(problem, team, horizon, runs, threads=1)
         two = nanoseconds(problem, team, horizon, runs, threads=2)

@@ -20,6 +20,9 @@ from cobandit.problem import Problem
 ROUNDS_PER_BLOCK = 400_000
 """Long enough to hide the cost of a call, short enough for progress and Ctrl-C."""
 
+BLOCKS_PER_THREAD = 4
+"""So that a thread on a slower core does not leave the others waiting at the end."""
+
 ROUNDS_WORTH_STEPPING = 1_000_000
 """Below this much work the general kernel is done before a lock-step one has been loaded."""
 
@@ -52,7 +55,7 @@ def run_regrets(
         kernel = encoded.kernel if worth_it else "general"
     words = seed_words(seed)
     regrets = np.zeros((len(runs), len(checkpoints)))
-    size = max(1, min(ROUNDS_PER_BLOCK // horizon, -(-len(runs) // threads)))
+    size = max(1, min(ROUNDS_PER_BLOCK // horizon, -(-len(runs) // (threads * BLOCKS_PER_THREAD))))
     if kernel != "general":
         size = -(-size // LANES) * LANES
     starts = range(0, len(runs), size)
