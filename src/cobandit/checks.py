@@ -11,20 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.errors import InvalidInput, UnknownName
+from cobandit.errors import shown as shown
 
 Check = Callable[[str, Any], Any]
 
 MOST = 2**31 - 1
 """The largest count anybody may ask for."""
-
-
-def shown(value: object) -> str:
-    """The value as an error message shows it: short, on one line."""
-    try:
-        text = " ".join(repr(value).split())
-    except ValueError:  # a whole number of thousands of digits
-        text = f"a {type(value).__name__} too long to show"
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def whole(low: int, high: int | None = None) -> Check:

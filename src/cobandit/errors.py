@@ -19,6 +19,15 @@ from collections.abc import Iterable
 from typing import Any
 
 
+def shown(value: object) -> str:
+    """The value as an error message shows it: short, on one line."""
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # a whole number of thousands of digits
+        text = f"a {type(value).__name__} too long to show"
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
 class CobanditError(Exception):
     """The root: catching it catches everything the package raises on purpose."""
 
@@ -34,8 +43,7 @@ class UnknownName(InvalidInput):
         choices = list(known)
         near = difflib.get_close_matches(str(name).lower().replace("_", "-")[:100], choices, n=1, cutoff=0.6)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        text = repr(name) if len(repr(name)) <= 60 else repr(name)[:57] + "..."
-        super().__init__(f"There is no {what} {text}.{hint} Known: {', '.join(choices)}.")
+        super().__init__(f"There is no {what} {shown(name)}.{hint} Known: {', '.join(choices)}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Rebuilt from the sentence alone: the value itself may be something that cannot travel.

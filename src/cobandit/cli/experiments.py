@@ -129,12 +129,13 @@ def sweep(
     json: Json = False,
 ) -> None:
     """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
-    from cobandit.experiments.sweep import read_sweep
+    from cobandit.experiments.sweep import parse_sweep, sweep_text
 
-    panels, settings = read_sweep(file)
+    text = sweep_text(file)
+    panels, settings = parse_sweep(text, str(file))
     folder = Path("out") / file.stem if out is None else out
     executor = _executor(engine, dask_address, workers)
-    about = {"kind": "sweep", "sweep": file.read_text(encoding="utf-8")}
+    about = {"kind": "sweep", "sweep": text}
     again = ["sweep", str(file), "--out", str(folder)]
     results = _run(panels, settings, folder, executor, resume, about, again)
     words = {"title": _title(panels), "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
@@ -227,22 +228,10 @@ def _bars() -> Iterator[Callable[[Step], None]]:
     if not sys.stderr.isatty():
         yield lambda step: None
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-    from rich.text import Text
+    from cobandit.cli.progress import run_bars
 
-    from cobandit.cli.output import number
-
-    class Rate(ProgressColumn):
-        """Runs a second."""
-
-        def render(self, task: Task) -> Text:
-            return Text("" if not task.speed else f"{number(task.speed)} runs/s", style="progress.data.speed")
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), Remaining())
     tasks: dict[str, Any] = {}
-    with Progress(*columns, console=Console(file=sys.stderr, highlight=False)) as bars:
+    with run_bars(transient=False) as bars:
 
         def show(step: Step) -> None:
             name = step.chunk.panel

@@ -6,8 +6,12 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from cobandit.cli.output import number
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Report = Callable[[int, int], None]
 Reporter = Callable[[str], Report | None]
@@ -16,13 +20,8 @@ COMPILING = "Compiling the fast engine for this machine: some 20 s, the first ti
 LOOK_EVERY = 0.2
 
 
-@contextmanager
-def progress_bar(teams: int) -> Iterator[Reporter]:
-    """Gives a function from a label to what `simulate` calls; the bar spans the runs of all teams."""
-    if not sys.stderr.isatty():
-        yield lambda label: None
-        return
-
+def run_bars(*, transient: bool) -> Progress:
+    """Bars on stderr that count runs, with rate and remaining time."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, Task, TextColumn
     from rich.progress import TimeRemainingColumn as Remaining
@@ -32,13 +31,22 @@ def progress_bar(teams: int) -> Iterator[Reporter]:
         """Runs a second."""
 
         def render(self, task: Task) -> Text:
-            return Text("" if task.speed is None else f"{number(task.speed)} runs/s", style="progress.data.speed")
+            return Text("" if not task.speed else f"{number(task.speed)} runs/s", style="progress.data.speed")
 
-    console = Console(file=sys.stderr, highlight=False)
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate(), Remaining())
+    return Progress(*columns, console=Console(file=sys.stderr, highlight=False), transient=transient)
+
+
+@contextmanager
+def progress_bar(teams: int) -> Iterator[Reporter]:
+    """Gives a function from a label to what `simulate` calls; the bar spans the runs of all teams."""
+    if not sys.stderr.isatty():
+        yield lambda label: None
+        return
+
     before = 0
     # Transient: when the work is over, the result takes the bar's place.
-    with Progress(*columns, console=console, transient=True) as bar, _CompilerWatch(console.print) as watch:
+    with run_bars(transient=True) as bar, _CompilerWatch(bar.console.print) as watch:
         task = bar.add_task("", total=None)
 
         def labelled(label: str) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,9 @@ class PanelResult:
     settings: Settings
     curves: tuple[CurveResult, ...]
 
-    @property
+    @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
-        """Every claim, judged."""
+        """Every claim, judged (once: resampling many runs takes seconds)."""
         regrets = {result.curve.name: result.regrets for result in self.curves}
         return tuple(claim.judge(regrets) for claim in self.panel.claims)
 

@@ -66,10 +66,15 @@ LONGEST_FILE = 1_000_000
 
 def read_sweep(path: Path) -> tuple[list[Panel], Settings]:
     """The panels and the settings that a sweep file describes."""
+    return parse_sweep(sweep_text(path), str(path))
+
+
+def sweep_text(path: Path) -> str:
+    """The text of a sweep file."""
     try:
         if path.stat().st_size > LONGEST_FILE:
             raise InvalidInput(f"{str(path)!r} is larger than a sweep file can be ({LONGEST_FILE:,} bytes).")
-        return parse_sweep(path.read_text(encoding="utf-8"), str(path))
+        return path.read_text(encoding="utf-8")
     except OSError as error:
         raise InvalidInput(f"The sweep file {str(path)!r} cannot be read: {error.strerror}.") from error
     except UnicodeDecodeError as error:

@@ -29,7 +29,6 @@ ROUNDS_WORTH_STEPPING = 1_000_000
 RUNS_WORTH_STEPPING = LANES // 4
 """With fewer runs most lanes would play for nobody."""
 
-KERNELS = ("general", "lanes", "forest")
 
 __all__ = ["run_regrets", "run_trajectory"]
 
@@ -47,7 +46,7 @@ def run_regrets(
 ) -> NDArray[np.float64]:
     """Task regret of each run at each checkpoint, blocks of runs spread over threads that hold no lock.
 
-    ``kernel`` forces one of `KERNELS`; they differ in speed alone.
+    ``kernel`` forces one of ``general``, ``lanes`` and ``forest``; they differ in speed alone.
     """
     encoded = encode(problem, team, horizon)
     if kernel is None:

@@ -179,6 +179,16 @@ def private_best(counts: Any, sums: Any, cells: int, random_ties: bool, streams:
 
 
 @compiled
+def settle(first: int, tops: Any, winners: Any) -> None:
+    """Play all matches above the leaves, which start at ``first``; of equals the first cell wins."""
+    for node in range(first - 1, 0, -1):
+        left, right = 2 * node, 2 * node + 1
+        wins = tops[left] > tops[right] or (tops[left] == tops[right] and winners[left] < winners[right])
+        tops[node] = tops[left] if wins else tops[right]
+        winners[node] = winners[left] if wins else winners[right]
+
+
+@compiled
 def plant(leaf_of: Any, first: int, tops: Any, winners: Any) -> None:
     """A tournament in which no cell has been tried: all indices infinite, so the first cell of equals wins.
 
@@ -191,11 +201,7 @@ def plant(leaf_of: Any, first: int, tops: Any, winners: Any) -> None:
         node = first + leaf_of[cell]
         tops[node] = math.inf
         winners[node] = np.int32(cell)
-    for node in range(first - 1, 0, -1):
-        left, right = 2 * node, 2 * node + 1
-        wins = tops[left] > tops[right] or (tops[left] == tops[right] and winners[left] < winners[right])
-        tops[node] = tops[left] if wins else tops[right]
-        winners[node] = winners[left] if wins else winners[right]
+    settle(first, tops, winners)
 
 
 @compiled

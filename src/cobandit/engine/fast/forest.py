@@ -12,11 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from cobandit.engine.fast.choices import settle
 from cobandit.engine.fast.codes import FLIPPED, FORESEES, REPEAT, WINDOW
 from cobandit.engine.fast.lanes import (
-    FIRST_OBSERVATION,
     LANES,
-    REWARDS,
     add,
     at,
     compiled,
@@ -33,6 +32,7 @@ from cobandit.engine.fast.lanes import (
     spread_gaps,
     threshold,
 )
+from cobandit.engine.streams import FIRST_OBSERVATION, REWARDS
 
 
 @compiled
@@ -47,11 +47,7 @@ def plant(first: int, agents: int, shift: Any, leaf_shift: Any, low: Any, real: 
             leaf |= ((cell >> shift[i]) & low[i]) << leaf_shift[i]
         tops[leaf] = math.inf if real[cell] else -math.inf
         winners[leaf] = cell
-    for node in range(first - 1, 0, -1):
-        left, right = 2 * node, 2 * node + 1
-        wins = tops[left] > tops[right] or (tops[left] == tops[right] and winners[left] < winners[right])
-        tops[node] = tops[left] if wins else tops[right]
-        winners[node] = winners[left] if wins else winners[right]
+    settle(first, tops, winners)
 
 
 @compiled

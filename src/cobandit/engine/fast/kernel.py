@@ -53,8 +53,7 @@ from cobandit.engine.fast.codes import (
     WINDOW,
 )
 from cobandit.engine.fast.random import normal, seed_streams, uniform
-
-SETUP, REWARDS, FIRST_OBSERVATION = 0, 1, 2
+from cobandit.engine.streams import FIRST_OBSERVATION, REWARDS, SETUP
 
 
 @compiled
@@ -118,8 +117,8 @@ def lay_out(arms: Any, strides: Any, ranks: Any, options: Any, joint: bool, free
 
 
 @compiled
-def lay_leaves(arms: Any, strides: Any, ranks: Any, leaf_of: Any, shift_of: Any) -> int:
-    """The tournament's leaf of every cell: the coordinates' bits, the leader's foremost. Returns the bits.
+def lay_leaves(arms: Any, strides: Any, ranks: Any, leaf_of: Any, shift_of: Any) -> None:
+    """The tournament's leaf of every cell: the coordinates' bits, the leader's foremost.
 
     A block then is a subtree: ``shift_of[i]`` is how far agent i's coordinate is shifted.
     """
@@ -136,7 +135,6 @@ def lay_leaves(arms: Any, strides: Any, ranks: Any, leaf_of: Any, shift_of: Any)
         for i in range(agents):
             leaf |= ((cell // strides[i]) % arms[i]) << shift_of[i]
         leaf_of[cell] = leaf
-    return bits
 
 
 @compiled

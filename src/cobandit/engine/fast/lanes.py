@@ -19,9 +19,9 @@ from numba import njit, uint64
 
 from cobandit.engine.fast.codes import COMPANION, FLIPPED, FORESEES, INDEX, PAPER, REPEAT, WINDOW
 from cobandit.engine.fast.random import TO_UNIT, seed_streams, uniform
+from cobandit.engine.streams import FIRST_OBSERVATION, REWARDS, SETUP
 
 LANES = 64
-SETUP, REWARDS, FIRST_OBSERVATION = 0, 1, 2
 WORDS_OF_UNIT = 9007199254740992.0
 compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
 at = np.uintp
