@@ -1,6 +1,41 @@
 """Pure functions on arrays."""
 
+from cobandit.stats.anova import rm_anova
 from cobandit.stats.bootstrap import Interval, mean_interval, ratio_interval
+from cobandit.stats.correction import adjusted, holm
+from cobandit.stats.crossover import crossover_model, order_effects
+from cobandit.stats.effects import hedges_correction, noncentrality_interval
+from cobandit.stats.finding import Description, Finding
+from cobandit.stats.mixed import mixed_model
+from cobandit.stats.power import paired_t_p_values, welch_t_p_values, wilson_interval
+from cobandit.stats.ranks import wilcoxon
+from cobandit.stats.reliability import cronbach_alpha
+from cobandit.stats.samples import describe
 from cobandit.stats.summary import Summary, summarise
+from cobandit.stats.ttests import paired_t, welch_t
 
-__all__ = ["Interval", "Summary", "mean_interval", "ratio_interval", "summarise"]
+__all__ = [
+    "Description",
+    "Finding",
+    "Interval",
+    "Summary",
+    "adjusted",
+    "cronbach_alpha",
+    "crossover_model",
+    "describe",
+    "hedges_correction",
+    "holm",
+    "mean_interval",
+    "mixed_model",
+    "noncentrality_interval",
+    "order_effects",
+    "paired_t",
+    "paired_t_p_values",
+    "ratio_interval",
+    "rm_anova",
+    "summarise",
+    "welch_t",
+    "welch_t_p_values",
+    "wilcoxon",
+    "wilson_interval",
+]

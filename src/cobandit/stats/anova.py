@@ -1,0 +1,163 @@
+"""Analysis of variance when everybody meets every condition, with sphericity corrected for and never assumed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import reduce
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobandit.errors import InvalidInput
+from cobandit.stats.finding import Finding, sentences
+from cobandit.stats.samples import Array, left_out, library, measures, rounding
+
+
+def rm_anova(values: ArrayLike, factors: tuple[str, ...] = ("A", "B"), *, name: str = "") -> tuple[Finding, ...]:
+    """Repeated-measures analysis of variance, one row for each effect.
+
+    ``values`` has one row per participant and one further axis for each factor: participants x levels, with one name in
+    ``factors``, or participants x levels of A x levels of B, with two (effects A, B and A x B).
+
+    Where a factor has more than two levels, ``p`` and ``df`` are corrected by the Greenhouse-Geisser epsilon, always:
+    a correction that waits for Mauchly's verdict is no protection in small samples. ``more`` holds the uncorrected
+    degrees of freedom and p-value, both epsilons (``epsilon_gg``, ``epsilon_hf`` of Huynh and Feldt), the p-value
+    corrected by the latter, Mauchly's W, chi squared and p (with the second-order term as R and pingouin have it),
+    partial eta squared and the sums of squares. ``effect`` is generalised eta squared (Bakeman 2005), which has no
+    accepted exact interval; with two levels the paired t test of the participants' means gives one for d_z.
+
+    Whoever lacks a value is left out, as the method needs everybody in every cell; the note says how many.
+    """
+    table = measures("values", values, (2, 3))
+    if table.ndim != len(factors) + 1:
+        raise InvalidInput(
+            f"values has {table.ndim} dimensions and there are {len(factors)} factors; one axis for the participants "
+            f"and one for each factor are needed."
+        )
+    levels = table.shape[1:]
+    flat = table.reshape(len(table), math.prod(levels))
+    complete = ~np.isnan(flat).any(axis=1)
+    empty = int(np.isnan(flat).all(axis=0).sum()) if len(flat) else 0
+    kept = flat[complete]
+    missing = left_out(len(flat) - len(kept), len(flat), "no value in some cell")
+    if empty:
+        missing = sentences([missing, f"{empty} of {flat.shape[1]} cells have no value from anybody."])
+
+    # Which factors take part in an effect; the others are averaged over.
+    effects = [(True,)] if len(factors) == 1 else [(True, False), (False, True), (True, True)]
+    scores = [kept @ _contrasts(levels, effect) for effect in effects]
+    people = kept @ _contrasts(levels, (False,) * len(factors))
+    errors = [_squares(score - score.mean(axis=0)) if len(kept) else 0.0 for score in scores]
+    spread = _squares(people - people.mean()) if len(kept) else 0.0
+
+    findings = []
+    for effect, score, error in zip(effects, scores, errors, strict=True):
+        title = " x ".join(factor for factor, used in zip(factors, effect, strict=True) if used)
+        row = Finding(
+            name=f"{name}: {title}" if name else title,
+            test=f"RM ANOVA {title}",
+            n=len(kept),
+            statistic_name="F",
+            effect_name="generalised eta squared",
+            note=missing,
+        )
+        reason = _untestable(score, error, rounding(kept), kept.size)
+        if reason:
+            findings.append(replace(row, note=sentences([missing, reason])))
+        else:
+            findings.append(_tested(row, score, error, spread + sum(errors), flat.shape[1]))
+    return tuple(findings)
+
+
+def _contrasts(levels: tuple[int, ...], effect: tuple[bool, ...]) -> Array:
+    """Orthonormal contrasts of one effect: Helmert's for the factors in it, the mean for the others."""
+    parts = [
+        _helmert(k) if used else np.full((k, 1), 1 / math.sqrt(max(k, 1)))
+        for k, used in zip(levels, effect, strict=True)
+    ]
+    return reduce(np.kron, parts)
+
+
+def _helmert(k: int) -> Array:
+    columns = np.zeros((k, max(k - 1, 0)))
+    for j in range(1, k):
+        columns[:j, j - 1] = 1.0
+        columns[j, j - 1] = -j
+        columns[:, j - 1] /= math.sqrt(j * (j + 1))
+    return columns
+
+
+def _squares(values: Array) -> float:
+    return float((values**2).sum())
+
+
+def _untestable(score: Array, error: float, slack: float, size: int) -> str:
+    n, d = score.shape
+    if d == 0:
+        return "Not tested: there is one level only, and at least two are needed."
+    if n < 2:
+        return f"Not tested: at least two participants with a value in every cell are needed; there are {n}."
+    if error <= size * slack**2:
+        return "Not tested: everybody shows the very same effect, so there is no spread to test against."
+    return ""
+
+
+def _tested(row: Finding, score: Array, error: float, spread: float, cells: int) -> Finding:
+    """The F test of one effect from everybody's scores on its contrasts."""
+    special = library("scipy.special")
+    n, d = score.shape
+    effect = n * _squares(score.mean(axis=0))
+    df = (d, d * (n - 1))
+    f = (effect / df[0]) / (error / df[1])
+    more: dict[str, float | None] = {
+        "df_effect": df[0],
+        "df_error": df[1],
+        "p_uncorrected": float(special.fdtrc(*df, f)),
+        "epsilon_gg": 1.0,
+        "epsilon_hf": 1.0,
+        "partial_eta_squared": effect / (effect + error),
+        "ss_effect": effect,
+        "ss_error": error,
+    }
+    note = ""
+    if d > 1:
+        centred = score - score.mean(axis=0)
+        # Epsilon and Mauchly's test do not ask for the scale; with a trace of 1 nothing overflows.
+        covariance = centred.T @ centred / error
+        gg = min(1 / (d * _squares(covariance)), 1.0)
+        room = d * (n - 1 - d * gg)
+        # As many directions as participants allow: the estimate then has no upper bound but 1.
+        hf = min((n * d * gg - 2) / room, 1.0) if room > 1e-12 * d * n else 1.0
+        mauchly, note = _mauchly(covariance, n - 1, cells)
+        more |= {"epsilon_gg": gg, "epsilon_hf": hf, "p_hf": float(special.fdtrc(df[0] * hf, df[1] * hf, f))} | mauchly
+    epsilon = more["epsilon_gg"] or 1.0
+    corrected = (df[0] * epsilon, df[1] * epsilon)
+    return replace(
+        row,
+        statistic=f,
+        df=corrected,
+        p=float(special.fdtrc(*corrected, f)),
+        effect=effect / (effect + spread),
+        more=more,
+        note=sentences([row.note, note]),
+    )
+
+
+def _mauchly(covariance: Array, freedom: int, cells: int) -> tuple[dict[str, float | None], str]:
+    """Mauchly's test of sphericity from a covariance matrix of trace 1, which must have full rank."""
+    d = len(covariance)
+    unknown: dict[str, float | None] = {"mauchly_w": None, "mauchly_chi2": None, "mauchly_p": None}
+    if freedom < d:
+        return unknown, f"Mauchly's test is not defined here: {freedom + 1} participants are too few for {d} contrasts."
+    if np.linalg.matrix_rank(covariance, hermitian=True) < d:
+        return unknown, "Mauchly's test is not defined here: some conditions follow from the others."
+    log_det = np.linalg.slogdet(covariance * d).logabsdet
+    special = library("scipy.special")
+    shrink = 1 - (2 * d**2 + d + 2) / (6 * d * freedom)
+    second = (d + 2) * (d - 1) * (d - 2) * (2 * d**3 + 6 * d**2 + 3 * cells + 2) / (288 * (freedom * d * shrink) ** 2)
+    chi2 = -freedom * shrink * float(log_det)
+    chi2_df = d * (d + 1) / 2 - 1
+    first_order, later = float(special.chdtrc(chi2_df, chi2)), float(special.chdtrc(chi2_df + 4, chi2))
+    p = min(max(first_order + second * (later - first_order), 0.0), 1.0)
+    return {"mauchly_w": math.exp(float(log_det)), "mauchly_chi2": chi2, "mauchly_p": p}, ""

@@ -1,0 +1,194 @@
+"""A mixed-effects model as a check on robustness: every participant has a level of his or her own."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobandit.errors import InvalidInput
+from cobandit.stats.finding import Finding, sentences
+from cobandit.stats.samples import Array, check_level, constant, left_out, library, measures, rounding
+
+_INSTEAD = "The simpler tests stand without this check."
+
+
+def mixed_model(
+    values: ArrayLike,
+    participants: Sequence[Hashable],
+    terms: Mapping[str, ArrayLike],
+    *,
+    name: str = "",
+    level: float = 0.95,
+) -> tuple[Finding, ...]:
+    """A linear model with a random intercept for each participant, fitted by REML; one row for each term.
+
+    One entry of ``values`` and of ``participants`` for each observation; ``terms`` holds the fixed effects, one number
+    for each observation (code two levels as +0.5 and -0.5, and the coefficient is their difference). An intercept is
+    always in the model and has no row. A participant with some observations missing stays in with the others.
+
+    ``estimate`` is the coefficient with Wald's interval, ``statistic`` Wald's z; both lean on large samples. ``more``
+    holds the number of observations and the standard deviations between (``sd_participants``) and within participants
+    (``sd_residual``). With one value per condition for everybody and condition as the only term, z is the paired t.
+
+    A term that cannot be told from those before it is left out of the model; a fit that fails or does not settle gives
+    rows without numbers, and the note says so.
+    """
+    check_level("level", level)
+    everything = measures("values", values)
+    people = list(participants)
+    columns = {term: measures(term, column) for term, column in terms.items()}
+    for what, length in [("participants", len(people)), *((term, len(column)) for term, column in columns.items())]:
+        if length != len(everything):
+            raise InvalidInput(f"{what} has {length} entries and values has {len(everything)}; as many are needed.")
+    there = ~np.isnan(everything)
+    for column in columns.values():
+        there &= ~np.isnan(column)
+    y = everything[there]
+    codes: dict[Hashable, int] = {}
+    groups = np.array([codes.setdefault(who, len(codes)) for who, kept in zip(people, there, strict=True) if kept], int)
+    everybody = len(set(people))
+    missing = sentences(
+        [
+            left_out(len(there) - len(y), len(there), "missing", "observations"),
+            left_out(everybody - len(codes), everybody, "no value at all"),
+        ]
+    )
+    rows = {
+        term: Finding(
+            name=f"{name}: {term}" if name else term,
+            test="mixed model",
+            n=len(codes),
+            statistic_name="z",
+            estimate_name="coefficient",
+            level=level,
+            note=missing,
+        )
+        for term in columns
+    }
+
+    def told(*reasons: str) -> tuple[Finding, ...]:
+        return tuple(replace(row, note=sentences([missing, *reasons, _INSTEAD])) for row in rows.values())
+
+    if len(codes) < 2 or len(y) == len(codes):
+        return told(
+            f"Not fitted: at least two participants and more observations than participants are needed; "
+            f"there are {len(codes)} and {len(y)}."
+        )
+    slack = rounding(y)
+    if constant(y, slack):
+        return told("Not fitted: all values are the same.")
+    design, used = _independent({term: column[there] for term, column in columns.items()}, len(y))
+    if len(y) < design.shape[1] + 2:
+        return told(f"Not fitted: {len(y)} observations are too few for {design.shape[1]} coefficients.")
+    levels = (groups[:, np.newaxis] == np.arange(len(codes))).astype(np.float64)
+    exact = np.column_stack([design, levels])
+    if np.abs(y - exact @ np.linalg.lstsq(exact, y, rcond=None)[0]).max() <= len(y) * slack:
+        return told(
+            "Not fitted: the terms explain the values without remainder, so there is no spread to test against."
+        )
+    ratio, trouble = _variance_ratio((y - y.mean()) / float(y.std()), design, groups, levels)
+    if ratio is None:
+        return told(trouble)
+    fit = _least_squares(y, design, levels, ratio)
+    dropped = [term for term in columns if term not in used]
+    notes = [missing, trouble]
+    if dropped:
+        notes.append(
+            f"Left out of the model, because these data cannot tell them from the other terms: {_and(dropped)}."
+        )
+    reach = NormalDist().inv_cdf((1 + level) / 2)
+    more: dict[str, float | None] = {
+        "observations": len(y),
+        "sd_participants": fit.sd * math.sqrt(ratio),
+        "sd_residual": fit.sd,
+    }
+    for term in columns:
+        rows[term] = replace(rows[term], more=more, note=sentences(notes))
+    ndtr = library("scipy.special").ndtr
+    for i, term in enumerate(used, start=1):
+        estimate, se = float(fit.coefficients[i]), float(fit.errors[i])
+        rows[term] = replace(
+            rows[term],
+            statistic=estimate / se,
+            p=float(2 * ndtr(-abs(estimate / se))),
+            estimate=estimate,
+            estimate_low=estimate - reach * se,
+            estimate_high=estimate + reach * se,
+        )
+    return tuple(rows.values())
+
+
+def _independent(columns: Mapping[str, Array], rows: int) -> tuple[Array, list[str]]:
+    """The intercept and those columns that do not follow from the ones before."""
+    design = np.ones((rows, 1))
+    used: list[str] = []
+    for term, column in columns.items():
+        wider = np.column_stack([design, column])
+        if np.linalg.matrix_rank(wider) == wider.shape[1]:
+            design, used = wider, [*used, term]
+    return design, used
+
+
+class _Fit(NamedTuple):
+    coefficients: Array
+    errors: Array
+    sd: float
+    residual: Array
+
+
+def _least_squares(y: Array, design: Array, levels: Array, ratio: float) -> _Fit:
+    """Generalised least squares, when the variance between participants is known to be ``ratio`` times that within.
+
+    The errors are those of lme4. The ones that statsmodels gives come from the curvature in all parameters at once and
+    differ by a percent where data are missing.
+    """
+    shrink = ratio / (1 + ratio * levels.sum(axis=0))
+
+    def weigh(columns: Array) -> Array:
+        # The inverse of the covariance matrix I + ratio * levels @ levels.T, applied without building it.
+        return np.asarray(columns - levels @ ((levels.T @ columns).T * shrink).T)
+
+    information = design.T @ weigh(design)
+    coefficients = np.linalg.solve(information, weigh(design).T @ y)
+    residual = y - design @ coefficients
+    variance = float(residual @ weigh(residual)) / (len(y) - design.shape[1])
+    errors = np.sqrt(np.diag(np.linalg.inv(information)) * variance)
+    return _Fit(np.asarray(coefficients, dtype=np.float64), errors, math.sqrt(variance), residual)
+
+
+def _variance_ratio(y: Array, design: Array, groups: Array, levels: Array) -> tuple[float | None, str]:
+    """The variance between participants over that within, by REML, and a sentence on what is odd about it."""
+    plain = _least_squares(y, design, levels, 0.0)
+    basis = np.linalg.qr(design)[0]
+    expected = len(y) - float(((levels.T @ basis) ** 2).sum())
+    # The likelihood falls from 0 on; statsmodels searches at the edge in vain, so it is not asked.
+    if float(((levels.T @ plain.residual) ** 2).sum()) / plain.sd**2 <= expected:
+        return 0.0, "Participants' levels differ no more than chance makes them; this is then an ordinary regression."
+    model = library("statsmodels.regression.mixed_linear_model", "Fitting a mixed model")
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        # The library warns of much that does not matter here; what does comes back as a sentence.
+        warnings.simplefilter("always")
+        try:
+            fit = model.MixedLM(y, design, groups).fit(reml=True, method=["bfgs", "powell"], gtol=1e-10)
+            ratio = float(fit.cov_re[0, 0]) / float(fit.scale)
+        except (np.linalg.LinAlgError, ValueError, ArithmeticError) as error:
+            return None, f"Not fitted: the numbers do not allow it ({error})."
+    if not fit.converged or not math.isfinite(ratio):
+        why = f" ({_first_line(caught[-1])})" if caught else ""
+        return None, f"Not fitted: the search for the best fit did not settle{why}."
+    return ratio, ""
+
+
+def _first_line(warning: warnings.WarningMessage) -> str:
+    return str(warning.message).strip().split("\n")[0].rstrip(".")
+
+
+def _and(words: Sequence[str]) -> str:
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,0 +1,91 @@
+"""Many simulated studies at once: p-values of whole arrays of them, and how sure a share of them is."""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobandit.checks import whole
+from cobandit.errors import InvalidInput
+from cobandit.stats.bootstrap import Interval
+from cobandit.stats.samples import Array, check_alternative, check_level, library, measures
+
+
+def paired_t_p_values(differences: ArrayLike, alternative: str = "two-sided") -> Array:
+    """The p-value of the paired t test of each row of differences (studies x participants).
+
+    A study whose differences are all the same cannot be tested; it has not shown anything, and its p-value is 1.
+    """
+    check_alternative("alternative", alternative)
+    sample = _studies("differences", differences)
+    n = sample.shape[1]
+    se = sample.std(axis=1, ddof=1) / math.sqrt(n)
+    return _p_values(sample.mean(axis=1), se, np.full(len(sample), n - 1.0), _flat(sample), alternative)
+
+
+def welch_t_p_values(x: ArrayLike, y: ArrayLike, alternative: str = "two-sided") -> Array:
+    """The p-value of Welch's t test between each row of x and the same row of y (studies x people of a group).
+
+    A study in which neither group varies cannot be tested; it has not shown anything, and its p-value is 1.
+    """
+    check_alternative("alternative", alternative)
+    left, right = _studies("x", x), _studies("y", y)
+    if len(left) != len(right):
+        raise InvalidInput(f"x has {len(left)} studies and y has {len(right)}; as many are needed.")
+    flat = _flat(left), _flat(right)
+    parts = [
+        np.where(same, 0.0, sample.var(axis=1, ddof=1)) / sample.shape[1]
+        for sample, same in zip((left, right), flat, strict=True)
+    ]
+    total = parts[0] + parts[1]
+    safe = np.where(total > 0, total, 1.0)
+    uneven = sum((part / safe) ** 2 / (sample.shape[1] - 1) for part, sample in zip(parts, (left, right), strict=True))
+    df = 1 / np.where(total > 0, uneven, 1.0)
+    return _p_values(left.mean(axis=1) - right.mean(axis=1), np.sqrt(total), df, flat[0] & flat[1], alternative)
+
+
+def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interval:
+    """A share with Wilson's score interval, which keeps within 0 and 1 and works for small counts, too."""
+    check_level("level", level)
+    n = whole(1)("trials", trials)
+    hits = whole(0, n)("successes", successes)
+    z = NormalDist().inv_cdf((1 + level) / 2)
+    share = hits / n
+    middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * math.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))
+    # At the ends the limit is the share itself, which rounding would miss.
+    low = 0.0 if hits == 0 else middle - reach
+    high = 1.0 if hits == n else middle + reach
+    return Interval(share, low, high)
+
+
+def _studies(name: str, values: ArrayLike) -> Array:
+    sample = measures(name, values, 2)
+    if np.isnan(sample).any():
+        raise InvalidInput(f"{name} holds missing values; a number for everybody in every study is needed.")
+    if sample.shape[1] < 2:
+        raise InvalidInput(f"{name} has {sample.shape[1]} people per study; at least 2 are needed.")
+    return sample
+
+
+def _flat(sample: Array) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    slack = 16 * np.finfo(np.float64).eps * np.abs(sample).max(axis=1)
+    flat: np.ndarray[tuple[int], np.dtype[np.bool_]] = sample.max(axis=1) - sample.min(axis=1) <= np.maximum(
+        slack, 1e-100
+    )
+    return flat
+
+
+def _p_values(
+    mean: Array, se: Array, df: Array, flat: np.ndarray[tuple[int], np.dtype[np.bool_]], alternative: str
+) -> Array:
+    special = library("scipy.special")
+    t = np.divide(mean, se, out=np.zeros_like(mean), where=~flat)
+    if alternative == "two-sided":
+        p = 2 * special.stdtr(df, -np.abs(t))
+    else:
+        p = special.stdtr(df, t if alternative == "less" else -t)
+    return np.asarray(np.where(flat, 1.0, p), dtype=np.float64)

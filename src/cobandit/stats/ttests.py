@@ -1,0 +1,195 @@
+"""The t tests: the same people under two conditions, and two groups of people."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cobandit.stats.effects import hedges_correction, noncentrality_interval
+from cobandit.stats.finding import Finding, sentences
+from cobandit.stats.samples import (
+    Array,
+    check_alternative,
+    check_level,
+    constant,
+    describe,
+    left_out,
+    measures,
+    number,
+    pairs,
+    rounding,
+    t_probability,
+    t_reach,
+)
+
+_UNKNOWN_INTERVAL = "The effect is too large for an exact interval."
+_NO_CORRECTION = "Too few values to correct the effect for its small-sample bias."
+
+
+def paired_t(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    name: str = "",
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    labels: tuple[str, str] = ("x", "y"),
+) -> Finding:
+    """The paired t test of x - y, one pair per participant.
+
+    ``estimate`` is the mean difference with its t interval. ``effect`` is d_z, the mean difference over the standard
+    deviation of the differences, with the exact interval from the noncentral t distribution. ``more`` holds
+    ``hedges_g``, which here is g_z = J(n - 1) d_z, d_z freed of its small-sample bias, and its limits, those of d_z
+    times J(n - 1).
+    """
+    check_alternative("alternative", alternative)
+    check_level("level", level)
+    left, right, _, missing = pairs(x, y)
+    difference = left - right
+    n = len(difference)
+    groups = tuple(
+        describe(sample, name=label, level=level) for sample, label in zip((left, right), labels, strict=True)
+    )
+    row = Finding(
+        name=name,
+        test="paired t",
+        n=n,
+        statistic_name="t",
+        alternative=alternative,
+        estimate_name="mean difference",
+        estimate=float(difference.mean()) if n else None,
+        effect_name="d_z",
+        level=level,
+        groups=groups,
+        note=missing,
+    )
+    reason = no_difference_test(difference, rounding(left, right))
+    if reason:
+        return replace(row, note=sentences([missing, reason]))
+    mean, sd = float(difference.mean()), float(difference.std(ddof=1))
+    se = sd / math.sqrt(n)
+    t, df = mean / se, n - 1
+    reach = t_reach(df, level) * se
+    limits = noncentrality_interval(t, df, level)
+    low, high = (None, None) if limits is None else (limit / math.sqrt(n) for limit in limits)
+    j = hedges_correction(df) if df > 1 else None
+    return replace(
+        row,
+        statistic=t,
+        df=(df,),
+        p=t_probability(t, df, alternative),
+        estimate_low=mean - reach,
+        estimate_high=mean + reach,
+        effect=mean / sd,
+        low=low,
+        high=high,
+        more=_corrected(mean / sd, low, high, j),
+        note=sentences([missing, _UNKNOWN_INTERVAL if limits is None else "", _NO_CORRECTION if j is None else ""]),
+    )
+
+
+def welch_t(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    name: str = "",
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    labels: tuple[str, str] = ("x", "y"),
+) -> Finding:
+    """Welch's t test between two groups of people; the groups may differ in size and in spread.
+
+    ``estimate`` is the difference of the means with Welch's interval. ``effect`` is Hedges' g = J(n1 + n2 - 2) d, where
+    d is the difference over the pooled standard deviation (``more["cohen_d"]``), with the exact interval from the
+    noncentral t distribution. The test needs no equal spread, g and its interval do; where one standard deviation is
+    more than twice the other, the note says so.
+    """
+    check_alternative("alternative", alternative)
+    check_level("level", level)
+    samples: list[Array] = []
+    notes: list[str] = []
+    for values, label, argument in zip((x, y), labels, ("x", "y"), strict=True):
+        everybody = measures(argument, values)
+        kept = everybody[~np.isnan(everybody)]
+        notes.append(left_out(len(everybody) - len(kept), len(everybody), "no value", f"in {label}"))
+        samples.append(kept)
+    left, right = samples
+    sizes = len(left), len(right)
+    row = Finding(
+        name=name,
+        test="Welch t",
+        n=sum(sizes),
+        statistic_name="t",
+        alternative=alternative,
+        estimate_name="difference of means",
+        estimate=float(left.mean() - right.mean()) if min(sizes) else None,
+        effect_name="Hedges g",
+        level=level,
+        groups=tuple(describe(sample, name=label, level=level) for sample, label in zip(samples, labels, strict=True)),
+        note=sentences(notes),
+    )
+    small = [f"{size} in {label}" for size, label in zip(sizes, labels, strict=True) if size < 2]
+    if small:
+        reason = f"Not tested: each group needs at least two people with a value; there are {' and '.join(small)}."
+        return replace(row, note=sentences([*notes, reason]))
+    slack = rounding(left, right)
+    flat = [constant(sample, slack) for sample in samples]
+    if all(flat):
+        reason = "Not tested: within each group all values are the same, so there is no spread to test against."
+        return replace(row, note=sentences([*notes, reason]))
+    notes += [f"All values in {label} are the same." for label, same in zip(labels, flat, strict=True) if same]
+    variances = [0.0 if same else float(sample.var(ddof=1)) for sample, same in zip(samples, flat, strict=True)]
+    mean = float(left.mean() - right.mean())
+    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
+    se = math.sqrt(sum(parts))
+    # Shares of the squared error, so that tiny variances do not vanish when squared.
+    shares = [part / sum(parts) for part in parts]
+    df = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
+    t = mean / se
+    reach = t_reach(df, level) * se
+    pooled = sum(sizes) - 2
+    sd = math.sqrt(sum((size - 1) * variance for size, variance in zip(sizes, variances, strict=True)) / pooled)
+    weight = math.sqrt(sizes[0] * sizes[1] / sum(sizes))
+    d = mean / sd
+    limits = noncentrality_interval(d * weight, pooled, level)
+    low, high = (None, None) if limits is None else (limit / weight for limit in limits)
+    g = _corrected(d, low, high, hedges_correction(pooled))
+    if not any(flat) and max(variances) > 4 * min(variances):
+        ratio = math.sqrt(max(variances) / min(variances))
+        notes.append(f"One standard deviation is {number(ratio)} times the other; Hedges' g assumes equal ones.")
+    return replace(
+        row,
+        statistic=t,
+        df=(df,),
+        p=t_probability(t, df, alternative),
+        estimate_low=mean - reach,
+        estimate_high=mean + reach,
+        effect=g["hedges_g"],
+        low=g["hedges_g_low"],
+        high=g["hedges_g_high"],
+        more={"cohen_d": d},
+        note=sentences([*notes, _UNKNOWN_INTERVAL if limits is None else ""]),
+    )
+
+
+def no_difference_test(difference: Array, slack: float) -> str:
+    """Why these paired differences cannot be tested; empty when they can."""
+    n = len(difference)
+    if n == 0:
+        return "Not tested: nobody has a value in both conditions."
+    if n == 1:
+        return "Not tested: one participant has values in both conditions, and at least two are needed."
+    if constant(difference, slack):
+        mean = float(difference.mean())
+        if abs(mean) <= slack:
+            return "Not tested: both conditions have the same value for everybody."
+        return f"Not tested: all differences are the same ({number(mean)}), so there is no spread to test against."
+    return ""
+
+
+def _corrected(d: float, low: float | None, high: float | None, j: float | None) -> dict[str, float | None]:
+    values = {"hedges_g": d, "hedges_g_low": low, "hedges_g_high": high}
+    return {name: None if j is None or value is None else j * value for name, value in values.items()}
