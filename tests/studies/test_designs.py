@@ -122,9 +122,16 @@ class TestDigest:
 
 class TestTranslations:
     def test_what_is_not_translated_stays(self):
-        texts = load_design("three-by-three").texts("de")
+        half = edited("three-by-three", translations__de={"task.arms.0.1": "Grün"})
+        texts = half.texts("de")
         assert texts["task.arms.0.1"] == "Grün"
         assert texts["task.arms.1.1"] == "Ginger"
+
+    @pytest.mark.parametrize("name", shipped_designs())
+    def test_the_shipped_designs_speak_german_throughout(self, name):
+        design = load_design(name)
+        assert design.languages == ("en", "de")
+        assert set(dict(dict(design.translations.pairs)["de"].pairs)) == set(design.texts())
 
     def test_unknown_language(self):
         with pytest.raises(cb.UnknownName, match="Known: en, de"):
@@ -196,7 +203,7 @@ class TestFiles:
         ({"title": " "}, "title is ' '; a text that is not empty"),
         ({"name": "Burger!"}, "name is 'Burger!'"),
         ({"limits__warn_seconds": 9999}, "at most idle_seconds"),
-        ({"translations": {"de": {}}}, "no further language 'de'"),
+        ({"translations": {"fr": {}}}, "no further language 'fr'"),
     ],
 )  # fmt: skip
 def test_every_mistake_is_named(changes, words):

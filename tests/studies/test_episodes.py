@@ -278,7 +278,7 @@ class TestView:
 
     def test_in_another_language(self):
         view = participant_view(Episode.open(ParticipantPlan(THREE, 4, 1).episode(1)), "de")
-        assert view["counts"][3]["labels"] == ["Grün", "Mint"]
+        assert view["counts"][3]["labels"] == ["Grün", "Minze"]
 
     def test_practice(self):
         view = participant_view(Episode.open(ParticipantPlan(SHORT, 4, 1).episode(0)))

@@ -1,10 +1,12 @@
-"""Human-AI studies as data and pure logic: design, plan, assignment, episodes, verification, rehearsal.
+"""Human-AI studies as data and pure logic: design, plan, assignment, journey, episodes, data.
 
 No web and no SQL: a server and a database are built on top. Paper: Experiments; Online Casino Study.
 """
 
 from cobandit.studies.assignment import Places, next_order
 from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, EpsilonGreedy, Softmax, WinStayLoseShift, make_behaviour
+from cobandit.studies.crowd import Crowd, simulate_participants
+from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment, rehearsed_data
 from cobandit.studies.design import StudyDesign, design_text, load_design, parse_design, shipped_designs
 from cobandit.studies.episode import (
     AlreadyPlayed,
@@ -15,36 +17,74 @@ from cobandit.studies.episode import (
     Round,
     participant_view,
 )
+from cobandit.studies.export import Column, read_export, schema, tables, write_export
+from cobandit.studies.journey import (
+    Journey,
+    Step,
+    attention_passed,
+    attention_results,
+    check_answers,
+    completion_code,
+    journey,
+    step_payload,
+    steps,
+    wrong_quiz_answers,
+)
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 from cobandit.studies.rehearse import columns, rehearse
-from cobandit.studies.verify import Difference, verify_episode, verify_participant
+from cobandit.studies.verify import Difference, verify_episode, verify_participant, verify_study
 
 __all__ = [
     "BEHAVIOURS",
     "PEOPLE",
     "AlreadyPlayed",
+    "Answer",
     "BrokenLog",
+    "Column",
+    "Crowd",
     "Difference",
     "Episode",
+    "EpisodeData",
     "EpisodeOver",
     "EpisodePlan",
     "EpsilonGreedy",
+    "EventData",
+    "Journey",
     "OutOfOrder",
+    "ParticipantData",
     "ParticipantPlan",
     "Places",
     "Round",
     "Softmax",
+    "Step",
+    "StudyData",
     "StudyDesign",
     "WinStayLoseShift",
+    "attention_passed",
+    "attention_results",
+    "check_answers",
     "columns",
+    "completion_code",
     "design_text",
+    "journey",
     "load_design",
     "make_behaviour",
+    "moment",
     "next_order",
     "parse_design",
     "participant_view",
+    "read_export",
     "rehearse",
+    "rehearsed_data",
+    "schema",
     "shipped_designs",
+    "simulate_participants",
+    "step_payload",
+    "steps",
+    "tables",
     "verify_episode",
     "verify_participant",
+    "verify_study",
+    "write_export",
+    "wrong_quiz_answers",
 ]

@@ -33,10 +33,12 @@ PARTICIPANT, AI = 0, 1
 PRACTICE = "practice"
 """Stands where a condition would, in episodes that do not count."""
 
-_MEANS, _LUCK, _SIGHT, _CHOICES, _WARM, _SURVEY = range(6)
+MEANS_STREAM, LUCK_STREAM, SIGHT_STREAM, CHOICES_STREAM, WARM_STREAM, SURVEY_STREAM = range(6)
+"""What a stream of random numbers is for: the first part of its address."""
 
 
-def _key(*parts: object) -> int:
+def person_key(*parts: object) -> int:
+    """What the streams of a participant hang on: the SHA-256 of design digest and seed."""
     return int.from_bytes(hashlib.sha256(":".join(map(str, parts)).encode("ascii")).digest(), "big")
 
 
@@ -117,9 +119,9 @@ class EpisodePlan:
         """mu before any swap: the same for the k-th episodes of all sets."""
         rule, arms = self.design.means, self.design.arms
         if rule.draw == "fixed" and not self.practice:
-            return rule.values[self.number % len(rule.values)].draw(self._stream(_MEANS))
-        key = self._person if rule.per == "participant" else _key(self.design.digest, "study")
-        draws = _stream(key, _MEANS, int(not self.practice), self.number, 0).random(arms)
+            return rule.values[self.number % len(rule.values)].draw(self._stream(MEANS_STREAM))
+        key = self._person if rule.per == "participant" else person_key(self.design.digest, "study")
+        draws = _stream(key, MEANS_STREAM, int(not self.practice), self.number, 0).random(arms)
         return rule.low + (rule.high - rule.low) * draws
 
     @property
@@ -133,17 +135,19 @@ class EpisodePlan:
         One uniform draw per round and cell, compared with the mean of the unswapped cell.
         """
         rounds = self.warm_rounds + self.rounds
-        draws = self._stream(_LUCK, self._shared_part).random((rounds, *self.design.arms))
+        draws = self._stream(LUCK_STREAM, self._shared_part).random((rounds, *self.design.arms))
         return self._shown((draws < self.unswapped_means).astype(np.int8), 1)
 
     def observers(self) -> tuple[np.random.Generator, ...]:
         """Fresh streams for what each agent sees of the rewards: one draw a round each."""
-        return tuple(self._stream(_SIGHT, 2 * self._shared_part + agent) for agent in (PARTICIPANT, AI))
+        return tuple(self._stream(SIGHT_STREAM, 2 * self._shared_part + agent) for agent in (PARTICIPANT, AI))
 
     def ready_ai(self) -> Agent:
         """The AI, briefed and before its first round: the library's own agent at place 1."""
         agent = self.partner.make()
-        agent.reset(self.briefing(agent, AI, self.warm_rounds + self.rounds), self._stream(_CHOICES, self._own_part))
+        agent.reset(
+            self.briefing(agent, AI, self.warm_rounds + self.rounds), self._stream(CHOICES_STREAM, self._own_part)
+        )
         return agent
 
     def ready_warm_partner(self) -> Agent | None:
@@ -151,7 +155,7 @@ class EpisodePlan:
         if self.design.warm_start is None or self.practice:
             return None
         agent = self.design.warm_start.make()
-        agent.reset(self.briefing(agent, PARTICIPANT, self.warm_rounds), self._stream(_WARM, self._own_part))
+        agent.reset(self.briefing(agent, PARTICIPANT, self.warm_rounds), self._stream(WARM_STREAM, self._own_part))
         return agent
 
     def briefing(self, agent: Agent, place: int, horizon: int) -> Briefing:
@@ -169,7 +173,7 @@ class EpisodePlan:
 
     @cached_property
     def _person(self) -> int:
-        return _key(self.design.digest, self.seed)
+        return person_key(self.design.digest, self.seed)
 
     @property
     def _own_part(self) -> int:
@@ -227,5 +231,5 @@ class ParticipantPlan:
         items += [check.id for check in self.design.attention if check.after_set == place + 1]
         if not self.design.survey.shuffled:
             return tuple(items)
-        rng = _stream(_key(self.design.digest, self.seed), _SURVEY, place)
+        rng = _stream(person_key(self.design.digest, self.seed), SURVEY_STREAM, place)
         return tuple(items[i] for i in rng.random(len(items)).argsort().tolist())

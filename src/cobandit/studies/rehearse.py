@@ -17,7 +17,7 @@ from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.episode import Episode
 from cobandit.studies.plan import PARTICIPANT, ParticipantPlan
 
-_BEHAVIOUR, _ORDER = 7, 8  # spawn keys that keep a rehearsal's own draws apart
+BEHAVIOUR_STREAM, _ORDER = 7, 8  # spawn keys that keep a rehearsal's own draws apart
 
 
 def rehearse(
@@ -44,7 +44,7 @@ def _bits(seed: int, *key: int) -> np.random.SFC64:
 
 def _played(episode: Episode, person: Agent) -> Episode:
     plan = episode.plan
-    rng = np.random.Generator(_bits(plan.seed, _BEHAVIOUR, plan.index))
+    rng = np.random.Generator(_bits(plan.seed, BEHAVIOUR_STREAM, plan.index))
     person.reset(plan.briefing(person, PARTICIPANT, plan.rounds), rng)
     for t in range(1, plan.rounds + 1):
         made = episode.play(t, person.choose())

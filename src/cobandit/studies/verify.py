@@ -12,6 +12,7 @@ from typing import Any
 
 from cobandit.checks import shown
 from cobandit.errors import InvalidInput
+from cobandit.studies.data import StudyData
 from cobandit.studies.episode import Episode, Round
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 
@@ -89,4 +90,23 @@ def verify_participant(
     for episode in plan.episodes:
         if finished or episode.index in logs:
             found += verify_episode(episode, logs.get(episode.index, ()), finished=finished)
+    return found
+
+
+def verify_study(data: StudyData) -> list[tuple[str, Difference]]:
+    """Every difference in a stored study, each with the participant's id.
+
+    An episode that says it is finished must have all its rounds, and a finished participant all episodes; the hash
+    that is kept beside an episode must be that of its last round.
+    """
+    found: list[tuple[str, Difference]] = []
+    for person in data.participants:
+        plan = person.plan(data.design)
+        for episode in () if plan is None else plan.episodes:
+            stored = person.episodes.get(episode.index)
+            if stored is None and person.status != "finished":
+                continue
+            done = person.status == "finished" or (stored is not None and stored.finished_at is not None)
+            rounds, head = ((), None) if stored is None else (stored.rounds(), stored.head)
+            found += [(person.id, one) for one in verify_episode(episode, rounds, finished=done, head=head)]
     return found

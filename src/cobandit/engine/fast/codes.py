@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-# What a player does.
+# What a player does; the last three are the simulated people of studies, which `people` alone knows.
 BLOCK_UCB, BLOCK_TS, OWN_UCB, GRADIENT, ORACLE, INTERVALS, PHASES = range(7)
+SOFTMAX, STAY_OR_SHIFT, GREEDY = range(7, 10)
 
 # Columns of a player's whole-number options.
 KIND, FORESEES, WINDOW, REPEAT, INDEX, RANDOM_TIES, SEARCH, SWEEPS, INTS = range(9)
 
 # Columns of a player's real options.
 PRIOR_MEAN, PRIOR_WEIGHT, NOISE_WEIGHT, REMAINING, SCALE, FLOATS = range(6)
+
+# Columns that the options of people share with those of others.
+MEMORY, TEMPERATURE, SLIP = WINDOW, PRIOR_WEIGHT, SCALE
 
 # Index variants.
 PAPER, ANYTIME, COMPANION = range(3)

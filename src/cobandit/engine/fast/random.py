@@ -43,8 +43,8 @@ def gamma_steps(most: int) -> NDArray[np.float64]:
 
 
 @compiled
-def seed_streams(words: Any, run: int, streams: Any) -> None:
-    """Fill the rows of ``streams`` with the SFC64 states of ``SeedSequence(seed, spawn_key=(run, row))``."""
+def seed_streams(words: Any, run: int, streams: Any, first: int = 0) -> None:
+    """Fill the rows of ``streams`` with the SFC64 states of ``SeedSequence(seed, spawn_key=(run, first + row))``."""
     pool = np.empty(POOL, dtype=np.uint32)
     for row in range(streams.shape[0]):
         hash_const = uint32(INIT_A)
@@ -64,7 +64,7 @@ def seed_streams(words: Any, run: int, streams: Any) -> None:
                     pool[target] = uint32(mixed ^ uint32(mixed >> uint32(16)))
         extra = words.shape[0] - POOL
         for source in range(extra + 2):
-            word = words[POOL + source] if source < extra else uint32(run) if source == extra else uint32(row)
+            word = words[POOL + source] if source < extra else uint32(run) if source == extra else uint32(first + row)
             for target in range(POOL):
                 value = uint32(word ^ hash_const)
                 hash_const = uint32(hash_const * uint32(MULT_A))

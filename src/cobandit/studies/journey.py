@@ -1,0 +1,283 @@
+"""A participant's way through a study: which steps there are, what each one shows, and what may be answered.
+
+The steps follow from the design alone; only the order of survey items is the participant's own. Nothing here knows
+who has done what: a server keeps the ids of the steps that are done and asks `Journey.current` for the next one.
+Paper: Experiments, Procedure; Online Casino Study, Procedure.
+"""
+
+from __future__ import annotations
+
+import secrets
+import unicodedata
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any
+
+from cobandit.checks import shown, whole
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.plan import ParticipantPlan
+
+KINDS = ("consent", "demographics", "instructions", "quiz", "episode", "rest", "survey", "thanks")
+"""Every kind of step."""
+
+LONGEST_ANSWER = 1000
+"""How many characters a text of a participant may have."""
+
+_CODE_LENGTH = 8
+_CODE_LETTERS = "23456789BCDFGHJKMNPQRSTVWXYZ"  # nothing that looks like another, and no vowels: no words by accident
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step; ``number`` is the one in its id: the episode (or the one after a rest) from 0, the set from 1."""
+
+    kind: str
+    id: str
+    number: int | None = None
+
+
+@dataclass(frozen=True)
+class Journey:
+    """All steps of a participant, consent first, thanks last."""
+
+    steps: tuple[Step, ...]
+    places: Mapping[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "places", {step.id: place for place, step in enumerate(self.steps)})
+
+    def __len__(self) -> int:
+        return len(self.steps)
+
+    def find(self, id: str) -> Step:
+        """The step of an id."""
+        if not isinstance(id, str) or id not in self.places:
+            raise UnknownName("step of this study called", id, self._landmarks)
+        return self.steps[self.places[id]]
+
+    def current(self, done: Collection[str]) -> Step:
+        """The first step that is not among the ids of those done; thanks, when all others are."""
+        return next((step for step in self.steps if step.id not in done), self.steps[-1])
+
+    def after(self, id: str) -> Step:
+        """The step that follows; thanks follows itself."""
+        return self.steps[min(self.places[self.find(id).id] + 1, len(self.steps) - 1)]
+
+    def progress(self, done: Collection[str]) -> dict[str, int]:
+        """How many steps are done, and of how many; thanks, where there is nothing to do, does not count."""
+        return {"done": self.places[self.current(done).id], "total": len(self.steps) - 1}
+
+    @cached_property
+    def _landmarks(self) -> list[str]:
+        """The ids that an error message lists: not hundreds of episodes."""
+        return [step.id for step in self.steps if step.kind not in ("episode", "rest")] + ["episode-0"]
+
+
+def journey(design: StudyDesign) -> Journey:
+    """The steps that a design asks for; made once for each shape of a study."""
+    practices = 0 if design.practice is None else design.practice.episodes
+    return _journey(
+        bool(design.demographics), bool(design.quiz), practices, len(design.conditions), design.episodes
+    )  # a few numbers as the key: hashing a whole design at every request would be slow
+
+
+def steps(plan: ParticipantPlan) -> tuple[Step, ...]:
+    """The steps of one participant; their ids depend on neither seed nor order."""
+    return journey(plan.design).steps
+
+
+@lru_cache(maxsize=256)
+def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes: int) -> Journey:
+    made = [Step("consent", "consent")]
+    if demographics:
+        made.append(Step("demographics", "demographics"))
+    made.append(Step("instructions", "instructions"))
+    if quiz:
+        made.append(Step("quiz", "quiz"))
+
+    def play(index: int, *, rested: bool) -> None:
+        if rested:
+            made.append(Step("rest", f"rest-{index}", index))
+        made.append(Step("episode", f"episode-{index}", index))
+
+    for index in range(practices):
+        play(index, rested=index > 0)
+    for place in range(sets):
+        for number in range(episodes):
+            # A survey is a rest of its own, so the first episode after one follows at once.
+            play(practices + place * episodes + number, rested=number > 0 or (place == 0 and practices > 0))
+        made.append(Step("survey", f"survey-{place + 1}", place + 1))
+    return Journey((*made, Step("thanks", "thanks")))
+
+
+def check_answers(design: StudyDesign, step: Step, answers: Any) -> dict[str, Any]:
+    """The answers to a step in their one stored form, or an error that says what is wrong with them.
+
+    Choices are places from 0, survey answers go from 1 to the design's points. An optional question that is left out
+    is kept as None, so that the same answers are equal however they were sent. Whether quiz answers are right is
+    another question: `wrong_quiz_answers`.
+    """
+    if step.kind in ("episode", "thanks"):
+        raise InvalidInput(f"The step {step.id!r} takes no answers; consent, questions, rests and surveys do.")
+    if not isinstance(answers, Mapping):
+        raise InvalidInput(f"The answers to {step.id!r} are {shown(answers)}; a table of ids and answers is needed.")
+    if step.kind == "consent":
+        return _checked_consent(design, answers)
+    if step.kind == "demographics":
+        questions = {question.id: question for question in design.demographics}
+        optional = {question.id for question in design.demographics if not question.required}
+        _check_ids(step, answers, questions, optional)
+        return {id: _checked_question(question, answers.get(id)) for id, question in questions.items()}
+    if step.kind == "quiz":
+        limits = {item.id: (0, len(item.choices) - 1) for item in design.quiz}
+    elif step.kind == "survey":
+        limits = dict.fromkeys(survey_ids(design, step), (1, design.survey.points))
+    else:
+        limits = {}
+    _check_ids(step, answers, limits)
+    return {id: whole(*span)(f"The answer to {id!r}", answers[id]) for id, span in limits.items()}
+
+
+def survey_ids(design: StudyDesign, step: Step) -> tuple[str, ...]:
+    """The ids of all that is asked in a survey step, attention checks last, in the order of the design."""
+    asked = [item.id for item in design.survey.items]
+    return (*asked, *(check.id for check in design.attention if check.after_set == step.number))
+
+
+def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[str, Any]:
+    for id in answers:
+        if id != "version":
+            raise UnknownName("part of the consent called", id, ("version",))
+    given, needed = answers.get("version"), design.consent.version
+    if not isinstance(given, str):
+        raise InvalidInput(f"The version of the consent is {shown(given)}; {needed!r} is needed.")
+    if given != needed:
+        raise InvalidInput(
+            f"The consent is for version {shown(given)} of the text, which has changed: it is version {needed!r} now. "
+            f"Reload the page and read it again."
+        )
+    return {"version": needed}
+
+
+def _check_ids(step: Step, answers: Mapping[str, Any], known: Collection[str], optional: Collection[str] = ()) -> None:
+    for id in answers:
+        if id not in known:
+            if not known:
+                raise InvalidInput(f"The answers to {step.id!r} hold {shown(id)}; there is nothing to answer here.")
+            raise UnknownName(f"question of {step.id!r} called", id, known)
+    missing = [id for id in known if id not in optional and answers.get(id) is None]
+    if missing:
+        named = ", ".join(map(repr, missing))
+        raise InvalidInput(f"The answers to {step.id!r} leave out {named}; each needs an answer.")
+
+
+def _checked_question(question: Question, value: Any) -> Any:
+    name = f"The answer to {question.id!r}"
+    if value is None:
+        return None  # only optional questions come as far as this without an answer
+    if question.answer == "text":
+        return _checked_text(name, value, required=question.required)
+    span = (0, len(question.choices) - 1) if question.answer == "choice" else (question.low, question.high)
+    return whole(*span)(name, value)
+
+
+def _checked_text(name: str, value: Any, *, required: bool) -> str | None:
+    if not isinstance(value, str):
+        raise InvalidInput(f"{name} is {shown(value)}; a text is needed.")
+    if len(value) > LONGEST_ANSWER:
+        raise InvalidInput(f"{name} has {len(value):,} characters; at most {LONGEST_ANSWER:,} are needed.")
+    for letter in value:
+        # NUL and halves of surrogate pairs can be sent as JSON but neither stored nor exported.
+        if letter not in "\n\r\t" and unicodedata.category(letter) in ("Cc", "Cs"):
+            raise InvalidInput(f"{name} holds the control character {letter!a}; text without such is needed.")
+    text = value.strip()
+    if required and not text:
+        raise InvalidInput(f"{name} is empty; a text is needed.")
+    return text or None
+
+
+def wrong_quiz_answers(design: StudyDesign, answers: Mapping[str, Any]) -> list[str]:
+    """The ids of the quiz questions that are not answered rightly, in the order of the design."""
+    return [item.id for item in design.quiz if answers.get(item.id) != item.answer]
+
+
+def attention_results(design: StudyDesign, answers: Mapping[str, Any]) -> dict[str, bool]:
+    """Which attention checks among these answers to a survey are right; those not asked there are left out."""
+    return {check.id: answers[check.id] == check.answer for check in design.attention if check.id in answers}
+
+
+def attention_passed(design: StudyDesign, answers: Mapping[str, Any]) -> bool:
+    """Whether every attention check among these answers to a survey is right."""
+    return all(attention_results(design, answers).values())
+
+
+def step_payload(
+    design: StudyDesign, plan: ParticipantPlan | None, step: Step, language: str | None = None, *, attempts: int = 0
+) -> dict[str, Any]:
+    """What the page needs to draw a step, under the name of its kind; empty for episodes, rests and thanks.
+
+    ``plan`` is needed for surveys alone, whose items may come in the participant's own order, and ``attempts`` is how
+    often the quiz was answered wrongly. Right answers are never told.
+    """
+    texts = design.texts(language)
+
+    def choices(group: str, id: str, count: int) -> list[str]:
+        return [texts[f"{group}.{id}.{i}"] for i in range(count)]
+
+    instructions = [texts[f"task.instructions.{i}"] for i in range(len(design.task.instructions))]
+    if step.kind == "consent":
+        return {"consent": {"version": design.consent.version, "text": texts["consent.text"]}}
+    if step.kind == "demographics":
+        questions = [
+            {
+                "id": asked.id,
+                "text": texts[f"demographics.{asked.id}"],
+                "answer": asked.answer,
+                "low": asked.low,
+                "high": asked.high,
+                "required": asked.required,
+                "choices": choices("demographics", asked.id, len(asked.choices)),
+            }
+            for asked in design.demographics
+        ]
+        return {"demographics": questions}
+    if step.kind == "instructions":
+        return {"instructions": instructions}
+    if step.kind == "quiz":
+        items = [
+            {
+                "id": item.id,
+                "text": texts[f"quiz.{item.id}"],
+                "choices": choices("quiz", item.id, len(item.choices)),
+            }
+            for item in design.quiz
+        ]
+        return {"quiz": {"questions": items, "attempts": attempts, "instructions": instructions}}
+    if step.kind == "survey":
+        return {"survey": _survey(design, plan, step, texts)}
+    return {}
+
+
+def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]) -> dict[str, Any]:
+    if plan is None or step.number is None:
+        raise InvalidInput(f"The step {step.id!r} has no plan; the participant's plan is needed to order its items.")
+    checks = {check.id for check in design.attention}
+    items = [
+        {"id": id, "text": texts[f"{'attention' if id in checks else 'survey'}.{id}"]}
+        for id in plan.survey_order(step.number - 1)
+    ]
+    return {
+        "set": step.number,
+        "sets": len(design.conditions),
+        "points": design.survey.points,
+        "low": texts["survey.low"],
+        "high": texts["survey.high"],
+        "items": items,
+    }
+
+
+def completion_code() -> str:
+    """A fresh code that nobody can guess, of letters and digits that nobody mistakes for others."""
+    return "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
