@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test quick lint bench setup browser clean
+.PHONY: run test quick lint bench faults setup browser database clean
 
-run: $(READY)  ## the main job: compare the teams on the paper's problem, then reproduce its figures in one report
+run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
+	$(BIN)/cobandit study serve burger casino --demo --report out/reproduce --database sqlite:///out/studies.sqlite
 
-test: $(READY) browser lint  ## every check and every test
+test: $(READY) browser database lint  ## every check and every test
 	$(BIN)/pytest
 
 quick: $(READY)  ## the tests without those marked slow
@@ -25,6 +26,9 @@ lint: $(READY)  ## style, types and the directions of imports
 bench: $(READY)  ## speed and memory, as ratios measured in one run
 	$(BIN)/python -m benchmarks
 
+faults: $(READY)  ## a study under 300 random faults: nothing acknowledged may be lost or doubled
+	COBANDIT_FAULTS=300 COBANDIT_FAULT_BOTS=50 $(BIN)/pytest tests/faults -s
+
 setup: $(READY)
 
 # The tests of pages drive a real Chromium. Where it is missing and may be installed, it is; else they say so.
@@ -34,6 +38,15 @@ browser:
 		echo "Installing chromium for the tests of pages ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	else echo "No chromium here, and no right to install it: the tests of pages will say so."; fi
+
+# The tests of storage want a real PostgreSQL: Debian's where it may be installed, else the one among the test packages.
+database:
+	@if [ -n "$$COBANDIT_TEST_DATABASE" ] || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing PostgreSQL for the tests of storage ..."; \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; } \
+		|| echo "It could not be installed: the tests use the one that came with the test packages."; \
+	else echo "No PostgreSQL server here: the tests use the one that came with the test packages."; fi
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"cobandit needs Python 3.11 or newer, and $(PYTHON) is {v.major}.{v.minor}: make PYTHON=python3.12 ...")'

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import inspect
+import json
+import pkgutil
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -17,17 +21,62 @@ from cobandit.agents.beliefs import INDICES, TIES
 from cobandit.cli import app
 from cobandit.experiments.figures import PANELS
 from cobandit.problem.observation import OBSERVATIONS
+from cobandit.studies import BEHAVIOURS, Column, design, load_design, rehearsed_data, schema, tables, write_export
+from cobandit.studies.records import Record, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-COMMANDS = typer.main.get_command(app).commands
-MODULES = ["cobandit", "cobandit.theory", "cobandit.testing", "cobandit.report", "cobandit.problem"]
+MODULES = [
+    "cobandit",
+    "cobandit.theory",
+    "cobandit.testing",
+    "cobandit.report",
+    "cobandit.problem",
+    "cobandit.studies",
+    "cobandit.web",
+]
+
+
+def flattened(commands: dict[str, Any], before: str = "") -> dict[str, Any]:
+    """Every command by what is typed, those of groups too: "study new"."""
+    found = {}
+    for name, command in commands.items():
+        inner = getattr(command, "commands", None)
+        found |= {before + name: command} if inner is None else flattened(inner, f"{before}{name} ")
+    return found
+
+
+COMMANDS = flattened(typer.main.get_command(app).commands)
+DESIGN_TABLES = {
+    "The study": design.StudyDesign,
+    "task": design.Task,
+    "conditions": design.Condition,
+    "warm_start": design.WarmStart,
+    "practice": design.Practice,
+    "means": design.MeansRule,
+    "survey": design.Survey,
+    "survey.items": design.SurveyItem,
+    "consent": design.Consent,
+    "demographics": design.Question,
+    "quiz": design.QuizItem,
+    "attention": design.AttentionCheck,
+    "limits": design.Limits,
+}
 
 
 def rows(text: str) -> list[list[str]]:
     """The cells of every table row whose first cell begins with code."""
     lines = [line.replace(r"\|", "\0") for line in text.splitlines() if line.startswith("| `")]
     return [[cell.strip().replace("\0", "|") for cell in line.strip("| ").split(" | ")] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def described(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What a server says of its interface."""
+    from cobandit.web import WebConfig, create_app
+
+    database = tmp_path_factory.mktemp("http") / "studies.sqlite"
+    return create_app(WebConfig(database=f"sqlite:///{database}")).openapi()
 
 
 class TestFrontDoor:
@@ -89,7 +138,12 @@ class TestAgents:
 
 
 class TestCommandLine:
-    SHARED = ("Options of the team", "Options of the problem", "Options of the simulation")
+    SHARED = (
+        "Options of the team",
+        "Options of the problem",
+        "Options of the simulation",
+        "Options of stored studies",
+    )
 
     def test_every_command_is_listed(self, page_called):
         page = page_called("docs/reference/command-line.md")
@@ -135,6 +189,173 @@ class TestModelsAndErrors:
                 assert name in page.text
                 if kind is not errors.CobanditError:
                     assert page.section(name).strip()
+
+    @pytest.mark.parametrize("room", ["studies", "web"])
+    def test_every_error_of_studies_is_named(self, page_called, room):
+        page = page_called("docs/reference/errors.md")
+        package = importlib.import_module(f"cobandit.{room}")
+        raised = {
+            name
+            for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+            if ".migrations" not in found.name
+            for name, kind in vars(importlib.import_module(found.name)).items()
+            if inspect.isclass(kind) and issubclass(kind, errors.CobanditError) and kind.__module__ == found.name
+        }
+        assert raised
+        assert not [name for name in raised if f"| `{name}` |" not in page.section("Errors of studies")]
+
+
+class TestStudyDesign:
+    def test_every_table_is_there(self, page_called):
+        page = page_called("docs/reference/study-design.md")
+        assert re.findall(r"^## (.+)$", page.text, re.MULTILINE) == [*DESIGN_TABLES, "translations", "The digest"]
+        made = {
+            kind
+            for kind in vars(design).values()
+            if inspect.isclass(kind) and issubclass(kind, Record) and kind not in (Record, design.AgentChoice)
+        }
+        assert made == set(DESIGN_TABLES.values())
+
+    @pytest.mark.parametrize("heading", DESIGN_TABLES)
+    def test_every_field_with_its_default_and_no_other(self, page_called, heading):
+        listed = rows(page_called("docs/reference/study-design.md").section(heading))
+        fields = dataclasses.fields(DESIGN_TABLES[heading])
+        assert sorted(row[0] for row in listed) == sorted(f"`{field.name}`" for field in fields)
+        told = {row[0].strip("`"): row[2] for row in listed}
+        for field in fields:
+            assert told[field.name] == self.shown(field.default), field.name
+        assert all(len(row) == 4 and row[1] and row[3] for row in listed)
+
+    @staticmethod
+    def shown(default: Any) -> str:
+        if default is dataclasses.MISSING:
+            return "needed"
+        if default is None:
+            return "none"
+        if isinstance(default, Record):
+            return "all defaults"
+        return f"`{json.dumps(plain(default))}`"
+
+    def test_every_value_is_named(self, page_called):
+        text = page_called("docs/reference/study-design.md").text
+        values = (*design.TASKS, *design.ORDERS, *design.OBSERVATIONS, *design.ANSWERS, "uniform", "fixed", "study")
+        assert not [value for value in values if f'`"{value}"`' not in text]
+
+    @pytest.mark.parametrize("name", ["burger", "casino", "three-by-three"])
+    def test_every_key_of_a_text_is_explained(self, page_called, name):
+        section = page_called("docs/reference/study-design.md").section("translations")
+        listed = [row[0].strip("`") for row in rows(section)]
+        known = [re.sub(r"[A-Z]+", "[a-z0-9_.-]+", re.escape(key)) for key in listed]
+        assert not [key for key in load_design(name).texts() if not any(re.fullmatch(one, key) for one in known)]
+
+
+class TestStudyData:
+    PAGE = "docs/reference/study-data.md"
+
+    @staticmethod
+    def template(column: Column) -> list[str]:
+        """A row of the page: what depends on the design stands there in capitals."""
+        name, meaning = column.name, column.meaning
+        kind, *parts = column.key or ("",)
+        if kind == "demographics":
+            name, meaning = "QUESTION", "TEXT"
+        elif kind == "attention":
+            name, meaning = "attention_CHECK", "attention check after set SET: TEXT"
+        elif kind == "survey":
+            name, meaning = "survey_ITEM_CONDITION", "answer after condition CONDITION: TEXT"
+        elif kind:
+            name, meaning = (text.replace(parts[0], "CONDITION") for text in (name, meaning))
+        return [f"`{name}`", meaning]
+
+    @pytest.mark.parametrize("table", ["long", "wide", "survey", "events"])
+    def test_every_column_with_its_meaning_and_no_other(self, page_called, table):
+        study = load_design("burger")
+        listed = [[row[0], row[2]] for row in rows(page_called(self.PAGE).section(table))]
+        expected = [self.template(column) for column in schema(study, recruiting=True)[table]]
+        assert listed == [row for place, row in enumerate(expected) if row not in expected[:place]]
+
+    @pytest.mark.parametrize("table", ["long", "wide", "survey", "events"])
+    def test_every_type_and_what_may_be_empty(self, page_called, table):
+        told = {row[0]: row[1] for row in rows(page_called(self.PAGE).section(table))}
+        for column in schema(load_design("burger"), recruiting=True)[table]:
+            if column.key[:1] != ("demographics",):
+                expected = f"{column.type}, may be empty" if column.optional else column.type
+                assert told[self.template(column)[0]] == expected, column.name
+
+    def test_the_codebook(self, page_called):
+        study = rehearsed_data(load_design("burger"), [], answers="none")
+        listed = [row[0].strip("`") for row in rows(page_called(self.PAGE).section("codebook"))]
+        assert listed == list(tables(study)["codebook"])
+
+    def test_the_files_and_what_study_json_says(self, page_called, tmp_path):
+        study = rehearsed_data(load_design("burger"), [("softmax", 0, 0)])
+        files = write_export(study, tmp_path)
+        told = json.loads((tmp_path / "study.json").read_text(encoding="utf-8"))
+        page = page_called(self.PAGE)
+        assert [row[0].strip("`") for row in rows(page.section("study.json"))] == list(told)
+        assert not [file.name for file in files if f"`{file.stem}" not in page.text]
+
+
+class TestHttp:
+    PAGE = "docs/reference/http.md"
+
+    def test_every_route_and_no_other(self, page_called, described):
+        page = page_called(self.PAGE)
+        told = [row[0].strip("`") for row in rows(page.text) if re.match(r"`(GET|POST|PUT|PATCH|DELETE) /api/", row[0])]
+        real = [f"{method.upper()} {path}" for path, methods in described["paths"].items() for method in methods]
+        assert sorted(told) == sorted(real)
+
+    def test_every_page_and_no_other(self, page_called, described):
+        from cobandit.web.routes import admin, home, participant
+
+        hidden = {
+            f"{method} {route.path}"
+            for router in (home.router, participant.router, admin.entrance, admin.views)
+            for route in router.routes
+            if route.path not in described["paths"]
+            for method in route.methods
+        }
+        told = {row[0].strip("`") for row in rows(page_called(self.PAGE).section("Pages"))}
+        assert told == hidden
+
+    def test_what_is_answered_when_all_is_well(self, page_called, described):
+        for path, methods in described["paths"].items():
+            for method, about in methods.items():
+                row = next(row for row in rows(page_called(self.PAGE).text) if row[0] == f"`{method.upper()} {path}`")
+                assert row[1].split(", ") == sorted(code for code in about["responses"] if code.startswith("2")), path
+
+    def test_every_error_code(self, page_called):
+        room = ROOT / "src" / "cobandit" / "web"
+        source = "\n".join(path.read_text(encoding="utf-8") for path in room.rglob("*.py"))
+        code, status = '"([a-z-]+)"', r"(?:request, )?\s*(?:\d+|error\.status_code),\s*"
+        said = re.findall(rf"(?:Refused|_answer)\({status}{code}", source)
+        said += re.findall(rf"conflict\({code}", source) + re.findall(f'"error": {code}', source)
+        told = [row[0].strip("`") for row in rows(page_called(self.PAGE).section("Errors"))]
+        assert not set(said) - set(told)
+        assert not [one for one in told if f'"{one}"' not in source]
+
+    def test_limits_and_kinds_of_events(self, page_called):
+        from cobandit.web import access, security, service
+
+        text = " ".join(page_called(self.PAGE).text.split())
+        assert f"1 to {service.MOST_MOVES} moves" in text
+        assert f"{security.LARGEST_BODY // 1024} KB" in text
+        assert f"{access.LOGIN_HOURS} hours" in text
+        assert not [kind for kind in service.EVENT_KINDS if f"`{kind}`" not in text]
+
+
+class TestStudyPages:
+    @pytest.mark.parametrize("name", BEHAVIOURS)
+    def test_every_behaviour_can_be_found(self, page_called, name):
+        agents = page_called("docs/reference/agents.md").text
+        assert f"`{name}`" in page_called("docs/how-to/pilot-a-study.md").text or f"## {name}" in agents
+
+    def test_every_recruiting_parameter_has_its_link(self, page_called):
+        from cobandit.web.service import RECRUITERS
+
+        links = page_called("docs/how-to/run-a-study.md").text
+        known = [parameter for _, name, more in RECRUITERS for parameter in (name, *more)]
+        assert not [name for name in known if f"{name}=" not in links and f'"{name}"' not in links]
 
 
 class TestPaperMap:

@@ -1,4 +1,4 @@
-"""The command line: ``cobandit simulate``, ``compare``, ``play``, ``agents``, ``bound``, ``reproduce``, ``sweep``, ...
+"""The command line: ``cobandit simulate``, ``compare``, ``play``, ``reproduce``, ``study serve`` and the rest.
 
 One file per command. Nothing heavy (NumPy, Numba, Matplotlib) is imported before a command needs it, so that
 ``cobandit --help`` answers at once.
@@ -21,6 +21,7 @@ from cobandit.cli.experiments import report, reproduce, sweep
 from cobandit.cli.options import GroupedHelp, HelpFromAgents
 from cobandit.cli.play import play
 from cobandit.cli.simulate import simulate
+from cobandit.cli.study import app as study
 
 __all__ = ["app", "main"]
 
@@ -56,6 +57,7 @@ app.command(cls=GroupedHelp)(bound)
 app.command(cls=GroupedHelp)(reproduce)
 app.command(cls=GroupedHelp)(sweep)
 app.command(cls=GroupedHelp)(report)
+app.add_typer(study)
 
 
 def main() -> None:

@@ -1,0 +1,36 @@
+"""``cobandit study ...``: human-AI studies from a design to data that vouch for themselves."""
+
+from __future__ import annotations
+
+import typer
+
+from cobandit.cli.options import GroupedHelp
+from cobandit.cli.study.analyse import analyse
+from cobandit.cli.study.calibrate import calibrate
+from cobandit.cli.study.data import delete_participant, export, list_studies, verify
+from cobandit.cli.study.designs import check, new
+from cobandit.cli.study.plan import plan
+from cobandit.cli.study.power import power
+from cobandit.cli.study.serve import serve
+from cobandit.cli.study.simulate import simulate
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="study",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Run human-AI studies on the web: burger, casino, or one of your own.",
+)
+app.command(cls=GroupedHelp)(new)
+app.command(cls=GroupedHelp)(check)
+app.command(cls=GroupedHelp)(plan)
+app.command(cls=GroupedHelp)(serve)
+app.command(cls=GroupedHelp)(simulate)
+app.command(cls=GroupedHelp)(analyse)
+app.command(cls=GroupedHelp)(export)
+app.command(cls=GroupedHelp)(verify)
+app.command(name="delete-participant", cls=GroupedHelp)(delete_participant)
+app.command(name="list", cls=GroupedHelp)(list_studies)
+app.command(cls=GroupedHelp)(power)
+app.command(cls=GroupedHelp)(calibrate)

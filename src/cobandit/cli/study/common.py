@@ -1,0 +1,120 @@
+"""What the commands about studies share: the database, the study in it, the password."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobandit.cli import parsing
+from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.web.storage.database import Database
+    from cobandit.web.storage.store import Study
+
+DATABASE = "sqlite:///studies.sqlite"
+PASSWORD_VARIABLE = "COBANDIT_PASSWORD"
+
+THE_STORE = "Where it is stored"
+THE_LOGIN = "The researcher's password"
+THE_SERVER = "The server"
+THE_OUTPUT = "The output"
+
+StudyArgument = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a stored study.")]
+DatabaseUrl = Annotated[
+    str,
+    typer.Option(
+        "--database",
+        metavar="URL",
+        envvar="COBANDIT_DATABASE",
+        help="The database: sqlite:///FILE or postgresql://USER@HOST/NAME; also from COBANDIT_DATABASE.",
+        show_envvar=False,
+        rich_help_panel=THE_STORE,
+    ),
+]
+Version = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="The version (the newest, where not given).", rich_help_panel=THE_STORE),
+]
+Password = Annotated[
+    str | None,
+    typer.Option(
+        metavar="WORD",
+        help=f"The password itself; others on this machine may see it, so better a file or {PASSWORD_VARIABLE}.",
+        rich_help_panel=THE_LOGIN,
+    ),
+]
+PasswordFile = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="A file whose first line is it.", rich_help_panel=THE_LOGIN)
+]
+Url = Annotated[
+    str | None,
+    typer.Option(metavar="URL", help="A running server, in place of a database.", rich_help_panel=THE_STORE),
+]
+
+
+def need_web(purpose: str) -> None:
+    """Say at once when the extra is missing."""
+    if any(importlib.util.find_spec(module) is None for module in ("alembic", "fastapi", "httpx", "sqlalchemy")):
+        raise MissingExtra("web", purpose)
+
+
+def password_given(word: str | None, file: Path | None) -> str | None:
+    """The password from the option, the file or the environment; None where nobody gave one."""
+    if word is not None and file is not None:
+        raise InvalidInput("--password and --password-file were both given; one is enough.")
+    if word is not None:
+        return word
+    if file is not None:
+        try:
+            lines = file.read_text(encoding="utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInput(f"The password file {str(file)!r} cannot be read.") from error
+        if not lines or not lines[0].strip():
+            raise InvalidInput(f"The password file {str(file)!r} has no first line.")
+        return lines[0].strip()
+    return os.environ.get(PASSWORD_VARIABLE) or None
+
+
+@contextmanager
+def existing_database(url: str, purpose: str) -> Iterator[Database]:
+    """A database that is there already; nothing is created by looking."""
+    need_web(purpose)
+    from cobandit.web.storage.database import Database
+
+    database = Database(url)
+    try:
+        if database.sqlite and not Path(str(database.url.database)).is_file():
+            raise InvalidInput(
+                f"There is no database {str(database.url.database)!r}. Give --database, or start a study with "
+                "`cobandit study serve`."
+            )
+        database.migrate()
+        yield database
+    finally:
+        database.close()
+
+
+def stored_study(database: Database, name: str, version: str | None) -> Study:
+    """The study of a name, the newest version unless one is named."""
+    from cobandit.checks import whole
+    from cobandit.web.storage.store import all_studies, find_study
+
+    number = None if version is None else whole(1)("version", parsing.value(version))
+    with database.read() as connection:
+        found = find_study(connection, name, number)
+        if found is not None:
+            return found
+        known = all_studies(connection)
+    if not known:
+        raise InvalidInput(f"There is no study in the database {database.name} yet.")
+    if number is not None and name in {study.name for study in known}:
+        versions = [str(study.design.version) for study in known if study.name == name]
+        raise UnknownName(f"version of {name!r} called", str(number), versions)
+    raise UnknownName("stored study", name, dict.fromkeys(study.name for study in known))

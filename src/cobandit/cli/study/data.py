@@ -1,0 +1,223 @@
+"""``cobandit study list``, ``export``, ``verify`` and ``delete-participant``: the data of stored studies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.cli import output
+from cobandit.cli.door import say
+from cobandit.cli.study.common import (
+    DATABASE,
+    THE_OUTPUT,
+    DatabaseUrl,
+    Password,
+    PasswordFile,
+    StudyArgument,
+    Url,
+    Version,
+    existing_database,
+    need_web,
+    password_given,
+    stored_study,
+)
+from cobandit.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.studies.data import StudyData
+    from cobandit.web.storage.database import Database
+
+FORMATS = ("csv", "parquet")
+KINDS = ("real", "rehearsal")
+DIFFERENT = 1  # the exit code of a study that is not what it says
+
+Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)]
+
+
+def list_studies(database: DatabaseUrl = DATABASE, json: Json = False) -> None:
+    """List the stored studies, and how many people are how far."""
+    with existing_database(database, "Listing studies") as opened:
+        rows = _listing(opened)
+    if json:
+        output.print_json({"studies": rows})
+        return
+    shown = output.table(
+        "study", "version", "state", "finished", "active", "dropped", "invited", "rehearsals", first="left"
+    )
+    for row in rows:
+        counts = [str(row[key]) for key in ("finished", "active", "dropped", "invited", "rehearsals")]
+        shown.add_row(row["name"], str(row["version"]), "open" if row["open"] else "closed", *counts)
+    output.console().print(shown)
+
+
+def _listing(database: Database) -> list[dict[str, Any]]:
+    from cobandit.web.storage.gather import census
+    from cobandit.web.storage.store import all_studies
+
+    with database.read() as connection:
+        return [
+            {
+                "name": study.name,
+                "version": study.design.version,
+                "title": study.design.title,
+                "digest": study.design.digest,
+                "open": study.open,
+                **census(connection, study),
+            }
+            for study in all_studies(connection)
+        ]
+
+
+def export(
+    study: StudyArgument,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="The folder to fill (out/STUDY, where not given).", rich_help_panel=THE_OUTPUT
+        ),
+    ] = None,
+    format: Annotated[
+        str, typer.Option(metavar="csv|parquet", help="The kind of files.", rich_help_panel=THE_OUTPUT)
+    ] = "csv",
+    kind: Annotated[
+        str,
+        typer.Option(metavar="real|rehearsal", help="People, or simulated ones.", rich_help_panel=THE_OUTPUT),
+    ] = "real",
+    recruiting: Annotated[
+        bool,
+        typer.Option(
+            "--recruiting", help="Add the ids of the recruiting service: personal data.", rich_help_panel=THE_OUTPUT
+        ),
+    ] = False,
+    database: DatabaseUrl = DATABASE,
+    version: Version = None,
+    url: Url = None,
+    password: Password = None,
+    password_file: PasswordFile = None,
+) -> None:
+    """Write the data of a study as tables: long, wide, survey, events, with a codebook.
+
+    Ids are pseudonyms; rehearsals and demos are never among real data.
+    """
+    if format not in FORMATS:
+        raise UnknownName("format", format, FORMATS)
+    if kind not in KINDS:
+        raise UnknownName("kind of participants called", kind, KINDS)
+    folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out
+    if url is not None:
+        need_web("Exporting from a server")
+        from cobandit.web.client import Researcher
+
+        with Researcher(url, password_given(password, password_file)) as researcher:
+            files = researcher.export(study, folder, format=format, kind=kind, recruiting=recruiting, version=version)
+    else:
+        from cobandit.studies.export import write_export
+
+        with existing_database(database, "Exporting studies") as opened:
+            data = _data(opened, study, version, kind)
+        if not data.participants:
+            say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        files = write_export(data, folder, format=format, recruiting=recruiting)
+    for file in files:
+        output.console().print(str(file))
+
+
+def _data(
+    database: Database, study: str, version: str | None, *kinds: str, participant: str | None = None
+) -> StudyData:
+    from cobandit.web.storage.gather import study_data
+
+    found = stored_study(database, study, version)
+    with database.read() as connection:
+        return study_data(connection, found, *kinds, participant=participant)
+
+
+def verify(
+    study: StudyArgument,
+    participant: Annotated[
+        str | None, typer.Option(metavar="ID", help="One participant (everybody, where not given).")
+    ] = None,
+    database: DatabaseUrl = DATABASE,
+    version: Version = None,
+    json: Json = False,
+) -> None:
+    """Compute every AI move, every reward and every hash of a stored study again; report any difference.
+
+    The exit code is 1 where there is one.
+    """
+    from cobandit.studies.verify import verify_study
+
+    with existing_database(database, "Verifying studies") as opened:
+        data = _data(opened, study, version, "real", "rehearsal", "demo", participant=participant)
+    if participant is not None and not data.participants:
+        raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
+    found = verify_study(data)
+    rounds = sum(len(episode) for person in data.participants for episode in person.episodes.values())
+    if json:
+        differences = [
+            {
+                "participant": person,
+                "episode": d.episode,
+                "t": d.t,
+                "field": d.field,
+                "stored": d.stored,
+                "recomputed": d.recomputed,
+            }
+            for person, d in found
+        ]
+        output.print_json({"participants": len(data.participants), "rounds": rounds, "differences": differences})
+    else:
+        for person, difference in found:
+            output.console().print(f"{person}: {difference}")
+        people = _count(len(data.participants), "participant")
+        verdict = _count(len(found), "difference") if found else "no difference"
+        output.console().print(f"{people}, {_count(rounds, 'round')}: {verdict}.")
+    if found:
+        raise typer.Exit(DIFFERENT)
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def delete_participant(
+    study: StudyArgument,
+    participant: Annotated[
+        str | None, typer.Argument(metavar="[ID]", help="The pseudonym, such as p-7k3m9q2x.", show_default=False)
+    ] = None,
+    rehearsals: Annotated[bool, typer.Option("--rehearsals", help="All simulated ones, in place of one.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    database: DatabaseUrl = DATABASE,
+    version: Version = None,
+) -> None:
+    """Delete one participant with everything of theirs: rounds, answers, events, ids. It cannot be undone."""
+    if (participant is None) == (not rehearsals):
+        raise InvalidInput("Name one participant, or give --rehearsals for all simulated ones.")
+    with existing_database(database, "Deleting participants") as opened:
+        from cobandit.web.storage import store
+
+        number = stored_study(opened, study, version).id
+        if participant is None:
+            if not yes and not typer.confirm(f"Delete all simulated participants of {study!r}?", err=True):
+                say("Nothing was deleted.")
+                return
+            with opened.write() as connection:
+                gone = store.delete_rehearsals(connection, number)
+            say(f"Deleted {_count(gone, 'simulated participant')}.")
+            return
+        data = _data(opened, study, version, participant=participant)
+        if not data.participants:
+            raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
+        person = data.participants[0]
+        rounds = sum(len(episode) for episode in person.episodes.values())
+        kept = f"{_count(rounds, 'round')}, {_count(len(person.answers), 'answer')}"
+        what = f"{participant} ({person.kind}, {person.status}): {kept}"
+        if not yes and not typer.confirm(f"Delete {what}, for good?", err=True):
+            say("Nothing was deleted.")
+            return
+        with opened.write() as connection:
+            store.delete_participant(connection, number, participant)
+    say(f"Deleted {what}.")

@@ -1,0 +1,99 @@
+"""``cobandit study new`` and ``check``: a design to edit, and what it asks for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobandit.cli import output
+from cobandit.cli.door import say
+from cobandit.errors import InvalidInput
+
+
+def new(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="What the study is to be called.")],
+    template: Annotated[
+        str, typer.Option("--from", metavar="DESIGN", help="The design to start from: burger, casino, three-by-three.")
+    ] = "burger",
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="The file to write (NAME.toml, where not given).")
+    ] = None,
+) -> None:
+    """Copy a design to a file of your own, to be edited."""
+    from cobandit.files import whole_file
+    from cobandit.studies import design_text, parse_design
+    from cobandit.studies.records import slug
+
+    called = slug("The name of the study", name)
+    text = design_text(template)
+    kept = f'\nname = "{parse_design(text).name}"\n'
+    if kept not in text:
+        raise InvalidInput(f"The design {template!r} does not say its name on a line of its own.")
+    text = text.replace(kept, f'\nname = "{called}"\n', 1)
+    parse_design(text)
+    path = Path(f"{called}.toml") if out is None else out
+    if path.exists():
+        raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8"))
+    say(f"Wrote {path}. Edit it, then:")
+    say(f"  cobandit study check {path}")
+    say(f"  cobandit study serve {path}")
+
+
+def check(
+    design: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A shipped design, or a file.")],
+    json: Annotated[bool, typer.Option("--json", help="Print the design as JSON.")] = False,
+) -> None:
+    """Read a design, say what each participant will meet, and rehearse one."""
+    from cobandit.studies import load_design, rehearse
+    from cobandit.studies.journey import journey
+
+    found = load_design(design)
+    if json:
+        output.print_json({"digest": found.digest, "design": found.to_dict()})
+        return
+    screen = output.console()
+    screen.soft_wrap = True
+    screen.print(f"{found.title} ({found.name}, version {found.version})")
+    screen.print(f"digest {found.digest}")
+    sets = len(found.conditions)
+    each = (
+        f"{found.rounds:,} rounds" if found.episodes == 1 else f"{found.episodes} episodes of {found.rounds:,} rounds"
+    )
+    screen.print(
+        f"{sets} sets of {each}, {' x '.join(map(str, found.arms))} arms, {found.observation} observation, "
+        f"observability {', '.join(f'{value:g}' for value in found.observability)}"
+    )
+    for condition in found.conditions:
+        screen.print(f"  {condition.name}: {condition.make()}")
+    if found.warm_start is not None:
+        screen.print(f"before each episode {found.warm_start.rounds} rounds with {found.warm_start.make()}")
+    shared = "the very same luck in all sets" if found.shared_luck else "luck of its own in each set"
+    swapped = "labels swapped in every second set" if found.swap_labels else "labels as they are"
+    screen.print(f"order {found.order}; {shared}; {swapped}; languages {', '.join(found.languages)}")
+    steps = [step for step in journey(found).steps if step.kind not in ("episode", "rest")]
+    rest = len(journey(found)) - len(steps)
+    screen.print(f"steps: {', '.join(step.id for step in steps)}; {rest} episodes and rests between them")
+    missing = _untranslated(found)
+    for language, keys in missing.items():
+        screen.print(f"not translated to {language}: {', '.join(keys[:8])}{' ...' if len(keys) > 8 else ''}")
+    played = rehearse(found, "softmax", seed=0, order=0)
+    rounds = sum(episode.played for episode in played)
+    screen.print(
+        f"rehearsed one simulated participant: {rounds:,} rounds in {len(played)} episodes. The design is fine."
+    )
+
+
+def _untranslated(design: object) -> dict[str, list[str]]:
+    from cobandit.studies import StudyDesign
+
+    assert isinstance(design, StudyDesign)
+    given = {language: dict(texts.pairs) for language, texts in design.translations.pairs}
+    found = {
+        language: [key for key in design.texts() if key not in given.get(language, {})]
+        for language in design.languages[1:]
+    }
+    return {language: keys for language, keys in found.items() if keys}

@@ -1,0 +1,162 @@
+"""``cobandit study simulate``: simulated participants from consent to code, over the same interface as people."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.cli import output, parsing
+from cobandit.cli.door import say
+from cobandit.cli.study.common import (
+    DATABASE,
+    DatabaseUrl,
+    Password,
+    PasswordFile,
+    Url,
+    need_web,
+    password_given,
+)
+from cobandit.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.studies import StudyDesign
+    from cobandit.web.bots import Watch
+
+BEHAVIOUR = "softmax"
+THE_BOTS = "The simulated participants"
+
+
+def simulate(
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="A study of the server; with a database also a design or a file.")
+    ],
+    participants: Annotated[str, typer.Option(metavar="N", help="How many of them.", rich_help_panel=THE_BOTS)] = "10",
+    behaviour: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME,NAME",
+            help="How they play, in turn: an agent of the library, softmax, win-stay-lose-shift, epsilon-greedy.",
+            rich_help_panel=THE_BOTS,
+        ),
+    ] = BEHAVIOUR,
+    seed: Annotated[
+        str, typer.Option(metavar="N", help="Another seed makes other ones.", rich_help_panel=THE_BOTS)
+    ] = "0",
+    rate: Annotated[
+        str | None,
+        typer.Option(metavar="R", help="Rounds a second of each (as fast as it goes).", rich_help_panel=THE_BOTS),
+    ] = None,
+    concurrency: Annotated[
+        str, typer.Option(metavar="N", help="How many play at once.", rich_help_panel=THE_BOTS)
+    ] = "50",
+    database: DatabaseUrl = DATABASE,
+    url: Url = None,
+    password: Password = None,
+    password_file: PasswordFile = None,
+    json: Annotated[bool, typer.Option("--json", help="Print every participant as JSON.")] = False,
+) -> None:
+    """Play whole simulated participants through a study, over the very interface the pages use.
+
+    They are marked as rehearsals and never mix with real participants. The same command again goes on with the same
+    ones; those who have finished stay as they are.
+    """
+    need_web("Simulating participants over HTTP")
+    from cobandit.web.bots import play_study
+
+    names = [name.strip() for name in behaviour.split(",") if name.strip()]
+    count = parsing.value(participants)
+    asked = password_given(password, password_file)
+    with _server(study, url, database, asked) as (address, login, name, design), _bar(count) as watch:
+        done = play_study(
+            address,
+            name,
+            count,
+            names,
+            login=login,
+            design=design,
+            seed=parsing.value(seed),
+            rate=None if rate is None else parsing.value(rate),
+            concurrency=parsing.value(concurrency),
+            watch=watch,
+        )
+    if json:
+        rows = [
+            {"participant": bot.participant, "label": bot.label, "behaviour": bot.behaviour, "rounds": bot.rounds,
+             "good": bot.good, "finished": bot.finished, "retries": bot.retries, "conflicts": bot.conflicts}
+            for bot in done
+        ]  # fmt: skip
+        output.print_json({"study": name, "participants": rows})
+        return
+    latencies = sorted(value for bot in done for value in bot.latencies)
+    finished = sum(bot.finished for bot in done)
+    rounds = sum(bot.rounds for bot in done)
+    output.console().print(f"{finished} of {len(done)} simulated participants finished; {rounds:,} rounds played now.")
+    if latencies:
+        middle, late = latencies[len(latencies) // 2], latencies[int(len(latencies) * 0.99)]
+        output.console().print(f"A round was answered in {1000 * middle:.0f} ms (median), {1000 * late:.0f} ms (99 %).")
+    if url is None:
+        say(f"See them with: cobandit study export {name} --kind rehearsal")
+
+
+@contextmanager
+def _server(
+    study: str, url: str | None, database: str, password: str | None
+) -> Iterator[tuple[str, str, str, StudyDesign | None]]:
+    """A server to play at, a login, the study's name there, and the design where it is at hand."""
+    if url is not None:
+        from cobandit.web.client import Researcher
+
+        with Researcher(url, password) as researcher:
+            found = researcher.study(study)
+            yield url.rstrip("/"), researcher.token, found["name"], None
+        return
+    from cobandit.studies import load_design
+    from cobandit.web import serving
+    from cobandit.web.access import grant_login
+    from cobandit.web.config import WebConfig
+    from cobandit.web.storage.database import Database
+    from cobandit.web.storage.store import find_study
+
+    opened = Database(database)
+    try:
+        opened.migrate()
+        with opened.read() as connection:
+            stored = find_study(connection, study)
+        if stored is None:
+            try:
+                design = load_design(study)
+            except UnknownName as error:
+                raise InvalidInput(f"There is no study {study!r} in {opened.name}, nor a design. {error}") from error
+            serving.prepare(database, [design], make_password=False)
+        else:
+            design = stored.design
+        with opened.write() as connection:
+            login, _ = grant_login(connection)
+        with serving.running(WebConfig(database=database)) as address:
+            yield address, login, design.name, design
+    finally:
+        opened.close()
+
+
+@contextmanager
+def _bar(participants: Any) -> Iterator[Watch | None]:
+    """How many have finished; on a terminal only."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from cobandit.cli.progress import run_bars
+
+    with run_bars(transient=True) as bars:
+        task = bars.add_task("participants", total=participants)
+        finished: set[str] = set()
+
+        def watch(bot: Any, made: Any) -> None:
+            if made is None and bot.finished and bot.label not in finished:
+                finished.add(bot.label)
+                bars.advance(task)
+
+        yield watch

@@ -1,0 +1,192 @@
+"""The whole server, built inside `create_app`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import gc
+import logging
+from collections.abc import AsyncIterator
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from fastapi.staticfiles import StaticFiles
+from sqlalchemy.exc import SQLAlchemyError
+from starlette.exceptions import HTTPException
+
+from cobandit import __version__
+from cobandit.errors import CobanditError, InvalidInput
+from cobandit.web import pages
+from cobandit.web.access import forget_failures
+from cobandit.web.config import WebConfig
+from cobandit.web.refusals import Refused
+from cobandit.web.routes import admin, home, participant
+from cobandit.web.security import App, BodyTooLarge, Message, Receive, Scope, Sealed, Send
+from cobandit.web.service import Participants
+from cobandit.web.storage import store
+from cobandit.web.storage.database import Database, plain
+from cobandit.web.storage.store import DEMO_MS, now_ms
+
+log = logging.getLogger("cobandit.web")
+
+PAGES = {"not-found": "unknown", "closed": "closed", "forbidden": "forbidden"}
+"""Which texts of the catalogue a page shows for the code of a refusal."""
+
+TIDY_SECONDS = 3600
+
+ABOUT = "Human-AI studies of cooperative bandit teams: what the participants' and the researcher's pages use."
+
+
+def create_app(config: WebConfig | None = None) -> FastAPI:
+    """A server for the studies of one database, whose tables must be there (`Database.migrate`)."""
+    settings = WebConfig() if config is None else config
+    database = Database(settings.database)
+
+    @contextlib.asynccontextmanager
+    async def life(app: FastAPI) -> AsyncIterator[None]:
+        tidying = asyncio.create_task(_tidy(database))
+        yield
+        tidying.cancel()
+        await asyncio.to_thread(database.close)
+
+    app = FastAPI(
+        title="cobandit studies",
+        description=ABOUT,
+        version=__version__,
+        lifespan=life,
+        docs_url=None,  # the interactive page would load scripts from elsewhere
+        redoc_url=None,
+        responses={status: {"model": participant.Problem} for status in (403, 404, 409, 413, 422, 429, 500, 503)},
+    )
+    app.state.config = settings
+    app.state.database = database
+    app.state.logins = asyncio.Lock()
+    app.state.participants = Participants(database, demo=settings.demo)
+    app.include_router(home.router)
+    app.include_router(participant.router)
+    app.include_router(admin.router)
+    app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
+    app.add_exception_handler(Refused, _refused)
+    app.add_exception_handler(InvalidInput, _invalid)
+    app.add_exception_handler(CobanditError, _broken)
+    app.add_exception_handler(RequestValidationError, _malformed)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_middleware(Sealed, broken=_broken)
+    return app
+
+
+async def _tidy(database: Database) -> None:
+    """Every hour: delete demos after their day, and the addresses of failed logins."""
+    while True:
+        await asyncio.sleep(TIDY_SECONDS)
+        try:
+            await database.writer.run(lambda connection: store.forget_demos(connection, now_ms() - DEMO_MS))
+            await database.writer.run(forget_failures)
+        except SQLAlchemyError as error:
+            log.warning("Tidying up did not work: %s", plain(error))
+
+
+def from_environment() -> FastAPI:
+    """The server of a worker process."""
+    app = create_app(WebConfig.from_environment())
+    # What is there now stays for good; looking through it again and again would hold up participants.
+    gc.collect()
+    gc.freeze()
+    return app
+
+
+class Unforeseen:
+    """The last resort: an error that nobody foresaw becomes a sentence for the person and a record in the log."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        except BodyTooLarge:
+            raise
+        except Exception as error:
+            if scope["type"] != "http" or started:
+                raise
+            await _broken(Request(scope), error)(scope, receive, send)
+
+
+class CachedFiles(StaticFiles):
+    """Static files; those asked for by the hash of their contents may be kept for good."""
+
+    def file_response(self, *args: Any, **kwargs: Any) -> Response:
+        """One file."""
+        response = super().file_response(*args, **kwargs)
+        scope = args[2] if len(args) > 2 else kwargs["scope"]
+        kept = b"v=" in scope.get("query_string", b"")
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if kept else "no-cache"
+        return response
+
+
+def _answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
+    if pages.wants_page(request):
+        language = pages.page_language(request, pages.message_languages())
+        texts = pages.messages(language)
+        about = PAGES.get(code, "trouble")
+        # A participant's page says it in the participant's language; the researcher's says what happened.
+        said = texts[f"{about}.text"] if _path(request).startswith(("/s/", "/p/")) else message
+        return pages.message_page(status, texts[f"{about}.title"], said, language)
+    return JSONResponse({"error": code, "message": message} | more, status)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    if error.status >= 500:
+        log.error("%s %s: %s (%s)", request.method, _path(request), error, error.__cause__)
+    more = {} if error.state is None else {"state": error.state}
+    response = _answer(request, error.status, error.code, str(error), **more)
+    if error.retry_after is not None:
+        response.headers["retry-after"] = str(error.retry_after)
+    return response
+
+
+def _invalid(request: Request, error: Exception) -> Response:
+    return _answer(request, 422, "invalid", str(error))
+
+
+def _malformed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    where = ".".join(str(part) for part in first["loc"] if part != "body")
+    message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+    return _answer(request, 422, "invalid", message)
+
+
+def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    if error.status_code == 404:
+        return _answer(request, 404, "not-found", "There is nothing at this address.")
+    if error.status_code == 400:  # JSON that is nested too deeply, or holds a number of thousands of digits
+        return _answer(request, 422, "invalid", "The body of the request cannot be read.")
+    code = "too-large" if error.status_code == 413 else "refused"
+    response = _answer(request, error.status_code, code, f"{error.detail}.")
+    for name, value in (error.headers or {}).items():
+        response.headers[name] = value
+    return response
+
+
+def _broken(request: Request, error: Exception) -> Response:
+    # The person sees a sentence, the log of the server the rest; a path with a token stays out of both.
+    log.error("%s %s failed", request.method, _path(request), exc_info=error)
+    return _answer(request, 500, "internal", "Something went wrong on our side. What was stored before is safe.")
+
+
+def _path(request: Request) -> str:
+    route = request.scope.get("route")
+    return str(getattr(route, "path", "an address"))

@@ -1,0 +1,37 @@
+"""What a server is started with. It travels to worker processes as JSON in the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+
+from cobandit.errors import InvalidInput
+from cobandit.web.storage.database import DEFAULT_URL
+
+VARIABLE = "COBANDIT_WEB_CONFIG"
+
+
+@dataclass(frozen=True)
+class WebConfig:
+    """``database`` is an address; ``demo`` lets anybody try the studies; ``report`` is a folder with a report.
+
+    ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
+    """
+
+    database: str = DEFAULT_URL
+    demo: bool = False
+    report: str | None = None
+    public_url: str | None = None
+
+    def to_environment(self) -> None:
+        """Leave it where `from_environment` finds it, in this process and those it starts."""
+        os.environ[VARIABLE] = json.dumps(asdict(self))
+
+    @classmethod
+    def from_environment(cls) -> WebConfig:
+        """The configuration that the starting process has left."""
+        text = os.environ.get(VARIABLE)
+        if text is None:
+            raise InvalidInput(f"{VARIABLE} is not set; start the server with `cobandit study serve`.")
+        return cls(**json.loads(text))

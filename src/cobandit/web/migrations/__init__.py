@@ -1,0 +1,1 @@
+"""How the tables came to be: Alembic runs what a database has not seen yet."""

@@ -1,0 +1,33 @@
+"""What the server will not do, said in the words and numbers of HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobandit.errors import CobanditError
+
+
+class Refused(CobanditError):
+    """A request that is understood and not carried out: a status, a short code for programs, a sentence for people."""
+
+    def __init__(self, status: int, code: str, message: str, *, retry_after: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.retry_after = retry_after
+        self.state: dict[str, Any] | None = None  # where the participant really is, for a page that has lost track
+
+
+def not_found(what: str = "There is nothing here.") -> Refused:
+    """Nothing is known by this name; whether it ever was is not told."""
+    return Refused(404, "not-found", what)
+
+
+def conflict(code: str, message: str) -> Refused:
+    """The request does not fit to what is stored; the page should take the state that comes with the answer."""
+    return Refused(409, code, message)
+
+
+def busy() -> Refused:
+    """The server could not do it now, and nothing was stored."""
+    return Refused(503, "busy", "The server could not store this just now. Nothing was lost; try again.", retry_after=1)

@@ -1,0 +1,1 @@
+"""The routes: they translate between HTTP and the service, which decides."""

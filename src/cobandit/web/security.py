@@ -1,0 +1,176 @@
+"""Who may come in, and how every answer is sealed: passwords, logins, forms, limits, headers.
+
+The administrator's password is kept as an scrypt hash. A login gives a random token, of which only the SHA-256 is
+stored; pages carry it in a cookie and must send a form token beside it with every change, programs send it as a bearer.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import time
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from fastapi import HTTPException, Request, Response
+
+LOGIN_HOURS = 12
+FAILURES_ALLOWED = 10
+FAILURE_WINDOW_MS = 15 * 60 * 1000
+LARGEST_BODY = 128 * 1024
+
+_SCRYPT = {"n": 2**14, "r": 8, "p": 1}
+
+
+def hash_password(password: str) -> str:
+    """The password as it is stored: scrypt with a salt of its own."""
+    salt = os.urandom(16)
+    made = hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=32, **_SCRYPT)
+    return "scrypt$" + base64.b64encode(salt).decode() + "$" + base64.b64encode(made).decode()
+
+
+def password_fits(password: str, stored: str) -> bool:
+    """Whether it is the password of which the hash is stored."""
+    try:
+        _, salt, wanted = stored.split("$")
+        made = hashlib.scrypt(
+            password.encode("utf-8", "surrogatepass"), salt=base64.b64decode(salt), dklen=32, **_SCRYPT
+        )
+    except ValueError:
+        return False
+    return hmac.compare_digest(made, base64.b64decode(wanted))
+
+
+def new_token() -> str:
+    """192 random bits for a link or a login."""
+    return secrets.token_urlsafe(24)
+
+
+def digest(token: str) -> str:
+    """What is stored of a token that opens a door."""
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def form_token(login: str) -> str:
+    """What a form must carry beside the cookie, so that no other site can send it (CSRF)."""
+    return hmac.new(login.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def form_token_fits(login: str, given: str) -> bool:
+    """Whether the form came from a page of this login."""
+    return hmac.compare_digest(form_token(login).encode(), given.encode("utf-8", "surrogatepass"))
+
+
+class Throttle:
+    """At most so many of something per address and minute, in the memory of this process."""
+
+    def __init__(self, most: int, seconds: float = 60.0, addresses: int = 10_000) -> None:
+        self._most, self._seconds, self._addresses = most, seconds, addresses
+        self._seen: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def allows(self, address: str) -> bool:
+        """Count one more, unless there were too many."""
+        now = time.monotonic()
+        times = self._seen.setdefault(address, deque())
+        self._seen.move_to_end(address)
+        if len(self._seen) > self._addresses:
+            self._seen.popitem(last=False)
+        while times and times[0] < now - self._seconds:
+            times.popleft()
+        if len(times) >= self._most:
+            return False
+        times.append(now)
+        return True
+
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+POLICY = (
+    "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),  # a personal link must not travel to other sites
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+]
+
+
+class Sealed:
+    """Every answer gets the headers; a body that is too large is refused before it is read.
+
+    An error that nobody has foreseen is answered by ``broken`` here: further out, the answer would not be sealed.
+    """
+
+    def __init__(self, app: App, broken: Callable[[Request, Exception], Response]) -> None:
+        self._app, self._broken = app, broken
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        kept = scope["path"].startswith("/static/")
+        started = False
+
+        async def sealed(message: Message) -> None:
+            nonlocal started
+            if message["type"] == "http.response.start":
+                started = True
+                headers = message.setdefault("headers", [])
+                present = {name.lower() for name, _ in headers}
+                headers.extend(header for header in HEADERS if header[0] not in present)
+                if not kept and b"cache-control" not in present:
+                    headers.append((b"cache-control", b"no-store"))
+            await send(message)
+
+        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+        if not length.isdigit() or int(length) > LARGEST_BODY:
+            await _too_large(sealed)
+            return
+        left = LARGEST_BODY
+
+        async def counted() -> Message:
+            nonlocal left
+            message = await receive()
+            if message["type"] == "http.request":
+                left -= len(message.get("body", b""))
+                if left < 0:
+                    raise BodyTooLarge
+            return message
+
+        try:
+            await self._app(scope, counted, sealed)
+        except BodyTooLarge:
+            await _too_large(sealed)
+        except Exception as error:
+            if started:
+                raise
+            await self._broken(Request(scope), error)(scope, receive, sealed)
+
+
+class BodyTooLarge(HTTPException):
+    """A body without a length that went on and on; as an HTTPException it passes the reading of JSON as it is."""
+
+    def __init__(self) -> None:
+        super().__init__(413, "The body is too large", {"connection": "close"})
+
+
+async def _too_large(send: Send) -> None:
+    body = json.dumps({"error": "too-large", "message": f"A request may have {LARGEST_BODY // 1024} KB."}).encode()
+    headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": 413, "headers": [*headers, (b"connection", b"close")]})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,135 @@
+"""Starting a server: the database made ready, the studies registered, the password settled, the socket bound."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cobandit.errors import InvalidInput
+from cobandit.studies import StudyDesign
+from cobandit.web.access import PASSWORD, end_logins
+from cobandit.web.config import WebConfig
+from cobandit.web.security import hash_password, password_fits
+from cobandit.web.storage import store
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.store import DEMO_MS, now_ms
+
+SHORTEST_PASSWORD = 8
+SHUTDOWN_SECONDS = 5
+
+
+@dataclass(frozen=True)
+class Ready:
+    """What preparing has found: the studies, and a password where one had to be made up."""
+
+    studies: tuple[store.Study, ...]
+    new_password: str | None
+
+
+def prepare(
+    url: str,
+    designs: Sequence[StudyDesign],
+    *,
+    password: str | None = None,
+    make_password: bool = True,
+    seed: int | None = None,
+) -> Ready:
+    """Make a database ready to be served; nothing that is stored is lost by doing it again."""
+    if password is not None and len(password) < SHORTEST_PASSWORD:
+        raise InvalidInput(f"The password has {len(password)} characters; at least {SHORTEST_PASSWORD} are needed.")
+    database = Database(url)
+    try:
+        database.migrate()
+        with database.write() as connection:
+            studies = tuple(store.register_study(connection, design, seed) for design in designs)
+            store.forget_demos(connection, now_ms() - DEMO_MS)
+            stored, made = store.read_setting(connection, PASSWORD), None
+            if password is None and stored is None and make_password:
+                password = made = secrets.token_urlsafe(12)
+            if password is not None and (stored is None or not password_fits(password, stored)):
+                store.write_setting(connection, PASSWORD, hash_password(password))
+                end_logins(connection)
+    finally:
+        database.close()
+    return Ready(studies, made)
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """A socket that listens at the address; port 0 takes any free one."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, _, _, address = found[0]
+        listening = socket.socket(family, kind)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(2048)
+    except (OSError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InvalidInput(f"The server cannot listen at {host} port {port}: {reason}. Try another --port.") from error
+    listening.setblocking(False)
+    return listening
+
+
+def address_of(listening: socket.socket) -> str:
+    """Where a browser on this machine finds the server."""
+    host, port = listening.getsockname()[:2]
+    shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{shown}:{port}"
+
+
+def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None:
+    """Serve until somebody stops it."""
+    import uvicorn
+
+    config.to_environment()
+    settings = uvicorn.Config(
+        "cobandit.web.app:from_environment",
+        factory=True,
+        workers=workers,
+        access_log=False,  # it would fill with personal links
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        server_header=False,
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        if workers == 1:
+            uvicorn.Server(settings).run(sockets=[listening])
+        else:
+            from uvicorn.supervisors import Multiprocess
+
+            Multiprocess(settings, sockets=[listening]).run()
+
+
+@contextlib.contextmanager
+def running(config: WebConfig) -> Iterator[str]:
+    """A server in a thread of this process at a free port of 127.0.0.1; gives its address."""
+    import uvicorn
+
+    from cobandit.web.app import create_app
+
+    listening = bound_socket("127.0.0.1", 0)
+    settings = uvicorn.Config(
+        create_app(config),
+        access_log=False,
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        server_header=False,
+    )
+    server = uvicorn.Server(settings)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+    thread.start()
+    while not server.started and thread.is_alive():
+        time.sleep(0.005)
+    if not server.started:
+        raise InvalidInput("The server did not start.")
+    try:
+        yield address_of(listening)
+    finally:
+        server.should_exit = True
+        thread.join()
+        listening.close()

@@ -1,0 +1,119 @@
+// Regret curves: one line per condition with a band of one standard error. Colours come from the style sheet.
+
+import { el, number } from "./common.js";
+
+const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const colour = (place) => css(`--c${place % 4}`);
+const pale = (place, alpha) => colour(place) + Math.round(alpha * 255).toString(16).padStart(2, "0");
+
+export class Chart {
+  constructor(figure) {
+    this.figure = figure;
+    this.place = figure.querySelector(".plot");
+    this.legend = figure.querySelector(".legend");
+    this.said = figure.querySelector("[aria-live]");
+    this.empty = el("p", { class: "empty soft" }, "No finished episode yet.");
+    this.plot = null;
+    new ResizeObserver(() => this.fit()).observe(this.place);
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.plot?.redraw(false));
+    this.place.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  draw(curves) {
+    this.curves = curves;
+    const there = curves.conditions.some((one) => one.n > 0);
+    const text = JSON.stringify(curves);
+    if (text === this.drawn) return;
+    this.drawn = text;
+    this.plot?.destroy();
+    this.plot = null;
+    this.place.replaceChildren();
+    if (there) this.plot = new uPlot(this.options(), this.data(), this.place);
+    else this.place.append(this.empty);
+    this.place.dataset.drawn = curves.conditions.filter((one) => one.n > 0).length;
+    this.place.dataset.n = curves.conditions.map((one) => one.n).join(" ");
+    this.tell(curves.rounds.length - 1);
+  }
+
+  data() {
+    const { rounds, conditions } = this.curves;
+    const none = rounds.map(() => null);
+    const data = [[0, ...rounds]];
+    for (const one of conditions) {
+      const mean = one.n ? one.mean : none;
+      const spread = one.se ?? mean.map(() => 0);
+      data.push([0, ...mean.map((value, i) => (value === null ? null : value + spread[i]))]);
+      data.push([0, ...mean.map((value, i) => (value === null ? null : value - spread[i]))]);
+    }
+    for (const one of conditions) data.push([one.n ? 0 : null, ...(one.n ? one.mean : none)]);
+    return data;
+  }
+
+  options() {
+    const { conditions } = this.curves;
+    const edges = conditions.flatMap((_, i) => [i, i]).map((i) => ({
+      stroke: () => pale(i, 0.4), width: 0.6, points: { show: false },
+    }));
+    const lines = conditions.map((_, i) => ({
+      stroke: () => colour(i), width: 2, dash: DASHES[i % 4], points: { show: false },
+    }));
+    const bands = conditions.map((_, i) => ({ series: [2 * i + 1, 2 * i + 2], fill: () => pale(i, 0.15) }));
+    const axis = (label, more) => ({
+      label, labelSize: 20, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
+      stroke: () => css("--ink"), grid: { stroke: () => css("--rule"), width: 1 },
+      ticks: { stroke: () => css("--rule"), size: 4 }, ...more,
+    });
+    return {
+      ...this.size(),
+      legend: { show: false },
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.06] } },
+      axes: [axis("round", { space: 50, size: 30 }), axis("cumulative task regret", { size: 48 })],
+      series: [{}, ...edges, ...lines], bands,
+      padding: [8, 24, 0, 0],
+      hooks: { setCursor: [(plot) => this.tell(plot.cursor.idx ? plot.cursor.idx - 1 : this.curves.rounds.length - 1)] },
+    };
+  }
+
+  size() {
+    return { width: Math.max(200, this.place.clientWidth), height: this.place.clientHeight || 280 };
+  }
+
+  fit() {
+    const { width, height } = this.size();
+    if (this.plot && this.place.clientWidth && (width !== this.plot.width || height !== this.plot.height)) {
+      this.plot.setSize({ width, height });
+    }
+  }
+
+  /** The legend tells the values at a round: the last one, unless somebody points at another. */
+  tell(at) {
+    const { rounds, conditions, pending } = this.curves;
+    const texts = conditions.map((one) => {
+      const spread = one.se ? ` ± ${number(one.se[at], 2)}` : "";
+      return one.n ? `${number(one.mean[at], 2)}${spread} (n = ${one.n})` : "nobody yet";
+    });
+    this.legend.replaceChildren(
+      el("span", { class: "soft" }, pending ? `Adding up, ${pending} games to go …` : `After round ${number(rounds[at])}:`),
+      ...conditions.map((one, i) =>
+        el("span", { class: `key key-${i % 4}` }, el("span", { class: "swatch", "aria-hidden": "true" }),
+          `${one.name} `, el("strong", {}, texts[i]))),
+    );
+    return `Round ${rounds[at]}. ${conditions.map((one, i) => `${one.name}: ${texts[i]}`).join("; ")}`;
+  }
+
+  onKey(event) {
+    if (!this.plot) return;
+    const last = this.curves.rounds.length;
+    const now = this.plot.cursor.idx ?? last;
+    const to = {
+      ArrowRight: Math.min(last, now + 1), ArrowLeft: Math.max(1, now - 1), Home: 1, End: last,
+      PageUp: Math.min(last, now + 10), PageDown: Math.max(1, now - 10),
+    }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    this.plot.setCursor({ left: this.plot.valToPos(this.plot.data[0][to], "x"), top: 20 });
+    this.said.textContent = this.tell(to - 1);
+  }
+}

@@ -1,0 +1,153 @@
+// What all pages of the researcher use: elements, the server, words for times, dialogs, copying.
+
+/** An element in one line. Texts are always text, never markup. */
+export function el(tag, attributes, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else node.setAttribute(name, value === true ? "" : String(value));
+  }
+  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return node;
+}
+
+export const find = (id) => document.getElementById(id);
+
+/** Change a text only where it differs: what people select or hear is not disturbed. */
+export function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+// The server
+
+const token = document.querySelector('meta[name="form-token"]')?.content ?? "";
+
+export class Trouble extends Error {
+  constructor(status, body) {
+    super(body?.message ?? (status ? `The server answered with ${status}.` : "The server cannot be reached."));
+    this.status = status;
+  }
+}
+
+async function ask(method, path, body, timeout) {
+  const headers = method === "GET" ? {} : { "X-Form-Token": token };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  let answer;
+  try {
+    answer = await fetch(path, {
+      method, headers, cache: "no-store", credentials: "same-origin",
+      body: body === undefined ? undefined : JSON.stringify(body),
+      signal: timeout ? AbortSignal.timeout?.(timeout) : undefined,
+    });
+  } catch {
+    throw new Trouble(0);
+  }
+  if (answer.ok) return answer;
+  if (answer.status === 401) {
+    location.assign(`/admin/login?next=${encodeURIComponent(location.pathname)}`);
+  }
+  throw new Trouble(answer.status, await answer.json().catch(() => null));
+}
+
+export const get = async (path) => (await ask("GET", path, undefined, 30_000)).json();
+export const download = (path) => ask("GET", path);
+export const post = async (path, body) => (await ask("POST", path, body ?? {}, 30_000)).json();
+export const remove = async (path) => (await ask("DELETE", path, undefined, 60_000)).json();
+
+// Words
+
+export const number = (value, digits = 0) =>
+  value === null || value === undefined || !Number.isFinite(value) ? "–" :
+    value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+
+export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
+
+export function span(seconds) {
+  if (seconds === null) return "–";
+  if (seconds < 5) return "now";
+  if (seconds < 60) return `${Math.floor(seconds)} s`;
+  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`;
+  return `${Math.floor(seconds / 86_400)} days`;
+}
+
+export const ago = (seconds) => (seconds === null ? "–" : seconds < 5 ? "now" : `${span(seconds)} ago`);
+
+const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
+const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+export const moment = (ms) => (ms === null || ms === undefined ? "–" : whole.format(ms));
+export const shortMoment = (ms) => (ms === null || ms === undefined ? "–" : short.format(ms));
+
+const STEPS = {
+  consent: "Consent", demographics: "Questions about the person", instructions: "Instructions", quiz: "Quiz",
+  thanks: "Done",
+};
+
+/** Where somebody is, in words. */
+export function place({ step, episode, status }) {
+  if (status === "invited") return "Has not begun";
+  if (episode) {
+    const game = episode.of > 1 ? `, game ${episode.place} of ${episode.of}` : "";
+    const set = episode.practice ? `Practice${game}` : `Set ${episode.set} of ${episode.sets}${game}`;
+    return step.kind === "rest" ? `${set}: about to begin` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
+  }
+  if (step.kind === "survey") return `Survey ${step.id.split("-")[1]}`;
+  return STEPS[step.kind] ?? step.id;
+}
+
+export const stepName = (id, kind) =>
+  kind === "survey" ? `Survey ${id.split("-")[1]}` : kind === "rest" ? `Rest ${id.split("-")[1]}` :
+    STEPS[kind] ?? id;
+
+// Toasts, copying, dialogs
+
+let fading = 0;
+
+export function toast(text) {
+  const node = find("toast");
+  if (!node) return;
+  // An open dialog covers everything that is not in it.
+  const home = document.querySelector("dialog[open]") ?? document.body;
+  if (node.parentNode !== home) home.append(node);
+  node.textContent = text;
+  node.classList.add("shown");
+  clearTimeout(fading);
+  fading = setTimeout(() => node.classList.remove("shown"), 4000);
+}
+
+export async function copy(text, what = "Copied") {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without https there is no clipboard for pages; the old way still works.
+    const box = el("textarea", { class: "unseen", readonly: true, "aria-hidden": "true" });
+    box.value = text;
+    const home = document.querySelector("dialog[open]") ?? document.body;
+    const before = document.activeElement;
+    home.append(box);
+    box.select();
+    const done = document.execCommand("copy");
+    box.remove();
+    before?.focus();
+    if (!done) return toast("The browser does not allow copying; select the text and copy it by hand.");
+  }
+  toast(what);
+}
+
+/** Show what went wrong in the form itself, or take it away. */
+export function problem(form, error) {
+  const node = form.querySelector('[role="alert"]');
+  node.textContent = error ? error.message : "";
+  node.hidden = !error;
+}
+
+for (const button of document.querySelectorAll("[data-dialog]")) {
+  button.addEventListener("click", () => find(button.dataset.dialog).showModal());
+}
+for (const button of document.querySelectorAll("dialog [data-close]")) {
+  button.addEventListener("click", () => button.closest("dialog").close());
+}
+for (const button of document.querySelectorAll("[data-copy]")) {
+  button.addEventListener("click", () => copy(find(button.dataset.copy).textContent, "Link copied"));
+}

@@ -1,0 +1,257 @@
+// One participant's play, round by round. Rounds come a page at a time: a casino has a thousand of them.
+
+import { ago, copy, el, find, get, moment, number, place, plural, problem, remove, say, stepName, toast } from "./common.js";
+
+const { study, participant } = document.querySelector("main").dataset;
+const base = `/api/admin/studies/${study}/participants/${encodeURIComponent(participant)}`;
+const PAGE = 100;
+let person = null;
+let chosen = null; // the number of the episode
+let first = 1;
+let asked = 0;
+
+const seconds = (ms) => (ms === null ? "–" : `${number(ms / 1000, ms < 10_000 ? 1 : 0)} s`);
+const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
+
+async function load() {
+  try {
+    person = await get(base);
+  } catch (error) {
+    say(find("problem"), error.message);
+    find("problem").hidden = false;
+    return;
+  }
+  find("problem").hidden = true;
+  showFacts();
+  showTabs();
+  showAnswers();
+  showEvents();
+  if (person.episodes.length) await choose(chosen ?? person.episodes[0].number, first);
+}
+
+function showFacts() {
+  const badge = find("status");
+  say(badge, person.status);
+  badge.className = `badge ${person.status}`;
+  const idle = person.last_seen === null ? "–" : `${moment(person.last_seen)} (${ago(person.idle_seconds)})`;
+  const took = person.finished_at && person.started_at ? ` (${number((person.finished_at - person.started_at) / 60_000, 1)} min)` : "";
+  const facts = [
+    ["Where", place(person)],
+    ["Label", person.label && el("bdi", { class: "label" }, person.label)],
+    ["Recruited by", person.recruiter && el("bdi", { class: "label" }, `${person.recruiter}: ${person.external_id}`)],
+    ["Order", person.order && person.order.join(" → ")],
+    ["Language", person.language],
+    ["Quiz", person.quiz_attempts ? plural(person.quiz_attempts, "attempt") : null],
+    ["Agreed", person.started_at && moment(person.started_at)],
+    ["Last seen", idle],
+    ["Finished", person.finished_at && moment(person.finished_at) + took],
+  ];
+  find("facts").replaceChildren(...facts.filter(([, value]) => value).map(([name, value]) => fact(name, value)));
+  const lost = [
+    plural(person.rounds.played, "round"), plural(person.answers.length, "answered step"), plural(person.events_total, "event"),
+  ];
+  say(find("delete-note"), `This deletes ${lost.join(", ")} and the personal link, for good. It cannot be undone, ` +
+    "and the place in the balance of orders becomes free.");
+}
+
+// Episodes
+
+function showTabs() {
+  const box = find("tabs");
+  find("no-play").hidden = person.episodes.length > 0;
+  find("panel").hidden = person.episodes.length === 0;
+  const focused = box.contains(document.activeElement);
+  const groups = new Map();
+  for (const one of person.episodes) {
+    const name = one.practice ? "Practice" : `Set ${one.set}: ${one.condition}`;
+    if (!groups.has(name)) groups.set(name, []);
+    groups.get(name).push(one);
+  }
+  const list = el("div", { role: "tablist", "aria-label": "Episodes" });
+  for (const [name, members] of groups) {
+    const tabs = members.map((one) => el("button", {
+      type: "button", role: "tab", id: `tab-${one.number}`, "aria-controls": "panel", "data-number": one.number,
+      "aria-label": one.of > 1 ? `${name}, game ${one.place}` : name,
+    }, one.of > 1 ? String(one.place) : name));
+    list.append(el("div", { class: "tab-group", role: "presentation" },
+      members[0].of > 1 ? el("span", { class: "soft", "aria-hidden": "true" }, name) : null, ...tabs));
+  }
+  box.replaceChildren(list);
+  list.addEventListener("click", (event) => {
+    const tab = event.target.closest("[role=tab]");
+    if (tab) choose(Number(tab.dataset.number), 1);
+  });
+  list.addEventListener("keydown", (event) => {
+    const tabs = [...list.querySelectorAll("[role=tab]")];
+    const now = tabs.indexOf(document.activeElement);
+    const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    if (to === undefined || now < 0) return;
+    event.preventDefault();
+    const tab = tabs[(to + tabs.length) % tabs.length];
+    tab.focus();
+    choose(Number(tab.dataset.number), 1);
+  });
+  mark();
+  if (focused) find(`tab-${chosen}`)?.focus();
+}
+
+function mark() {
+  const wanted = chosen ?? person.episodes[0]?.number;
+  for (const tab of find("tabs").querySelectorAll("[role=tab]")) {
+    const mine = Number(tab.dataset.number) === wanted;
+    tab.setAttribute("aria-selected", mine);
+    tab.tabIndex = mine ? 0 : -1;
+  }
+  if (wanted !== undefined) find("panel").setAttribute("aria-labelledby", `tab-${wanted}`);
+}
+
+async function choose(wanted, from) {
+  chosen = wanted;
+  first = from;
+  mark();
+  const episode = person.episodes.find((one) => one.number === wanted);
+  showEpisode(episode);
+  const mine = ++asked;
+  try {
+    const found = await get(`${base}/episodes/${wanted}?from=${first}&limit=${PAGE}`);
+    if (mine === asked) showRounds(episode, found);
+  } catch (error) {
+    if (mine === asked) toast(error.message);
+  }
+}
+
+function showEpisode(episode) {
+  const { words } = person.study;
+  find("episode-facts").replaceChildren(
+    fact("Partner", episode.condition),
+    fact("Rounds", `${number(episode.played)} of ${number(episode.rounds)}`),
+    fact(words.good, number(episode.good)),
+    fact("Task regret", number(episode.regret, 2)),
+    fact("Mean reaction", seconds(episode.reaction_ms)),
+    fact("Opened", moment(episode.opened_at)),
+    fact("Finished", moment(episode.finished_at)),
+    ...(episode.swapped ? [fact("Labels", "swapped in this set")] : []),
+  );
+  const [mine, theirs] = person.arms;
+  const best = Math.max(...episode.cells.map((cell) => cell.mean));
+  const cellOf = (i, j) => episode.cells.find((cell) => cell.arms[0] === i && cell.arms[1] === j);
+  say(find("cells-note"), `Each ${words.configuration}: its true chance, and how often it was ${words.good} of the times it was played.`);
+  say(find("strip-note"), `One mark for each round: filled where it was ${words.good}, underlined where it was the best ${words.configuration}.`);
+  find("cells").replaceChildren(
+    el("thead", {}, el("tr", {}, el("td", {}), ...theirs.map((label) => el("th", { scope: "col" }, label)))),
+    el("tbody", {}, ...mine.map((label, i) => el("tr", {}, el("th", { scope: "row" }, label),
+      ...theirs.map((_, j) => {
+        const cell = cellOf(i, j);
+        return el("td", { class: cell.mean === best ? "best" : null }, `${number(100 * cell.mean)} %`,
+          cell.mean === best ? el("span", { class: "soft" }, " best") : null,
+          el("br"), el("span", { class: "soft" }, `${number(cell.good)} of ${number(cell.played)}`));
+      })))),
+  );
+}
+
+function showRounds(episode, found) {
+  const { words } = person.study;
+  const [mine, theirs] = person.arms;
+  say(find("head-0"), words.participant === "You" ? "Participant" : words.participant);
+  say(find("head-1"), words.partner);
+  say(find("head-saw"), `${words.partner} saw`);
+  say(find("head-foresaw"), `${words.partner} foresaw`);
+  const outcome = (value) => (value === null ? "nothing" : value ? words.good : words.bad);
+  find("rounds").tBodies[0].replaceChildren(...found.rounds.map((round) => el("tr", {},
+    el("th", { scope: "row", class: "number" }, number(round.t)),
+    el("td", {}, mine[round.arms[0]]), el("td", {}, theirs[round.arms[1]]),
+    el("td", {}, el("span", { class: `outcome ${round.reward ? "good" : "bad"}` }, outcome(round.reward))),
+    el("td", {}, outcome(round.seen[1])),
+    el("td", {}, round.predicted === null ? "–" : mine[round.predicted]),
+    el("td", { class: "number" }, number(round.regret, 2)),
+    el("td", { class: "number" }, seconds(round.ms)),
+    el("td", { class: "time" }, moment(round.at)),
+  )));
+  const good = found.rounds.filter((round) => round.reward).length;
+  const strip = find("strip");
+  strip.setAttribute("aria-label", `${good} of these ${found.rounds.length} rounds were ${words.good}`);
+  strip.replaceChildren(...found.rounds.map((round) => el("span", {
+    class: `${round.reward ? "good" : "bad"}${round.regret < 1e-12 ? " best" : ""}`,
+    title: `Round ${round.t}: ${mine[round.arms[0]]} + ${theirs[round.arms[1]]}, ${outcome(round.reward)}`,
+  })));
+  find("pager").hidden = found.played <= PAGE;
+  const last = first + found.rounds.length - 1;
+  say(find("page-note"), `Rounds ${number(first)} to ${number(last)} of ${number(found.played)}`);
+  const [earlier, later] = find("pager").querySelectorAll("button");
+  earlier.disabled = first <= 1;
+  later.disabled = last >= found.played;
+  find("panel").dataset.shown = `${episode.number} ${first}`;
+}
+
+find("pager").addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (button) choose(chosen, Math.max(1, first + PAGE * Number(button.dataset.page)));
+});
+
+// Answers and events
+
+function showAnswers() {
+  find("no-answers").hidden = person.answers.length > 0;
+  let before = null;
+  const rows = person.answers.map((one) => {
+    const since = before === null ? null : one.at - before;
+    before = one.at;
+    const items = one.items.map((item) => el("div", { class: "answer" },
+      el("dt", {}, item.text), el("dd", {}, el("bdi", {}, item.value === null ? "–" : String(item.value)),
+        item.right === null ? null :
+          el("span", { class: `badge ${item.right ? "open" : "dropped"}` }, item.right ? "right" : "wrong"))));
+    return el("tr", {},
+      el("th", { scope: "row" }, stepName(one.step, one.kind)),
+      el("td", { "data-label": "Answered" }, moment(one.at)),
+      el("td", { "data-label": "Took", class: "number" }, seconds(one.ms ?? since)),
+      el("td", { class: "items" }, items.length ? el("dl", {}, ...items) : null));
+  });
+  const table = el("table", { class: "stacked" },
+    el("thead", {}, el("tr", {}, ...["Step", "Answered", "Took", "Answers"].map((name) => el("th", { scope: "col" }, name)))),
+    el("tbody", {}, ...rows));
+  const box = el("div", { class: "scroll tall long", tabindex: "0", role: "group", "aria-labelledby": "answers-heading" }, table);
+  find("answers").replaceChildren(...(rows.length ? [box] : []));
+}
+
+function showEvents() {
+  const { events, events_total: total } = person;
+  say(find("events-note"), !total ? "None." : events.length < total ?
+    `The latest ${number(events.length)} of ${number(total)}.` : plural(total, "event") + ".");
+  find("events-scroll").hidden = !events.length;
+  find("events").tBodies[0].replaceChildren(...events.map((event) => el("tr", {},
+    el("td", { class: "time" }, moment(event.at)), el("td", {}, event.kind),
+    el("td", {}, Object.keys(event.data).length ? el("code", {}, JSON.stringify(event.data)) : ""))));
+}
+
+// What people press
+
+find("reload").addEventListener("click", load);
+find("copy-link").addEventListener("click", () => {
+  if (person) copy(person.url, "Personal link copied");
+});
+const dialog = find("delete-dialog");
+const form = find("delete-form");
+find("delete").addEventListener("click", () => {
+  form.reset();
+  problem(form, null);
+  find("delete-confirm").disabled = true;
+  dialog.showModal();
+  find("delete-id").focus();
+});
+find("delete-id").addEventListener("input", (event) => {
+  find("delete-confirm").disabled = event.target.value.trim() !== participant;
+});
+form.addEventListener("submit", async (event) => {
+  event.preventDefault();
+  if (find("delete-id").value.trim() !== participant) return;
+  find("delete-confirm").disabled = true;
+  try {
+    await remove(base);
+    location.assign(`/admin/studies/${study}?deleted=${encodeURIComponent(participant)}`);
+  } catch (error) {
+    problem(form, error);
+    find("delete-confirm").disabled = false;
+  }
+});
+
+load();

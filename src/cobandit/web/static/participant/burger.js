@@ -1,0 +1,214 @@
+// The burger shop: the participant on the left, the robot on the right, a customer behind the counter.
+
+import { svg, still } from "./dom.js";
+import { range } from "./counts.js";
+import { turns } from "./turns.js";
+
+export const burger = (app) => turns(app, new Shop(app.texts));
+
+const DROP = 450;
+const WHOLE = 1050;
+
+// ---------------------------------------------------------------------------------------------------- food
+
+const bottomBun = () => svg("path", { class: "bun edge", d: "M-48-2h96v7q0 14-16 14h-64q-16 0-16-14z" });
+
+const topBun = () => svg("g", {},
+  svg("path", { class: "bun edge", d: "M-50 0C-54-45 54-45 50 0q0 5-6 5h-88q-6 0-6-5z" }),
+  [[-26, -14, -18], [-8, -24, 8], [12, -15, -8], [28, -17, 22], [-14, -7, 12], [20, -27, -20]].map(([x, y, turn]) =>
+    svg("ellipse", { class: "seed", cx: x, cy: y, rx: 3.4, ry: 1.8, transform: `rotate(${turn} ${x} ${y})` })));
+
+const patty = () => svg("g", {},
+  svg("rect", { class: "patty edge", x: -47, y: -8, width: 94, height: 17, rx: 8.5 }),
+  [[-32, -1], [-20, 4], [-9, -3], [4, 2], [17, -2], [28, 4], [36, -2]].map(([cx, cy]) =>
+    svg("circle", { class: "char", cx, cy, r: 2 })));
+
+const cheese = () => svg("g", {},
+  svg("path", { class: "cheese edge", d: "M-50-6h100v5l-12 6-9 10-11-9-12 0-10 8-12-9-9 1-9 7-10-9-6-2z" }),
+  svg("circle", { class: "hole", cx: -16, cy: 0, r: 2.6 }), svg("circle", { class: "hole", cx: 22, cy: 1, r: 2.2 }));
+
+const tomato = () => svg("g", {},
+  [-31, 31, 0].map((cx) => svg("g", {},
+    svg("ellipse", { class: "tomato edge", cx, cy: 0, rx: 20, ry: 8 }),
+    svg("ellipse", { class: "flesh", cx, cy: -1, rx: 14, ry: 4.6 }),
+    [-7, 0, 7].map((x) => svg("ellipse", { class: "pip", cx: cx + x, cy: -1, rx: 1.9, ry: 1.4 })))));
+
+const lettuce = () => svg("g", {},
+  svg("path", {
+    class: "lettuce edge",
+    d: "M-55 0Q-44-9 0-8T55 0q-4 12-11 3-6 12-12 1-6 9-13 1-6 12-13 0-6 9-12 0-7 12-13 0-6 9-13-1-6 12-12-1-7 9-12-4z",
+  }),
+  svg("path", { class: "vein", d: "M-40 0q12-4 24-1t26-1 28 1" }));
+
+const slab = (number) => () => svg("g", {},
+  svg("rect", { class: `slab-${number % 3} edge`, x: -48, y: -7, width: 96, height: 14, rx: 5 }),
+  range(number).map((i) => svg("circle", { class: "char", cx: -36 + 12 * i, cy: 0, r: 2.2 })));
+
+const LAYERS = [[patty, cheese], [tomato, lettuce]];
+const layer = (agent, arm) => (LAYERS[agent][arm] ?? slab(arm))();
+
+function icon(arm) {
+  return svg("svg", { class: "icon", viewBox: "-58 -20 116 40", "aria-hidden": "true" }, layer(0, arm));
+}
+
+function picture(i, j) {
+  return svg("svg", { class: "picture", viewBox: "-60 -62 120 88", "aria-hidden": "true" },
+    at(0, 4, bottomBun()), at(0, -6, layer(0, i)), at(0, -18, layer(1, j)), at(0, -24, topBun()));
+}
+
+const at = (x, y, ...children) => svg("g", { transform: `translate(${x} ${y})` }, children);
+
+// ---------------------------------------------------------------------------------------------------- people
+
+const HAIR = [
+  "M-41-2C-46-52 46-52 41-2 34-24 10-26-10-24-26-22-36-16-41-2z",
+  "M-43 40C-56-50 56-50 43 40 34 44 32 20 36-8 20-26-20-26-36-8-32 20-34 44-43 40z",
+  "M-40-8C-36-34-20-40 0-40s36 6 40 32C20-20-20-20-40-8zM-12-42a13 12 0 1 1 24 0z",
+  "M-44-10C-42-50 42-50 44-10h18q2 6-6 7h-100z",
+  "M-43 0a14 14 0 0 1 4-24 14 14 0 0 1 20-16 15 15 0 0 1 26-4 15 15 0 0 1 22 11 14 14 0 0 1 12 22q4 8-1 12C32-20-22-24-43 0z",
+];
+const PEOPLE = range(15).map((n) => ({ hair: n % 5, skin: n % 4, shirt: n % 3, dye: (n * 2) % 5 }));
+
+function customer(n) {
+  const { hair, skin, shirt, dye } = PEOPLE[n % PEOPLE.length];
+  const eyes = (y, shape) => [-15, 15].map((x) => svg("path", { class: "feature", d: `M${x} ${y}${shape}` }));
+  const moods = {
+    wait: svg("g", { class: "mood wait" }, eyes(-3, "v4"), svg("path", { class: "feature", d: "M-9 17q9 4 18 0" })),
+    good: svg("g", { class: "mood good" },
+      svg("circle", { class: "cheek", cx: -25, cy: 10, r: 6 }), svg("circle", { class: "cheek", cx: 25, cy: 10, r: 6 }),
+      [-15, 15].map((x) => svg("path", { class: "feature", d: `M${x - 6} 0q6-8 12 0` })),
+      svg("path", { class: "laugh", d: "M-17 11h34q-3 17-17 17t-17-17z" }),
+      at(63, -36, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
+        svg("path", { class: "heart", d: "M0 12C-16 0-14-12-6-12q5 0 6 5 1-5 6-5C14-12 16 0 0 12z" }))),
+    bad: svg("g", { class: "mood bad" },
+      eyes(0, "v4"), svg("path", { class: "feature", d: "M-22-10l12 5M22-10l-12 5M-13 23q13-14 26 0" }),
+      at(63, -36, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
+        svg("path", { class: "cross", d: "M-8-8l16 16M8-8l-16 16" }))),
+  };
+  const node = at(240, 98,
+    svg("path", { class: `shirt-${shirt}`, d: "M-62 132C-62 74-34 56 0 56s62 18 62 76z" }),
+    svg("path", { class: `skin-${skin}`, d: "M-13 30h26v26q-13 14-26 0z" }),
+    hair === 1 && svg("path", { class: `hair-${dye}`, d: HAIR[hair] }),
+    svg("circle", { class: `skin-${skin}`, r: 39 }),
+    hair !== 1 && svg("path", { class: `hair-${dye}`, d: HAIR[hair] }),
+    hair === 1 && svg("path", { class: `hair-${dye}`, d: "M-40-4C-44-50 44-50 40-4 30-22-6-18-40-4z" }),
+    Object.values(moods));
+  return { node, moods };
+}
+
+const cook = () => svg("g", {},
+  svg("path", { class: "cloth edge", d: "M4 236C4 168 24 146 58 146s54 22 54 90z" }),
+  svg("path", { class: "apron", d: "M34 172h48v64H34z" }),
+  svg("circle", { class: "skin-0", cx: 58, cy: 112, r: 31 }),
+  svg("path", { class: "cloth edge", d: "M31 98q-15-4-13-18 4-16 20-12 4-15 20-15t20 15q16-4 20 12 2 14-13 18v4q-27-8-54 0z" }),
+  svg("path", { class: "feature", d: "M47 112v4M69 112v4M48 126q10 8 20 0" }),
+  svg("path", { class: "sleeve-edge", d: "M84 182 L128 126" }), svg("path", { class: "sleeve", d: "M84 182 L128 126" }));
+
+const hand = () => svg("path", { class: "skin-0 edge", d: "M122 122q-6-16 8-20 10-3 17 3 9 4 6 11l-2 8q-5 7-9 0-5 8-10 1-7 4-10-3z" });
+
+const robot = () => svg("g", {},
+  svg("path", { class: "steel edge", d: "M376 236v-62q0-24 24-24h44q24 0 24 24v62z" }),
+  svg("rect", { class: "teal", x: 400, y: 168, width: 44, height: 30, rx: 8 }),
+  svg("path", { class: "light", d: "M408 183h8M422 183h14" }),
+  svg("path", { class: "neck", d: "M422 138v14M422 74v-14" }),
+  svg("circle", { class: "teal", cx: 422, cy: 56, r: 6 }),
+  svg("rect", { class: "steel edge", x: 386, y: 74, width: 72, height: 66, rx: 24 }),
+  svg("rect", { class: "visor", x: 394, y: 88, width: 56, height: 34, rx: 15 }),
+  svg("circle", { class: "eye", cx: 409, cy: 104, r: 5.5 }), svg("circle", { class: "eye", cx: 435, cy: 104, r: 5.5 }),
+  svg("path", { class: "arm", d: "M396 178 L368 138 L343 104" }),
+  svg("circle", { class: "joint", cx: 368, cy: 138, r: 7 }));
+
+const gripper = () => svg("path", { class: "gripper", d: "M328 106h26M330 106v14M352 106v14" });
+
+function tag(x, text) {
+  const width = Math.min(140, Math.max(58, 9.5 * text.length + 24));
+  return at(x, 268, svg("rect", { class: "tag", x: -width / 2, y: -15, width, height: 30, rx: 8 }),
+    svg("text", { class: "name", y: 6, "text-anchor": "middle", textLength: text.length > 12 ? width - 16 : null, lengthAdjust: "spacingAndGlyphs" }, text));
+}
+
+// ---------------------------------------------------------------------------------------------------- the scene
+
+class Shop {
+  #mine = svg("g", {});
+  #theirs = svg("g", {});
+  #top = at(240, 179, topBun());
+  #question = at(341, 134, svg("circle", { class: "bubble", r: 15 }), svg("text", { class: "guess", y: 7, "text-anchor": "middle" }, "?"));
+  #guests = svg("g", {});
+  #guest = null;
+
+  constructor(texts) {
+    this.picture = picture;
+    this.icon = icon;
+    const stripes = range(12).map((i) =>
+      svg("path", { class: i % 2 ? "stripe" : "stripe other", d: `M${40 * i} 0h40v26a20 13 0 0 1-40 0z` }));
+    this.element = svg("svg", { class: "scene shop", viewBox: "0 0 480 300", "aria-hidden": "true" },
+      svg("rect", { class: "wall", width: 480, height: 300 }), this.#guests, stripes,
+      cook(), robot(),
+      svg("rect", { class: "counter", y: 228, width: 480, height: 72 }), svg("rect", { class: "ledge", y: 222, width: 480, height: 14, rx: 4 }),
+      svg("ellipse", { class: "plate edge", cx: 240, cy: 225, rx: 68, ry: 7 }),
+      at(240, 205, bottomBun()),
+      at(240, 195, this.#mine), at(240, 184, this.#theirs), this.#top, this.#question, hand(), gripper(),
+      tag(66, texts.own("task.participant")), tag(414, texts.own("task.partner")));
+  }
+
+  clear(t) {
+    this.#mine.replaceChildren();
+    this.#theirs.replaceChildren();
+    this.#top.setAttribute("visibility", "hidden");
+    this.#question.setAttribute("visibility", "hidden");
+    this.#welcome(t, "wait");
+  }
+
+  hold(arm, t) {
+    this.clear(t);
+    this.#mine.replaceChildren(layer(0, arm));
+    this.#mine.setAttribute("transform", "translate(-102 -63)");
+    this.#question.removeAttribute("visibility");
+  }
+
+  show({ t, arms, good }) {
+    this.#mine.replaceChildren(layer(0, arms[0]));
+    this.#theirs.replaceChildren(layer(1, arms[1]));
+    this.#mine.removeAttribute("transform");
+    this.#top.removeAttribute("visibility");
+    this.#question.setAttribute("visibility", "hidden");
+    this.#welcome(t, good === null ? "wait" : good ? "good" : "bad");
+  }
+
+  /** Both layers fall at the same time, then the bun, then the customer makes up their mind. */
+  reveal(round) {
+    this.show(round);
+    if (still()) return [];
+    const fall = (x) => [
+      { transform: `translate(${x}px, -63px)`, easing: "ease-in-out" },
+      { transform: `translate(${0.35 * x}px, -50px)`, offset: 0.5, easing: "cubic-bezier(.5, 0, .9, .6)" },
+      { transform: "none" },
+    ];
+    const lid = [
+      { transform: "translate(240px, 130px)", opacity: 0 },
+      { transform: "translate(240px, 130px)", opacity: 0, offset: 0.4, easing: "ease-in" },
+      { transform: "translate(240px, 179px)", opacity: 1, offset: 0.7 },
+      { transform: "translate(240px, 179px)", opacity: 1 },
+    ];
+    const animations = [
+      this.#mine.animate(fall(-101), { duration: DROP, fill: "backwards" }),
+      this.#theirs.animate(fall(101), { duration: DROP, fill: "backwards" }),
+      this.#top.animate(lid, { duration: WHOLE }),
+    ];
+    const { moods } = this.#guest;
+    const mood = round.good === null ? null : moods[round.good ? "good" : "bad"];
+    if (mood) {
+      const when = (before, after) => [{ opacity: before }, { opacity: before, offset: 0.74 }, { opacity: after, offset: 0.78 }, { opacity: after }];
+      animations.push(moods.wait.animate(when(1, 0), { duration: WHOLE }), mood.animate(when(0, 1), { duration: WHOLE }));
+    }
+    return animations;
+  }
+
+  #welcome(t, mood) {
+    if (this.#guest?.t !== t) {
+      this.#guest = { t, ...customer(t) };
+      this.#guests.replaceChildren(this.#guest.node);
+    }
+    for (const [name, node] of Object.entries(this.#guest.moods)) node.classList.toggle("shown", name === mood);
+  }
+}

@@ -1,0 +1,297 @@
+// The casino: two rows of machines and two keys. A choice is echoed at once and sent in batches; what the machines
+// show, counts included, is what the server has answered.
+
+import { range } from "./counts.js";
+import { el, still, svg, typing, unseen } from "./dom.js";
+
+const GAP = 56; // ms between two pulls of a held key: 1000 pulls in just under a minute
+const FIRST = 260; // ms after which a held key repeats; a short press is one pull
+const MOST_UNANSWERED = 64;
+const FRAME = 24;
+
+const ROW_KEYS = [["ArrowUp", "w"], ["ArrowDown", "s"]];
+
+export function casino(app) {
+  const { state, texts } = app;
+  const { episode } = state;
+  const [rows, columns] = state.task.arms;
+  const twoRows = rows === 2;
+  const counts = new Map(episode.counts.map(({ arms, good, bad }) => [arms.join("-"), { good, bad }]));
+  let played = episode.played;
+  let coins = episode.good;
+  let over = episode.finished;
+  let frame = 0;
+  let shownAt = 0;
+  let latest = episode.latest;
+  let ready = performance.now();
+  const arrived = [];
+
+  // ------------------------------------------------------------------------------------------------ what is seen
+
+  const machines = new Map();
+  const rowButtons = range(rows).map((row) => el("button", {
+    type: "button", class: "row-button", "data-arm": row,
+    "aria-keyshortcuts": twoRows ? ROW_KEYS[row].map((key) => (key.length === 1 ? key.toUpperCase() : key)).join(" ") : String(row + 1),
+  }, el("kbd", { "aria-hidden": "true" }, twoRows ? ["▲", "▼"][row] : String(row + 1)), el("span", {}, texts.arm(0, row))));
+  const heads = range(columns).map((column) => el("div", { class: "column-head" }, texts.arm(1, column)));
+  const floor = el("div", { class: "floor", role: "group", "aria-label": texts.say("casino.machines") },
+    el("div", { class: "corner" }), heads,
+    range(rows).map((row) => [rowButtons[row], range(columns).map((column) => {
+      const made = machine(texts, texts.arm(0, row), texts.arm(1, column));
+      machines.set(`${row}-${column}`, made);
+      return made.element;
+    })]));
+  floor.style.setProperty("--columns", columns);
+
+  const figure = (name) => {
+    const value = el("b", {});
+    return { value, node: el("div", { class: "stat" }, el("span", { class: "soft" }, texts.say(name)), value) };
+  };
+  const won = figure("casino.coins");
+  const budget = figure("casino.budget");
+  const pulls = figure("casino.pulls");
+  const purse = el("div", { class: "fill" });
+  const news = el("p", { class: "news" });
+  const hint = el("p", { class: "soft keys" }, texts.say(twoRows ? "casino.keys" : "casino.digits", { n: rows }));
+  const element = el("div", { class: "task casino" },
+    el("div", { class: "play" },
+      el("div", { class: "stats" }, won.node, budget.node, pulls.node),
+      el("div", { class: "purse", "aria-hidden": "true" }, purse),
+      floor, news, hint));
+
+  function draw() {
+    for (const [key, { good, bad }] of counts) machines.get(key).count(good, bad);
+    won.value.textContent = texts.shown(coins);
+    budget.value.textContent = texts.shown(episode.rounds - played);
+    pulls.value.textContent = texts.shown(played);
+    purse.style.setProperty("width", `${(100 * (episode.rounds - played)) / episode.rounds}%`);
+    const at = latest && latest.arms.join("-");
+    for (const [key, made] of machines) made.light(key === at ? latest : null);
+    heads.forEach((head, column) => head.classList.toggle("latest", latest?.arms[1] === column));
+    if (latest) news.textContent = sentence(latest);
+    else news.textContent = app.opening;
+    element.dataset.played = played;
+    app.advance(played / episode.rounds);
+  }
+
+  const sentence = (round) => texts.say("casino.latest", {
+    t: round.t, mine: texts.arm(0, round.arms[0]), theirs: texts.arm(1, round.arms[1]), outcome: texts.outcome(round.good),
+  });
+
+  /** Answers come in batches; a few frames share them out, so that pulls follow each other instead of jumping. */
+  function play(now) {
+    frame = 0;
+    if (now - shownAt >= FRAME) {
+      shownAt = now;
+      for (const round of arrived.splice(0, Math.ceil(arrived.length / 6))) {
+        played = round.t;
+        latest = round;
+        if (round.good === null) continue;
+        const count = counts.get(round.arms.join("-"));
+        count[round.good ? "good" : "bad"] += 1;
+        coins += round.good ? 1 : 0;
+      }
+      draw();
+      speakSoon();
+    }
+    if (arrived.length) frame = requestAnimationFrame(play);
+    else if (played >= episode.rounds) end();
+  }
+
+  // ------------------------------------------------------------------------------------------------ what is heard
+
+  let spoken = 0;
+  let speaking = 0;
+  function speakSoon() {
+    clearTimeout(speaking);
+    const say = () => {
+      spoken = performance.now();
+      app.speak(`${sentence(latest)} ${texts.say("casino.summary", { n: coins, played })}`);
+    };
+    // A single pull is told when it is over; a held key only now and then.
+    speaking = setTimeout(say, performance.now() - spoken > 5000 && held.length ? 0 : 500);
+  }
+
+  // ------------------------------------------------------------------------------------------------ pulling
+
+  const held = []; // rows whose key or button is down, the latest last
+  const taps = []; // presses whose pull is still to come
+  let due = 0;
+  let timer = 0;
+  let last = -GAP;
+
+  function pull(row) {
+    const now = performance.now();
+    if (over || now - last < GAP - 4) return;
+    if (app.unsent().length >= MOST_UNANSWERED) {
+      news.textContent = texts.say("casino.behind");
+      return;
+    }
+    if (!app.choose(row, Math.round(now - ready))) {
+      stop();
+      return;
+    }
+    last = now;
+    ready = now;
+    echo(row);
+  }
+
+  let fading = 0;
+  function aim(row) {
+    rowButtons.forEach((button, i) => button.classList.toggle("picked", i === row));
+    for (const [key, made] of machines) made.element.classList.toggle("aimed", key.startsWith(`${row}-`));
+  }
+
+  function echo(row) {
+    aim(row);
+    fade();
+  }
+
+  function fade() {
+    clearTimeout(fading);
+    fading = setTimeout(() => held.length || aim(-1), 220);
+  }
+
+  /** Every press is a pull of its own, even where it comes too soon after the last; a held row goes on by itself. */
+  function press(row) {
+    if (held.includes(row)) return;
+    held.push(row);
+    if (taps.length < 4) taps.push(row);
+    due = performance.now() + FIRST;
+    schedule();
+  }
+
+  function schedule() {
+    clearTimeout(timer);
+    const now = performance.now();
+    if (!taps.length && !held.length) return;
+    const wait = (taps.length ? last + GAP : due) - now;
+    if (wait > 0) timer = setTimeout(turn, wait);
+    else turn();
+  }
+
+  function turn() {
+    const now = performance.now();
+    if (taps.length) pull(taps.shift());
+    else if (held.length) {
+      pull(held.at(-1));
+      due = now - due > GAP ? now + GAP : due + GAP; // after a hiccup go on, do not catch up in a burst
+    }
+    timer = setTimeout(schedule, 0);
+  }
+
+  function release(row) {
+    const place = held.indexOf(row);
+    if (place >= 0) held.splice(place, 1);
+    fade();
+  }
+
+  function stop() {
+    held.length = 0;
+    taps.length = 0;
+    clearTimeout(timer);
+  }
+
+  const rowOf = (event) => {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    const found = twoRows ? ROW_KEYS.findIndex((keys) => keys.includes(key)) : -1;
+    return found >= 0 ? found : range(rows).findIndex((row) => key === String(row + 1));
+  };
+  app.keys((event) => {
+    const row = rowOf(event);
+    if (row < 0 || typing(event)) return;
+    event.preventDefault();
+    if (!event.repeat) press(row);
+  });
+  const up = (event) => release(rowOf(event));
+  addEventListener("keyup", up);
+  addEventListener("blur", stop);
+  document.addEventListener("visibilitychange", stop);
+
+  for (const [row, button] of rowButtons.entries()) {
+    let touched = false;
+    button.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      touched = true;
+      button.setPointerCapture?.(event.pointerId);
+      press(row);
+    });
+    for (const kind of ["pointerup", "pointercancel", "lostpointercapture"]) button.addEventListener(kind, () => release(row));
+    button.addEventListener("contextmenu", (event) => event.preventDefault());
+    // A click without a pointer comes from Enter, Space or a screen reader.
+    button.addEventListener("click", () => {
+      if (!touched) pull(row);
+      touched = false;
+    });
+  }
+
+  function end() {
+    if (over) return;
+    over = true;
+    stop();
+    setTimeout(() => app.next(), still() ? 300 : 900);
+  }
+
+  draw();
+  return {
+    element,
+    answered({ rounds }) {
+      arrived.push(...rounds.filter((round) => round.t > Math.max(played, arrived.at(-1)?.t ?? 0)));
+      if (!frame && arrived.length) frame = requestAnimationFrame(play);
+    },
+    close() {
+      stop();
+      over = true;
+      cancelAnimationFrame(frame);
+      clearTimeout(speaking);
+      clearTimeout(fading);
+      removeEventListener("keyup", up);
+      removeEventListener("blur", stop);
+      document.removeEventListener("visibilitychange", stop);
+    },
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- one machine
+
+function machine(texts, row, column) {
+  const coin = svg("g", { class: "coin" }, svg("circle", { cx: 0, cy: 0, r: 17 }),
+    svg("path", { d: "M0-10l3 6.5 7 .8-5.2 4.8 1.4 7L0 5.6-6.2 9l1.4-7L-10-2.7l7-.8z" }));
+  const nothing = svg("path", { class: "nothing", d: "M-13 0h26" });
+  const drawing = svg("svg", { class: "machine-drawing", viewBox: "0 0 132 112", "aria-hidden": "true" },
+    svg("path", { class: "lever", d: "M112 66V30" }), svg("circle", { class: "knob", cx: 112, cy: 26, r: 8 }),
+    svg("path", { class: "cabinet", d: "M14 108V34Q14 8 58 8t44 26v74z" }),
+    svg("path", { class: "lamp", d: "M34 26q24-12 48 0" }),
+    svg("rect", { class: "screen", x: 26, y: 36, width: 64, height: 44, rx: 8 }),
+    svg("g", { transform: "translate(58 58)" }, svg("g", { class: "waiting-dots" },
+      [-12, 0, 12].map((cx) => svg("circle", { cx, cy: 0, r: 3 }))), nothing, coin),
+    svg("rect", { class: "tray", x: 30, y: 90, width: 56, height: 9, rx: 4.5 }));
+  const good = el("b", {});
+  const bad = el("b", {});
+  const element = el("div", { class: "machine", role: "group", "aria-label": `${row}, ${column}` }, drawing,
+    el("div", { class: "tally" },
+      el("span", { class: "lucky" }, token("lucky"), good, unseen(` ${texts.own("task.good")}, `)),
+      el("span", { class: "unlucky" }, token("unlucky"), bad, unseen(` ${texts.own("task.bad")}`))));
+  let shown = 0;
+  return {
+    element,
+    count(lucky, unlucky) {
+      good.textContent = texts.shown(lucky);
+      bad.textContent = texts.shown(unlucky);
+    },
+    light(round) {
+      element.classList.toggle("latest", round !== null);
+      if (!round || round.t === shown) return;
+      shown = round.t;
+      element.dataset.outcome = round.good === null ? "" : round.good ? "good" : "bad";
+      if (round.good && !still()) {
+        coin.animate([{ transform: "scale(.6)" }, { transform: "none" }], { duration: 130, easing: "ease-out" });
+      }
+    },
+  };
+}
+
+function token(kind) {
+  return svg("svg", { class: `token ${kind}`, viewBox: "-10 -10 20 20", "aria-hidden": "true" },
+    svg("circle", { r: 8 }), kind === "unlucky" && svg("path", { d: "M-4 0h8" }));
+}

@@ -1,0 +1,66 @@
+// The table of outcomes per configuration: rows are the participant's arms, columns the partner's.
+
+import { el, svg, unseen } from "./dom.js";
+
+export function face(good) {
+  return svg("svg", { class: `face ${good ? "good" : "bad"}`, viewBox: "0 0 24 24", "aria-hidden": "true" },
+    svg("circle", { cx: 12, cy: 12, r: 10 }),
+    svg("path", { class: "line", d: good ? "M7.5 14q4.5 5 9 0" : "M7.5 17q4.5-5 9 0" }),
+    svg("path", { class: "line", d: good ? "M8.5 8.5v1.5M15.5 8.5v1.5" : "M7 8l3 1.5M17 8l-3 1.5" }));
+}
+
+export class Counts {
+  #cells = new Map();
+  #texts;
+  good = 0;
+  bad = 0;
+
+  /** `picture(i, j)` may give a drawing for a cell. */
+  constructor(state, texts, picture = null) {
+    this.#texts = texts;
+    const [rows, columns] = state.task.arms;
+    const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
+      range(columns).map((j) => el("th", { scope: "col" }, texts.arm(1, j))));
+    const body = range(rows).map((i) => el("tr", {}, el("th", { scope: "row" }, texts.arm(0, i)),
+      range(columns).map((j) => this.#cell(i, j, picture?.(i, j)))));
+    this.element = el("div", { class: "scroll" }, el("table", { class: "counts" },
+      el("caption", {}, texts.say("counts.caption", { configuration: texts.own("task.configuration") })),
+      el("thead", {}, head), el("tbody", {}, body)));
+    for (const { arms, good, bad } of state.episode.counts) this.#set(arms, good, bad);
+    this.good = state.episode.good;
+    this.bad = state.episode.bad;
+  }
+
+  #cell(i, j, picture) {
+    const good = el("b", {});
+    const bad = el("b", {});
+    const node = el("td", {}, el("div", { class: "cell" }, picture, el("div", { class: "tally" },
+      el("span", {}, face(true), good, unseen(` ${this.#texts.own("task.good")}, `)),
+      el("span", {}, face(false), bad, unseen(` ${this.#texts.own("task.bad")}`)))));
+    this.#cells.set(`${i}-${j}`, { node, good, bad, counts: [0, 0] });
+    return node;
+  }
+
+  #set([i, j], good, bad) {
+    const cell = this.#cells.get(`${i}-${j}`);
+    cell.counts = [good, bad];
+    cell.good.textContent = this.#texts.shown(good);
+    cell.bad.textContent = this.#texts.shown(bad);
+  }
+
+  /** A round that the server has answered. */
+  add({ arms: [i, j], good }) {
+    if (good === null) return;
+    const [before, worse] = this.#cells.get(`${i}-${j}`).counts;
+    this.#set([i, j], before + (good ? 1 : 0), worse + (good ? 0 : 1));
+    if (good) this.good += 1;
+    else this.bad += 1;
+  }
+
+  /** Mark the latest configuration; null: none. */
+  mark(arms) {
+    for (const [key, { node }] of this.#cells) node.classList.toggle("latest", arms !== null && key === arms.join("-"));
+  }
+}
+
+export const range = (n) => Array.from({ length: n }, (_, i) => i);

@@ -1,0 +1,95 @@
+// What stands around every step: title, language, ribbon, progress, banner, heading and the voice for screen readers.
+
+import { el } from "./dom.js";
+import { languageName } from "./text.js";
+
+export class Frame {
+  #banner = el("p", { class: "banner", role: "status", hidden: true });
+  #hint = el("p", { class: "banner hint", role: "status", hidden: true });
+  #voice = el("p", { class: "unseen", "aria-live": "polite" });
+  #ribbon = el("p", { class: "ribbon", hidden: true });
+  #bar = el("div", { class: "fill" });
+  #steps = el("span", { class: "steps" });
+  #meter = el("div", { class: "meter", role: "progressbar", "aria-valuemin": "0" }, this.#bar);
+  #progress = el("div", { class: "progress", hidden: true }, this.#meter, this.#steps);
+  #title = el("p", { class: "study" });
+  #tools = el("div", { class: "tools" });
+  #step = el("div", { class: "step" });
+  #hinted = 0;
+  #done = 0;
+  #total = 1;
+
+  constructor(header, main) {
+    this.main = main;
+    header.replaceChildren(el("div", { class: "bar" }, this.#title, this.#tools), this.#ribbon, this.#progress);
+    main.replaceChildren(this.#banner, this.#hint, this.#step, this.#voice);
+    main.removeAttribute("aria-busy");
+  }
+
+  /** Title, ribbon and the choice of language. */
+  dress({ title, kind, languages, texts, onLanguage }) {
+    document.documentElement.lang = texts.language;
+    document.title = title;
+    this.#title.textContent = title;
+    this.#ribbon.hidden = kind === "real";
+    if (kind !== "real") this.#ribbon.textContent = texts.say(`ribbon.${kind}`);
+    const choice = el("select", { id: "language", onchange: () => onLanguage(choice.value) },
+      languages.map((language) => el("option", { value: language, lang: language }, languageName(language))));
+    choice.value = texts.language;
+    const focused = document.activeElement?.id === "language";
+    this.#tools.replaceChildren(...(languages.length > 1
+      ? [el("label", { for: "language", class: "unseen" }, texts.say("language.label")), choice] : []));
+    if (focused) choice.focus();
+  }
+
+  /** How far the whole study is, in steps. */
+  progress(done, total, texts) {
+    this.#done = done;
+    this.#total = total;
+    this.#progress.hidden = false;
+    this.#steps.textContent = texts.say("progress.short", { done, total });
+    this.#meter.setAttribute("aria-label", texts.say("progress.label"));
+    this.#meter.setAttribute("aria-valuemax", String(total));
+    this.#meter.setAttribute("aria-valuenow", String(done));
+    this.#meter.setAttribute("aria-valuetext", texts.say("progress.long", { done, total }));
+    this.within(0);
+  }
+
+  /** How much of the present step is done. */
+  within(part) {
+    this.#bar.style.setProperty("width", `${(100 * Math.min(this.#done + part, this.#total)) / this.#total}%`);
+  }
+
+  /** A new page below the bar; the focus goes to its heading unless it only replaces itself. */
+  show({ heading, body, layout = "", focus = true }) {
+    const title = el("h1", { tabindex: "-1" }, heading);
+    this.#step.replaceChildren(title, ...body.flat(Infinity).filter(Boolean));
+    this.main.className = layout;
+    if (focus) {
+      scrollTo(0, 0);
+      title.focus({ preventScroll: true });
+    }
+  }
+
+  hideProgress() {
+    this.#progress.hidden = true;
+  }
+
+  /** The calm line about the connection; null takes it away. */
+  banner(text) {
+    this.#banner.hidden = text === null;
+    this.#banner.textContent = text ?? "";
+  }
+
+  /** A remark that goes away by itself. */
+  hint(text) {
+    clearTimeout(this.#hinted);
+    this.#hint.hidden = false;
+    this.#hint.textContent = text;
+    this.#hinted = setTimeout(() => { this.#hint.hidden = true; }, 8000);
+  }
+
+  speak(text) {
+    this.#voice.textContent = text;
+  }
+}

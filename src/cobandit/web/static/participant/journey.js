@@ -1,0 +1,344 @@
+// A participant's way through the study: the server says which step it is, this draws it and sends what is done.
+
+import { api, Events, Link, Trouble } from "./api.js";
+import { burger } from "./burger.js";
+import { casino } from "./casino.js";
+import { el } from "./dom.js";
+import { grid } from "./grid.js";
+import { Moves, Sender } from "./moves.js";
+import { STEPS } from "./steps.js";
+import { lasting, passing, uuid } from "./store.js";
+import { oneTab } from "./tabs.js";
+
+const TASKS = { burger, casino, grid };
+
+export class Journey {
+  #token;
+  #frame;
+  #words;
+  #language;
+  #texts;
+  #state = null;
+  #drawn = ""; // the step that is on the page
+  #task = null;
+  #keys = null;
+  #since = 0;
+  #moves;
+  #sender = null;
+  #link;
+  #events;
+  #tab;
+  #on = false;
+  #turn = 0;
+  #lastInput = performance.now();
+  #warned = false;
+  #errors = 0;
+  #stored = 0; // rounds of the present episode that the server has
+
+  constructor({ token, frame, words, language, texts }) {
+    this.#token = token;
+    this.#frame = frame;
+    this.#words = words;
+    this.#language = language;
+    this.#texts = texts;
+    this.#moves = new Moves(lasting, `cobandit:moves:${token}`);
+    this.#events = new Events(token);
+    this.#link = new Link((lost) => this.#connection(lost));
+    this.#watch();
+  }
+
+  start() {
+    this.#events.note("load");
+    this.#tab = oneTab(`cobandit:${this.#token}`, { active: () => this.#wakeUp(), passive: () => this.#stepAside() });
+  }
+
+  // ------------------------------------------------------------------------------------------------ tabs and time
+
+  #wakeUp() {
+    this.#on = true;
+    this.#refresh();
+  }
+
+  #stepAside() {
+    this.#on = false;
+    this.#turn += 1;
+    this.#sender?.stop();
+    this.#clear();
+    this.#frame.banner(null);
+    this.#drawn = "elsewhere";
+    this.#frame.main.dataset.step = "elsewhere";
+    const take = () => {
+      this.#events.note("takeover");
+      this.#tab.take();
+    };
+    this.#frame.show({
+      heading: this.#texts.say("elsewhere.heading"),
+      body: [
+        el("p", {}, this.#texts.say("elsewhere.text")),
+        el("div", { class: "actions" }, el("button", { type: "button", class: "primary", onclick: take }, this.#texts.say("elsewhere.here"))),
+      ],
+    });
+  }
+
+  #watch() {
+    const awake = () => {
+      this.#lastInput = performance.now();
+      this.#warned = false;
+    };
+    for (const kind of ["keydown", "pointerdown", "touchstart", "input"]) addEventListener(kind, awake, { passive: true });
+    setInterval(() => this.#idle(), 1000);
+    addEventListener("keydown", (event) => this.#keys?.(event));
+    addEventListener("online", () => this.#events.note("online"));
+    addEventListener("offline", () => this.#events.note("offline"));
+    document.addEventListener("visibilitychange", () => this.#events.note(document.visibilityState === "hidden" ? "hidden" : "visible"));
+    addEventListener("error", (event) => this.#complain(event.message));
+    addEventListener("unhandledrejection", (event) => this.#complain(String(event.reason)));
+    // A page that the browser kept aside must neither hold the lock there nor come back with an old round.
+    addEventListener("pagehide", () => {
+      this.#sender?.stop();
+      this.#tab?.leave();
+    });
+    addEventListener("pageshow", (event) => {
+      if (event.persisted) this.#tab?.claim();
+    });
+  }
+
+  #complain(message) {
+    this.#errors += 1;
+    if (this.#errors <= 5) this.#events.note("error", { message: String(message).slice(0, 300) });
+  }
+
+  #idle() {
+    const limits = this.#state?.limits;
+    if (!this.#on || !limits || this.#warned || this.#state.step.kind === "thanks") return;
+    if (performance.now() - this.#lastInput < 1000 * limits.warn_seconds) return;
+    this.#warned = true;
+    this.#events.note("warned");
+    const say = (key, values) => this.#texts.say(key, values);
+    const dialog = el("dialog", { "aria-labelledby": "idle-heading" },
+      el("h2", { id: "idle-heading" }, say("idle.heading")),
+      el("p", {}, say("idle.text", { n: Math.max(1, Math.round(limits.idle_seconds / 60)) })),
+      el("div", { class: "actions" }, el("button", { type: "button", class: "primary", onclick: () => dialog.close() }, say("idle.here"))));
+    dialog.addEventListener("close", () => dialog.remove());
+    document.body.append(dialog);
+    dialog.showModal();
+  }
+
+  #connection(lost) {
+    const key = this.#moves.size || this.#state?.step.kind === "episode" ? "connection.lost" : "connection.waiting";
+    this.#frame.banner(lost && this.#on ? this.#texts.say(key) : null);
+  }
+
+  // ------------------------------------------------------------------------------------------------ state
+
+  /** The state as the server has it, in the language that was chosen. */
+  async #refresh(focus = true) {
+    const turn = (this.#turn += 1);
+    const wanted = () => this.#on && turn === this.#turn;
+    try {
+      const state = await this.#link.insist(() => api.state(this.#token, this.#language()), wanted);
+      if (wanted()) await this.#show(state, focus);
+    } catch (trouble) {
+      if (wanted()) this.#refuse(trouble);
+    }
+  }
+
+  async #show(state, focus = true) {
+    const chosen = this.#language();
+    if (chosen && state.language !== chosen && state.languages.includes(chosen)) {
+      await this.#refresh(focus);
+      return;
+    }
+    const turn = this.#turn;
+    const texts = (await this.#words(state.language)).with(state.texts);
+    if (!this.#on || turn !== this.#turn) return;
+    this.#clear();
+    this.#texts = texts;
+    const again = this.#drawn === state.step.id;
+    this.#drawn = state.step.id;
+    this.#state = state;
+    this.#since = performance.now();
+    this.#frame.dress({
+      title: state.title, kind: state.kind, languages: state.languages, texts,
+      onLanguage: (language) => {
+        this.#language(language);
+        this.#events.note("language", { language });
+        this.#refresh(false);
+      },
+    });
+    this.#frame.progress(state.progress.done, state.progress.total, texts);
+    this.#frame.main.dataset.step = state.step.id;
+    if (state.step.kind === "episode") this.#play(focus && !again);
+    else this.#draw(focus && !again);
+    this.#connection(this.#link.lost);
+  }
+
+  #clear() {
+    this.#task?.close();
+    this.#task = null;
+    this.#keys = null;
+  }
+
+  #lent() {
+    const { step } = this.#state;
+    return {
+      state: this.#state,
+      texts: this.#texts,
+      answer: (answers) => this.#answer(step.id, answers),
+      decline: () => this.#decline(),
+      draft: draft(this.#token, step.id),
+      keys: (handler) => { this.#keys = handler; },
+      again: this.#again(),
+    };
+  }
+
+  #draw(focus) {
+    this.#moves.fit(null, 0);
+    this.#frame.show({ ...STEPS[this.#state.step.kind](this.#lent()), focus });
+  }
+
+  /** Where a finished person came from, if someone else may begin there. */
+  #again() {
+    const from = lasting.get(`cobandit:from:${this.#token}`);
+    if (!from || (from.named && this.#state.kind === "real")) return null;
+    return { href: from.href, forget: () => lasting.remove(from.name) };
+  }
+
+  #decline() {
+    const say = (key) => this.#texts.say(key);
+    this.#frame.show({
+      heading: say("declined.heading"),
+      body: [
+        el("p", {}, say("declined.text")),
+        el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", onclick: () => this.#draw(true) }, say("declined.back"))),
+      ],
+    });
+  }
+
+  async #answer(step, answers) {
+    const ms = Math.round(performance.now() - this.#since);
+    const turn = this.#turn;
+    const wanted = () => this.#on && turn === this.#turn;
+    try {
+      const reply = await this.#link.insist(() => api.answer(this.#token, step, this.#language(), { answers, ms }), wanted);
+      if (!wanted()) return null;
+      if (reply.accepted) {
+        draft(this.#token, step).forget();
+        await this.#show(reply.state);
+      }
+      return reply;
+    } catch (trouble) {
+      if (wanted()) this.#refuse(trouble);
+      return null;
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------------ rounds
+
+  #play(focus) {
+    const { episode, task } = this.#state;
+    const texts = this.#texts;
+    this.#stored = episode.played;
+    this.#moves.reload();
+    this.#moves.fit(episode.index, episode.played);
+    const several = episode.sets > 1 || episode.episodes > 1;
+    const app = {
+      state: this.#state,
+      texts,
+      opening: episode.practice ? texts.say("episode.practice") : episode.set > 1 && episode.episode === 1 ? texts.say("episode.new") : texts.say("episode.first"),
+      keys: (handler) => { this.#keys = handler; },
+      speak: (text) => this.#frame.speak(text),
+      advance: (part) => this.#frame.within(part),
+      shown: (played) => { this.#frame.main.dataset.shown = String(played); },
+      unsent: () => this.#moves.all,
+      choose: (arm, ms) => this.#choose(arm, ms),
+      next: () => this.#refresh(),
+    };
+    this.#frame.main.dataset.shown = String(episode.played);
+    this.#task = (TASKS[task.kind] ?? grid)(app);
+    this.#frame.show({ heading: this.#title(several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide", focus });
+    this.#sender?.stop();
+    const mine = () => this.#on && sender === this.#sender;
+    const sender = new Sender(
+      this.#moves,
+      (batch) => this.#link.insist(() => api.rounds(this.#token, this.#language(), batch), mine),
+      (reply) => this.#answered(reply),
+      (trouble) => mine() && this.#refuse(trouble),
+    );
+    this.#sender = sender;
+    sender.kick();
+    this.#count();
+  }
+
+  #title(several) {
+    const { practice, set, sets, episode, episodes } = this.#state.episode;
+    const kind = this.#texts.knows(`episode.${this.#state.task.kind}.one`) ? this.#state.task.kind : "grid";
+    if (practice) return this.#texts.say(`episode.${kind}.trial`);
+    if (episodes > 1) return this.#texts.say(`episode.${kind}.many`, { set, sets, episode, episodes });
+    return several ? this.#texts.say("episode.part", { set, sets }) : this.#texts.say(`episode.${kind}.one`);
+  }
+
+  #choose(arm, ms) {
+    const { index, rounds } = this.#state.episode;
+    const t = this.#moves.next(this.#stored);
+    if (t > rounds || !this.#on) return false;
+    this.#moves.add({ episode: index, t, arm, key: uuid(), ms: Math.max(0, ms) });
+    this.#count();
+    this.#sender.kick();
+    return true;
+  }
+
+  #answered(reply) {
+    this.#stored = reply.played;
+    this.#task?.answered(reply);
+    this.#count();
+  }
+
+  #count() {
+    this.#frame.main.dataset.unsent = String(this.#moves.size);
+  }
+
+  // ------------------------------------------------------------------------------------------------ trouble
+
+  #refuse(trouble) {
+    if (!(trouble instanceof Trouble)) throw trouble;
+    if (trouble.status === 409) this.#catchUp(trouble);
+    else if (trouble.status === 404) this.#end("unknown");
+    else if (trouble.status === 403) this.#end(trouble.code === "closed" ? "closed" : "forbidden");
+    else {
+      this.#complain(`${trouble.status} ${trouble.code}: ${trouble.message}`);
+      this.#moves.fit(null, 0);
+      this.#end("trouble", true);
+    }
+  }
+
+  /** The server is elsewhere than this page thought: go there, and say so kindly. */
+  async #catchUp(trouble) {
+    const key = trouble.code === "already-played" || trouble.code === "already-answered" ? "conflict.played" : "conflict.moved";
+    const state = trouble.state;
+    if (state) await this.#show(state, false);
+    else await this.#refresh(false);
+    this.#frame.hint(this.#texts.say(key));
+  }
+
+  #end(page, reload = false) {
+    this.#clear();
+    this.#sender?.stop();
+    this.#frame.hideProgress();
+    this.#frame.main.dataset.step = page;
+    this.#frame.show({
+      heading: this.#texts.say(`${page}.title`),
+      body: [
+        el("p", {}, this.#texts.say(`${page}.text`)),
+        reload && el("div", { class: "actions" },
+          el("button", { type: "button", class: "primary", onclick: () => location.reload() }, this.#texts.say("reload"))),
+      ],
+    });
+  }
+}
+
+/** Answers as far as they are filled in, for as long as the tab lives. */
+function draft(token, step) {
+  const name = `cobandit:draft:${token}:${step}`;
+  return { read: () => passing.get(name) ?? {}, keep: (answers) => passing.set(name, answers), forget: () => passing.remove(name) };
+}

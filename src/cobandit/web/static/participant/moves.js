@@ -1,0 +1,130 @@
+// Choices that the server has not answered yet. Each is kept in the browser before it is sent, under a key that makes
+// sending it twice harmless, so neither a reload nor a lost connection loses or doubles one.
+
+export const MOST_AT_ONCE = 200;
+
+export class Moves {
+  #store;
+  #name;
+  #kept;
+
+  constructor(store, name) {
+    this.#store = store;
+    this.#name = name;
+    this.reload();
+  }
+
+  /** Read again what is kept: another tab may have added to it. */
+  reload() {
+    const kept = this.#store.get(this.#name);
+    this.#kept = Array.isArray(kept) ? kept.filter(sound) : [];
+  }
+
+  get size() {
+    return this.#kept.length;
+  }
+
+  get all() {
+    return [...this.#kept];
+  }
+
+  /** The round that comes after everything played and everything chosen. */
+  next(played) {
+    return Math.max(played, this.#kept.at(-1)?.t ?? 0) + 1;
+  }
+
+  add(move) {
+    this.#kept.push(move);
+    this.#save();
+  }
+
+  /** The next request: the episode and its moves in order. */
+  batch(limit = MOST_AT_ONCE) {
+    const { episode } = this.#kept[0];
+    const moves = this.#kept.slice(0, limit).filter((move) => move.episode === episode);
+    return { episode, moves: moves.map(({ t, arm, key, ms }) => ({ t, arm, key, ms })) };
+  }
+
+  /** The server has stored the rounds up to `t`. */
+  settle(episode, t) {
+    this.#keep((move) => move.episode !== episode || move.t > t);
+  }
+
+  /**
+   * Keep only what fits a state in which `played` rounds of `episode` are stored: the moves that follow without a gap.
+   * `episode` null: nothing fits. Returns how many moves were given up although the server has not their round.
+   */
+  fit(episode, played) {
+    let t = played;
+    let given = 0;
+    this.#keep((move) => {
+      if (move.episode === episode && move.t === t + 1) {
+        t += 1;
+        return true;
+      }
+      if (move.episode === episode && move.t > played) given += 1;
+      return false;
+    });
+    return given;
+  }
+
+  #keep(fits) {
+    const before = this.#kept.length;
+    this.#kept = this.#kept.filter(fits);
+    if (this.#kept.length !== before) this.#save();
+  }
+
+  #save() {
+    if (this.#kept.length) this.#store.set(this.#name, this.#kept);
+    else this.#store.remove(this.#name);
+  }
+}
+
+function sound(move) {
+  return Number.isInteger(move?.episode) && Number.isInteger(move.t) && Number.isInteger(move.arm)
+    && typeof move.key === "string" && Number.isInteger(move.ms);
+}
+
+/** Sends what is kept: one request at a time, and all that came up meanwhile in the next. */
+export class Sender {
+  #moves;
+  #post;
+  #answered;
+  #refused;
+  #busy = false;
+  #stopped = false;
+
+  /** `post(batch)` tries until an answer comes; `answered(reply)` and `refused(trouble)` are told of it. */
+  constructor(moves, post, answered, refused) {
+    this.#moves = moves;
+    this.#post = post;
+    this.#answered = answered;
+    this.#refused = refused;
+  }
+
+  stop() {
+    this.#stopped = true;
+  }
+
+  async kick() {
+    if (this.#busy || this.#stopped) return;
+    this.#busy = true;
+    try {
+      while (this.#moves.size && !this.#stopped) {
+        const batch = this.#moves.batch();
+        let reply;
+        try {
+          reply = await this.#post(batch);
+        } catch (trouble) {
+          if (!this.#stopped) this.#refused(trouble);
+          return;
+        }
+        if (this.#stopped) return;
+        this.#moves.settle(batch.episode, batch.moves.at(-1).t);
+        this.#answered(reply);
+      }
+    } finally {
+      this.#busy = false;
+    }
+  }
+}

@@ -1,0 +1,104 @@
+// The open link: welcome and consent. Agreeing makes the participant, once, whatever is clicked or lost meanwhile.
+
+import { api, Link, pageOf, Trouble } from "./api.js";
+import { el } from "./dom.js";
+import { consentPage } from "./steps.js";
+import { lasting, uuid } from "./store.js";
+
+const IDS = ["PROLIFIC_PID", "survey_code", "id", "workerId", "label"];
+const OURS = ["language", "demo"];
+const PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"; // what MTurk puts in place of an assignment that nobody has accepted
+
+export async function openLink({ study, demo, frame, words, language, texts }) {
+  const query = new URLSearchParams(location.search);
+  const recruiting = Object.fromEntries([...query].filter(([name]) => !OURS.includes(name)).slice(0, 20)
+    .map(([name, value]) => [name.slice(0, 100), value.slice(0, 200)]));
+  const kind = demo ? "demo" : "real";
+  const ids = IDS.filter((name) => recruiting[name]).map((name) => `${name}=${recruiting[name]}`).join("&");
+  const name = `cobandit:open:${study}:${kind}:${ids}`;
+  const link = new Link((lost) => frame.banner(lost ? texts.say("connection.waiting") : null));
+
+  async function known() {
+    const token = kind === "real" && lasting.get(name)?.token;
+    if (!token) return false;
+    try {
+      await link.insist(() => api.state(token));
+    } catch (trouble) {
+      if (trouble.status === 404) lasting.remove(name);
+      return false;
+    }
+    location.replace(pageOf(token));
+    return true;
+  }
+
+  async function draw(focus = true) {
+    let info;
+    try {
+      info = await link.insist(() => api.study(study, language()));
+    } catch (trouble) {
+      refuse(trouble);
+      return;
+    }
+    texts = (await words(info.language)).with(info.texts);
+    frame.dress({
+      title: info.title, kind, languages: info.languages, texts,
+      onLanguage(chosen) {
+        language(chosen);
+        draw(false);
+      },
+    });
+    frame.main.dataset.step = "consent";
+    if (!info.open && kind === "real") {
+      frame.show({ heading: texts.say("closed.title"), body: [el("p", {}, texts.say("closed.text"))] });
+      return;
+    }
+    frame.show({
+      heading: texts.say("consent.heading"), focus,
+      body: consentPage({
+        texts, text: info.consent.text, decline,
+        note: recruiting.assignmentId === PREVIEW ? texts.say("consent.preview") : null,
+        agree: () => begin(info),
+      }),
+    });
+  }
+
+  async function begin(info) {
+    const key = lasting.get(name)?.key ?? uuid();
+    lasting.set(name, { key });
+    const body = {
+      key, consent_version: info.consent.version, language: info.language,
+      demo, recruiting,
+    };
+    try {
+      const { token } = await link.insist(() => api.begin(study, body));
+      // A demo begins anew with each visit, so only its page knows it.
+      if (kind === "real") lasting.set(name, { token });
+      else lasting.remove(name);
+      lasting.set(`cobandit:from:${token}`, { href: location.href, name, named: Boolean(ids) });
+      location.replace(pageOf(token));
+      await new Promise(() => {}); // the button stays as it is until the next page is there
+    } catch (trouble) {
+      refuse(trouble);
+    }
+  }
+
+  function decline() {
+    frame.show({
+      heading: texts.say("declined.heading"),
+      body: [
+        el("p", {}, texts.say("declined.text")),
+        el("div", { class: "actions" },
+          el("button", { type: "button", class: "quiet", onclick: () => draw() }, texts.say("declined.back"))),
+      ],
+    });
+  }
+
+  function refuse(trouble) {
+    if (!(trouble instanceof Trouble)) throw trouble;
+    const page = trouble.code === "closed" ? "closed" : { 403: "forbidden", 404: "unknown" }[trouble.status] ?? "trouble";
+    frame.main.dataset.step = page;
+    frame.show({ heading: texts.say(`${page}.title`), body: [el("p", {}, texts.say(`${page}.text`))] });
+  }
+
+  if (!(await known())) await draw();
+}

@@ -1,0 +1,293 @@
+// The pages around the task: consent, questions, instructions, quiz, rest, survey and thanks. Each takes what the app
+// lends it ({ state, texts, answer, draft, ... }) and gives the elements below the heading.
+
+import { el, paragraphs, typing, unseen } from "./dom.js";
+
+/** `{ heading, body }` of a step. */
+export const STEPS = { consent, demographics, instructions, quiz, rest, survey, thanks };
+
+function button(text, attributes = {}) {
+  return el("button", { type: "button", class: "primary", ...attributes }, text);
+}
+
+/** A button that cannot be pressed twice while an answer is under way; it keeps the focus. */
+function once(node, act) {
+  node.addEventListener("click", async (event) => {
+    event.preventDefault();
+    if (node.getAttribute("aria-disabled") === "true") return;
+    node.setAttribute("aria-disabled", "true");
+    try {
+      await act();
+    } finally {
+      node.removeAttribute("aria-disabled");
+    }
+  });
+  return node;
+}
+
+// ---------------------------------------------------------------------------------------------------- consent
+
+export function consentPage({ texts, text, agree, decline, note = null }) {
+  return [
+    el("div", { class: "card prose" }, paragraphs(text)),
+    note && el("p", { class: "note" }, note),
+    el("div", { class: "actions" },
+      once(button(texts.say("consent.agree"), { "aria-disabled": note ? "true" : null }), agree),
+      el("button", { type: "button", class: "quiet", onclick: decline }, texts.say("consent.decline"))),
+  ];
+}
+
+function consent({ state, texts, answer, decline }) {
+  return {
+    heading: texts.say("consent.heading"),
+    body: consentPage({
+      texts, text: state.consent.text, decline, agree: () => answer({ version: state.consent.version }),
+    }),
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- questions
+
+/** A form of fields `{ id, node, read, fail }`; `read` gives a value or throws the key of a message. */
+function form({ texts, draft, fields, submit, action }) {
+  const summary = el("p", { class: "problem", role: "alert", hidden: true });
+  const go = button(action, { type: "submit" });
+  const made = el("form", { class: "form", novalidate: true }, fields.map((field) => field.node), summary,
+    el("div", { class: "actions" }, go));
+  made.addEventListener("input", () => draft.keep(Object.fromEntries(fields.map((field) => [field.id, field.raw()]))));
+
+  const show = (wrong, message) => {
+    for (const field of fields) field.fail(wrong.get(field.id) ?? "");
+    summary.hidden = !message;
+    summary.textContent = message;
+    const first = fields.find((field) => wrong.has(field.id));
+    first?.focus();
+  };
+
+  made.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (go.getAttribute("aria-disabled") === "true") return;
+    const answers = {};
+    const wrong = new Map();
+    for (const field of fields) {
+      try {
+        answers[field.id] = field.read();
+      } catch (problem) {
+        wrong.set(field.id, problem.message);
+      }
+    }
+    if (wrong.size) {
+      show(wrong, texts.say("form.missing", { n: wrong.size }));
+      return;
+    }
+    show(new Map(), "");
+    go.setAttribute("aria-disabled", "true");
+    try {
+      await submit(answers, show);
+    } finally {
+      go.removeAttribute("aria-disabled");
+    }
+  });
+  return made;
+}
+
+/** The part that every field has: a line that says what is wrong with it. */
+function failing(id, node, controls) {
+  const line = el("p", { class: "problem", id: `${id}-problem`, hidden: true });
+  node.append(line);
+  return (text) => {
+    line.hidden = !text;
+    line.textContent = text;
+    node.classList.toggle("failed", Boolean(text));
+    for (const control of controls) {
+      if (text) {
+        control.setAttribute("aria-describedby", line.id);
+        control.setAttribute("aria-invalid", "true");
+      } else {
+        control.removeAttribute("aria-describedby");
+        control.removeAttribute("aria-invalid");
+      }
+    }
+  };
+}
+
+function radios({ id, legend, choices, value, required, texts, layout = "choices", ends = null, from = 0 }) {
+  const inputs = choices.map((choice, i) =>
+    el("input", { type: "radio", name: id, id: `${id}-${i}`, value: String(i + from), checked: value === i + from }));
+  const options = inputs.map((input, i) => el("label", { for: input.id, class: "option" }, input,
+    el("span", {}, choices[i]), ends?.[i] && unseen(`, ${ends[i]}`)));
+  const node = el("fieldset", { class: layout, id: `field-${id}` },
+    el("legend", {}, legend), el("div", { class: "options" }, options),
+    ends && el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, ends[0]), el("span", {}, ends.at(-1))));
+  const fail = failing(id, node, inputs);
+  const chosen = () => inputs.find((input) => input.checked);
+  return {
+    id, node, fail,
+    raw: () => (chosen() ? Number(chosen().value) : null),
+    read() {
+      if (!chosen() && required) throw new Error(texts.say("form.choose"));
+      return this.raw();
+    },
+    focus: () => (chosen() ?? inputs[0]).focus(),
+  };
+}
+
+function typed({ question, texts, value }) {
+  const { id, low, high, required } = question;
+  const whole = question.answer === "whole";
+  const input = el("input", {
+    type: "text", id, name: id, autocomplete: "off", class: whole ? "short" : "long",
+    inputmode: whole ? "numeric" : null, maxlength: whole ? 9 : 500, value: value ?? "", "aria-required": String(required),
+  });
+  const node = el("div", { class: "field", id: `field-${id}` }, el("label", { for: id }, labelled(question, texts)), input);
+  const fail = failing(id, node, [input]);
+  return {
+    id, node, fail,
+    raw: () => input.value,
+    read() {
+      const text = input.value.trim();
+      if (!text) {
+        if (required) throw new Error(texts.say(whole ? "form.number" : "form.text", { low, high }));
+        return null;
+      }
+      if (!whole) return text;
+      if (!/^\d+$/.test(text) || Number(text) < low || Number(text) > high) {
+        throw new Error(texts.say("form.number", { low, high }));
+      }
+      return Number(text);
+    },
+    focus: () => input.focus(),
+  };
+}
+
+function labelled(question, texts) {
+  return question.required ? question.text : `${question.text} ${texts.say("form.optional")}`;
+}
+
+function demographics({ state, texts, answer, draft }) {
+  const before = draft.read();
+  const fields = state.demographics.map((question) =>
+    question.answer === "choice"
+      ? radios({ id: question.id, legend: labelled(question, texts), choices: question.choices, value: before[question.id],
+        required: question.required, texts })
+      : typed({ question, texts, value: before[question.id] }));
+  return {
+    heading: texts.say("demographics.heading"),
+    body: [form({ texts, draft, fields, submit: answer, action: texts.say("continue") })],
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- instructions
+
+const reading = (lines) => el("ol", { class: "reading" }, lines.map((line) => el("li", {}, el("p", {}, line))));
+
+function instructions({ state, texts, answer }) {
+  const keys = `instructions.keys.${state.task.kind}`;
+  return {
+    heading: texts.say("instructions.heading"),
+    body: [
+      reading(state.instructions),
+      texts.knows(keys) && el("p", { class: "note" }, texts.say(keys)),
+      el("div", { class: "actions" }, once(button(texts.say("continue")), () => answer({}))),
+    ],
+  };
+}
+
+function quiz({ state, texts, answer, draft }) {
+  const before = draft.read();
+  const again = el("details", { class: "card again" },
+    el("summary", {}, texts.say("quiz.again")), reading(state.quiz.instructions));
+  const fields = state.quiz.questions.map((question) =>
+    radios({ id: question.id, legend: question.text, choices: question.choices, value: before[question.id], required: true, texts }));
+  const submit = async (answers, show) => {
+    const reply = await answer(answers);
+    if (!reply || reply.accepted) return;
+    again.open = true;
+    show(new Map(reply.wrong.map((id) => [id, texts.say("quiz.wrong")])), texts.say("quiz.summary", { n: reply.wrong.length }));
+  };
+  return {
+    heading: texts.say("quiz.heading"),
+    body: [el("p", {}, texts.say("quiz.lead")), again, form({ texts, draft, fields, submit, action: texts.say("quiz.check") })],
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- rest
+
+function rest({ state, texts, answer, keys }) {
+  const { practice, done, of, set, sets, good, rounds } = state.rest;
+  const kind = texts.knows(`rest.${state.task.kind}.done`) ? state.task.kind : "grid";
+  const over = practice && done >= of;
+  const go = once(button(texts.say(over ? "rest.begin" : `rest.${kind}.next`)), () => answer({}));
+  keys((event) => {
+    if (event.key !== "Enter" || event.repeat || typing(event) || event.target.closest("button, a")) return;
+    event.preventDefault();
+    go.click();
+  });
+  return {
+    heading: texts.say(practice ? "rest.practice" : `rest.${kind}.done`, { done, of, n: done }),
+    body: [
+      el("div", { class: "card big" },
+        el("p", { class: "figure" }, texts.shown(good), " ", el("small", {}, texts.say("rest.of", { rounds }))),
+        el("p", {}, texts.say(`rest.${kind}.good`, { n: good, rounds, good: texts.own("task.good") }))),
+      !practice && sets > 1 && el("p", { class: "soft" }, texts.say("rest.part", { set, sets, done, of })),
+      el("p", {}, texts.say(over ? "rest.counts" : "rest.breathe")),
+      el("div", { class: "actions" }, go, el("span", { class: "soft" }, texts.say("rest.enter"))),
+    ],
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- survey
+
+function survey({ state, texts, answer, draft }) {
+  const { items, points, low, high, set, sets } = state.survey;
+  const before = draft.read();
+  const numbers = Array.from({ length: points }, (_, i) => texts.shown(i + 1));
+  const ends = numbers.map((_, i) => (i === 0 ? low : i === points - 1 ? high : ""));
+  const fields = items.map((item) => radios({
+    id: item.id, legend: item.text, choices: numbers, ends, from: 1, value: before[item.id], required: true, texts,
+    layout: "likert",
+  }));
+  return {
+    heading: sets > 1 ? texts.say("survey.heading", { set, sets }) : texts.say("survey.only"),
+    body: [
+      el("p", {}, texts.say("survey.lead", { partner: texts.own("task.partner"), points, low, high })),
+      form({ texts, draft, fields, submit: answer, action: texts.say("continue") }),
+    ],
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- thanks
+
+function thanks({ state, texts, again }) {
+  const { code, return_url: back } = state.thanks;
+  const output = el("output", { class: "code", id: "code" }, code ?? "");
+  const said = el("span", { role: "status", class: "soft" });
+  const copy = async () => {
+    said.textContent = texts.say((await copied(code, output)) ? "thanks.copied" : "thanks.select");
+  };
+  return {
+    heading: texts.say("thanks.heading"),
+    body: [
+      el("p", {}, texts.say("thanks.stored")),
+      code && el("div", { class: "card big" },
+        el("p", { id: "code-label" }, texts.say("thanks.code")), output,
+        el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", onclick: copy }, texts.say("thanks.copy")), said)),
+      back && el("div", { class: "actions" },
+        el("a", { class: "primary", href: back, rel: "noreferrer" }, texts.say("thanks.return"))),
+      el("p", { class: "soft" }, texts.say(back ? "thanks.back" : "thanks.close")),
+      again && el("p", {}, el("a", { href: again.href, onclick: again.forget },
+        texts.say(state.kind === "real" ? "thanks.another" : "thanks.once-more"))),
+    ],
+  };
+}
+
+async function copied(text, shownIn) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // The clipboard is closed to plain http; a selection is the older way.
+    getSelection().selectAllChildren(shownIn);
+    return Boolean(document.execCommand?.("copy"));
+  }
+}

@@ -1,0 +1,179 @@
+// One choice at a time: choose, both are revealed together, and only then the next. The burger and the grid differ in
+// their scenes alone.
+
+import { Counts, face, range } from "./counts.js";
+import { el, still, typing } from "./dom.js";
+
+const SHORTEST_WAIT = 250;
+
+/**
+ * A scene has `element`, `hold(arm, t)` (the participant's choice, the other's still hidden), `reveal(round)` which gives
+ * animations, `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings.
+ */
+export function turns(app, scene) {
+  const { state, texts } = app;
+  const { episode } = state;
+  const counts = new Counts(state, texts, scene.picture);
+  let played = episode.played;
+  let waiting = false;
+  let ready = performance.now();
+  let chosenAt = 0;
+  let skip = null;
+  let closed = false;
+
+  const number = el("p", { class: "number" });
+  const news = el("p", { class: "news" });
+  const choices = range(state.task.arms[0]).map((arm) => el("button", {
+    type: "button", class: "choice", "data-arm": arm, "aria-keyshortcuts": String(arm + 1), onclick: () => choose(arm),
+  }, scene.icon?.(arm), el("span", { class: "label" }, texts.arm(0, arm)), el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
+  const group = el("div", { class: "choices-row", role: "group", "aria-labelledby": "question" }, choices);
+  const question = el("p", { class: "question", id: "question" }, texts.say("turn.question"));
+  const keys = el("p", { class: "soft keys" }, texts.say("turn.keys", { n: choices.length }));
+  const panel = el("div", { class: "panel" }, question, group, keys);
+  const totals = el("p", { class: "totals" });
+
+  const element = el("div", { class: "task" },
+    el("div", { class: "play" }, scene.element, news, panel),
+    el("div", { class: "record card" }, number, totals, counts.element));
+
+  function tally() {
+    number.textContent = texts.say("turn.so-far", {
+      configuration: texts.capital(texts.own("task.configuration")), played, rounds: episode.rounds,
+    });
+    totals.replaceChildren(
+      el("span", {}, face(true), texts.say("turn.good", { n: counts.good, good: texts.own("task.good") })),
+      el("span", {}, face(false), texts.say("turn.bad", { n: counts.bad, bad: texts.own("task.bad") })));
+    app.advance(played / episode.rounds);
+  }
+
+  function tell(round) {
+    const line = texts.say("turn.latest", {
+      configuration: texts.capital(texts.own("task.configuration")), t: round.t,
+      mine: texts.arm(0, round.arms[0]), theirs: texts.arm(1, round.arms[1]),
+    });
+    news.replaceChildren(
+      el("span", {}, line, " "),
+      el("strong", { class: round.good === null ? "" : round.good ? "good" : "bad" },
+        round.good !== null && face(round.good), texts.capital(texts.outcome(round.good))));
+    news.dataset.t = round.t;
+    return `${line} ${texts.outcome(round.good)}`;
+  }
+
+  function enable(on) {
+    panel.classList.toggle("waiting", !on);
+    for (const choice of choices) {
+      if (on) choice.removeAttribute("aria-disabled");
+      else choice.setAttribute("aria-disabled", "true");
+    }
+    if (on) ready = performance.now();
+  }
+
+  function mark(arm) {
+    for (const choice of choices) choice.classList.toggle("picked", Number(choice.dataset.arm) === arm);
+  }
+
+  function hold(arm) {
+    waiting = true;
+    chosenAt = performance.now();
+    enable(false);
+    mark(arm);
+    counts.mark(null);
+    scene.hold(arm, played + 1);
+    question.textContent = texts.say("turn.waiting", { partner: texts.own("task.partner") });
+  }
+
+  function choose(arm) {
+    if (skip) {
+      skip();
+      return;
+    }
+    if (waiting || played >= episode.rounds) return;
+    const ms = Math.round(performance.now() - ready);
+    hold(arm);
+    app.choose(arm, ms);
+  }
+
+  async function reveal(round) {
+    const left = SHORTEST_WAIT - (performance.now() - chosenAt);
+    if (left > 0 && !still()) await pause(left);
+    if (closed) return;
+    const animations = scene.reveal(round);
+    const shown = Promise.all(animations.map((animation) => animation.finished.catch(() => {})));
+    await Promise.race([
+      Promise.all([shown, pause(still() ? 400 : 0)]),
+      new Promise((resolve) => { skip = resolve; }),
+    ]);
+    skip = null;
+    if (closed) return;
+    for (const animation of animations) animation.finish();
+    scene.show(round);
+    played = round.t;
+    counts.add(round);
+    counts.mark(round.arms);
+    mark(null);
+    app.speak(tell(round));
+    tally();
+    waiting = false;
+    if (played >= episode.rounds) end();
+    else {
+      question.textContent = texts.say("turn.question");
+      enable(true);
+      app.shown(played);
+    }
+  }
+
+  function end() {
+    const go = el("button", { type: "button", class: "primary", onclick: () => app.next() }, texts.say("continue"));
+    panel.replaceChildren(
+      el("p", { class: "question" }, texts.say("turn.over", { n: counts.good, rounds: episode.rounds, good: texts.own("task.good") })),
+      el("div", { class: "actions" }, go));
+    panel.classList.remove("waiting");
+    app.shown(played);
+    go.focus();
+  }
+
+  app.keys((event) => {
+    if (typing(event)) return;
+    const digit = Number(event.key) - 1;
+    const at = choices.indexOf(document.activeElement);
+    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+    if (skip && !event.repeat && (event.key === " " || event.key === "Enter" || choices[digit] || step)) {
+      event.preventDefault();
+      skip();
+    } else if (event.repeat && (event.key === "Enter" || event.key === " ") && at >= 0) {
+      event.preventDefault();
+    } else if (choices[digit] && !event.repeat) {
+      event.preventDefault();
+      choices[digit].focus();
+      choose(digit);
+    } else if (step) {
+      event.preventDefault();
+      const to = at < 0 ? (step > 0 ? 0 : choices.length - 1) : (at + step + choices.length) % choices.length;
+      choices[to].focus();
+    }
+  });
+  scene.element.addEventListener("click", () => skip?.());
+
+  if (episode.latest) {
+    scene.show(episode.latest);
+    counts.mark(episode.latest.arms);
+    tell(episode.latest);
+  } else {
+    scene.clear(played + 1);
+    news.textContent = app.opening;
+  }
+  tally();
+  const [unsent] = app.unsent();
+  if (unsent) hold(unsent.arm);
+
+  return {
+    element,
+    answered: ({ rounds }) => rounds.filter((round) => round.t === played + 1).forEach(reveal),
+    close() {
+      closed = true;
+      skip?.();
+    },
+  };
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

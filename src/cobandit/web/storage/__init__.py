@@ -1,0 +1,1 @@
+"""Studies in a database: SQLite or PostgreSQL, by SQLAlchemy Core."""

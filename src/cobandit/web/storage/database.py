@@ -1,0 +1,136 @@
+"""Opening a database and bringing its tables up to date."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
+
+from cobandit.errors import InvalidInput
+from cobandit.web.storage.writer import Writer
+
+DEFAULT_URL = "sqlite:///studies.sqlite"
+POSTGRESQL_WRITERS = 3
+
+
+class Database:
+    """One database: an engine to read with, an engine to write with, and the writer."""
+
+    def __init__(self, url: str) -> None:
+        """Open it; nothing is created or changed before `migrate`."""
+        self.url = _url(url)
+        self.sqlite = self.url.get_backend_name() == "sqlite"
+        if self.sqlite:
+            self.reading = _sqlite(self.url, "BEGIN")
+            # IMMEDIATE: a transaction that will write says so at once, and waits for another process at its start.
+            self.writing = _sqlite(self.url, "BEGIN IMMEDIATE")
+        else:
+            self.reading = self.writing = create_engine(
+                self.url, pool_size=8, max_overflow=8, pool_pre_ping=True, hide_parameters=True
+            )
+        self._writer: Writer | None = None
+
+    @property
+    def name(self) -> str:
+        """The address without its password."""
+        return self.url.render_as_string(hide_password=True)
+
+    @property
+    def writer(self) -> Writer:
+        """The writer of this process, started when it is first needed."""
+        if self._writer is None:
+            self._writer = Writer(self.writing, 1 if self.sqlite else POSTGRESQL_WRITERS)
+        return self._writer
+
+    def migrate(self) -> None:
+        """Create the tables, or bring those of an earlier version up to date."""
+        from alembic import command
+        from alembic.config import Config
+        from alembic.script import ScriptDirectory
+        from alembic.util import CommandError
+
+        config = Config()
+        config.set_main_option("script_location", str(resources.files("cobandit.web").joinpath("migrations")))
+        try:
+            with self._plainly(), self.writing.connect() as connection:
+                config.attributes["connection"] = connection
+                command.upgrade(config, "head")
+        except CommandError as error:
+            head = ScriptDirectory.from_config(config).get_current_head()
+            raise InvalidInput(
+                f"The database {self.name} was made by a later version of cobandit (this one knows up to {head}): "
+                f"{error}"
+            ) from error
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection to read with, outside of a server; what the database refuses is said in one sentence."""
+        with self._plainly(), self.reading.connect() as connection:
+            yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A transaction to write in, outside of a server."""
+        with self._plainly(), self.writing.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def _plainly(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise InvalidInput(f"The database {self.name} cannot be used: {plain(error)}") from error
+
+    def close(self) -> None:
+        """Finish writing and close every connection."""
+        if self._writer is not None:
+            self._writer.close()
+            self._writer = None
+        self.reading.dispose()
+        self.writing.dispose()
+
+
+def plain(error: SQLAlchemyError) -> str:
+    """What the database said, on one line, without the statement."""
+    cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
+    return " ".join(str(cause).split()) or type(cause).__name__
+
+
+def _url(text: str) -> URL:
+    try:
+        url = make_url(text)
+        if url.drivername in ("postgresql", "postgres"):
+            url = url.set(drivername="postgresql+psycopg")
+        url.get_dialect()
+    except (ArgumentError, NoSuchModuleError, ValueError) as error:
+        # The text may hold a password, so it is not shown again.
+        raise InvalidInput(
+            "The database is not given as an address such as sqlite:///studies.sqlite or postgresql://user@host/name."
+        ) from error
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        raise InvalidInput(f"The database is of kind {url.get_backend_name()!r}; sqlite or postgresql is needed.")
+    if url.get_backend_name() == "sqlite" and url.database in (None, "", ":memory:"):
+        raise InvalidInput("A study needs a database in a file, such as sqlite:///studies.sqlite.")
+    return url
+
+
+def _sqlite(url: URL, begin: str) -> Engine:
+    # What people answered must not get into error messages, which end up in logs.
+    engine = create_engine(url, connect_args={"timeout": 15, "check_same_thread": False}, hide_parameters=True)
+
+    @event.listens_for(engine, "connect")
+    def prepare(connection: sqlite3.Connection, record: Any) -> None:
+        connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where the driver guesses
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            connection.execute(f"PRAGMA {pragma}")
+
+    @event.listens_for(engine, "begin")
+    def start(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine

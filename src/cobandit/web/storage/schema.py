@@ -1,0 +1,151 @@
+"""The tables. Rounds, answers and events are only ever added; what changes is where a participant stands.
+
+Times are whole milliseconds since 1970, UTC. Seeds have 128 bits and are kept as decimal text. Whatever belongs to a
+participant goes with the participant when it is deleted.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+    UniqueConstraint,
+)
+
+metadata = MetaData(
+    naming_convention={
+        "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+        "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+        "fk": "fk_%(table_name)s_%(column_0_name)s",
+        "pk": "pk_%(table_name)s",
+    }
+)
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("design", Text, nullable=False),  # JSON, as StudyDesign.to_dict gives it
+    Column("seed", Text, nullable=False),
+    Column("code", Text, nullable=False),
+    Column("status", Text, nullable=False),  # open, closed
+    Column("arrivals", Integer, nullable=False),  # people ever counted in, deleted ones too
+    Column("versions", Text, nullable=False),  # JSON: cobandit, numpy
+    Column("created_at", BigInteger, nullable=False),
+    Column("plan", Text),  # the analysis plan, TOML
+    Column("plan_digest", Text),  # fixed when the first participant starts
+    Column("plan_fixed_at", BigInteger),
+    UniqueConstraint("name", "version"),
+)
+
+participants = Table(
+    "participants",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("study_id", ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
+    Column("public_id", Text, nullable=False, unique=True),  # the pseudonym in every export
+    Column("token", Text, nullable=False, unique=True),  # the personal link; never exported
+    Column("key", Text),  # made by the page that created the participant
+    Column("kind", Text, nullable=False),  # real, rehearsal, demo
+    Column("label", Text),
+    Column("recruiter", Text),
+    Column("external_id", Text),
+    Column("recruiting", Text),  # JSON: what else the recruiting service told
+    Column("seed", Text),  # from here on empty until consent
+    Column("order_index", Integer),
+    Column("language", Text),
+    Column("quiz_attempts", Integer, nullable=False),
+    Column("revision", Integer, nullable=False),  # one more with every write
+    Column("created_at", BigInteger, nullable=False),
+    Column("consented_at", BigInteger),
+    Column("last_seen", BigInteger),
+    Column("finished_at", BigInteger),
+    UniqueConstraint("study_id", "key"),
+    UniqueConstraint("study_id", "kind", "recruiter", "external_id"),
+    Index("ix_participants_study_id_kind", "study_id", "kind"),
+    sqlite_autoincrement=True,  # the number of somebody deleted never becomes somebody else's
+)
+
+answers = Table(
+    "answers",
+    metadata,
+    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("step", Text, primary_key=True),
+    Column("answers", Text, nullable=False),  # JSON
+    Column("at", BigInteger, nullable=False),
+    Column("ms", Integer),
+)
+
+episodes = Table(
+    "episodes",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE"), nullable=False),
+    Column("number", Integer, nullable=False),  # its place in the participant's plan
+    Column("condition", Text, nullable=False),
+    Column("played", Integer, nullable=False),
+    Column("head", Text, nullable=False),  # the hash of the latest round, kept apart from the rounds
+    Column("opened_at", BigInteger, nullable=False),
+    Column("finished_at", BigInteger),
+    UniqueConstraint("participant_id", "number"),
+    sqlite_autoincrement=True,
+)
+
+rounds = Table(
+    "rounds",
+    metadata,
+    Column("episode_id", ForeignKey("episodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("t", Integer, primary_key=True),
+    Column("arm_0", Integer, nullable=False),
+    Column("arm_1", Integer, nullable=False),
+    Column("reward", Float, nullable=False),
+    Column("seen_0", Float),
+    Column("seen_1", Float),
+    Column("predicted_1_0", Integer),
+    Column("hash", Text, nullable=False),
+    Column("key", Text, nullable=False),  # the page's own name for the move: a retry has the same
+    Column("at", BigInteger, nullable=False),
+    Column("ms", Integer),
+)
+
+events = Table(
+    "events",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("at", BigInteger, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("data", Text, nullable=False),  # JSON
+)
+
+admin_logins = Table(
+    "admin_logins",
+    metadata,
+    Column("digest", Text, primary_key=True),  # of the token in the cookie, so that the table opens no door
+    Column("expires_at", BigInteger, nullable=False),
+)
+
+failed_logins = Table(
+    "failed_logins",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("address", Text, nullable=False, index=True),
+    Column("at", BigInteger, nullable=False),
+)
+
+settings = Table(
+    "settings",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", Text, nullable=False),
+)

@@ -1,0 +1,433 @@
+"""The researcher's pages and the home page in a real browser, with participants at work behind them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from cobandit.studies import StudyDesign, load_design
+from cobandit.web import WebConfig
+from cobandit.web.serving import prepare, running
+
+PASSWORD = "correct horse"
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+NASTY = [
+    '<img src=x onerror="window.struck=1">',
+    "</textarea><script>window.struck=1</script>",
+    "'\"><b>",
+    "\u202eolleh",
+]
+
+
+def _design() -> StudyDesign:
+    data = load_design("burger").to_dict()
+    data |= {"name": "quick", "rounds": 4, "episodes": 2, "completion_code": "THANKS42"}
+    return StudyDesign.from_dict(data)
+
+
+DESIGN = _design()
+
+
+class Server:
+    """A running server, a researcher's program at it, and people who take part."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self.http = httpx.Client(base_url=url, timeout=30, trust_env=False)
+        token = self.http.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
+        self.admin = httpx.Client(
+            base_url=url, timeout=30, trust_env=False, headers={"authorization": f"Bearer {token}"}
+        )
+
+    def arrive(self, **body: Any) -> str:
+        sent = {"key": uuid.uuid4().hex, "consent_version": DESIGN.consent.version} | body
+        return str(self.http.post("/api/studies/quick/participants", json=sent).json()["token"])
+
+    def name(self, token: str) -> str:
+        return str(self.http.get(f"/api/participants/{token}").json()["participant"])
+
+    def send(self, token: str, episode: int, first: int, last: int) -> None:
+        moves = [{"t": t, "arm": t % 2, "key": uuid.uuid4().hex, "ms": 700} for t in range(first, last + 1)]
+        path = f"/api/participants/{token}"
+        assert self.http.post(f"{path}/rounds", json={"episode": episode, "moves": moves}).status_code == 200
+
+    def go_on(self, token: str, until: str = "thanks") -> None:
+        path = f"/api/participants/{token}"
+        while (state := self.http.get(path).json())["step"]["id"] != until:
+            step = state["step"]
+            if step["kind"] == "episode":
+                self.send(token, state["episode"]["index"], state["episode"]["played"] + 1, DESIGN.rounds)
+                continue
+            answers: dict[str, Any] = {}
+            if step["kind"] == "demographics":
+                answers = {"age": 33, "gender": 0, "ai_researcher": 1}
+            elif step["kind"] == "quiz":
+                answers = {item.id: item.answer for item in DESIGN.quiz}
+            elif step["kind"] == "survey":
+                answers = {item["id"]: 2 for item in state["survey"]["items"]}
+            answered = self.http.post(f"{path}/answers/{step['id']}", json={"answers": answers, "ms": 900})
+            assert answered.status_code == 200, answered.text
+
+    def close(self) -> None:
+        self.http.close()
+        self.admin.close()
+
+
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with the study and nobody in it, to copy."""
+    path = tmp_path_factory.mktemp("template") / "studies.sqlite"
+    prepare(f"sqlite:///{path}", [DESIGN], password=PASSWORD, seed=11)
+    return path
+
+
+@pytest.fixture
+def server(template: Path, tmp_path: Path) -> Iterator[Server]:
+    database = shutil.copy(template, tmp_path / "studies.sqlite")
+    with running(WebConfig(f"sqlite:///{database}", demo=True)) as address:
+        made = Server(address)
+        yield made
+        made.close()
+
+
+class Visit:
+    """A page, and everything it complained of."""
+
+    def __init__(self, page: Any, server: Server) -> None:
+        self.page, self.server = page, server
+        self.complaints: list[str] = []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
+
+    def login(self) -> Any:
+        self.page.goto(f"{self.server.url}/admin/studies/1")
+        self.page.get_by_label("Password").fill(PASSWORD)
+        self.page.keyboard.press("Enter")
+        self.page.wait_for_url(f"{self.server.url}/admin/studies/1")
+        return self.page
+
+
+@pytest.fixture
+def visit(browser: Any, server: Server) -> Iterator[Callable[..., Visit]]:
+    contexts = []
+
+    def come(**options: Any) -> Visit:
+        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
+        context.set_default_timeout(15_000)
+        contexts.append(context)
+        return Visit(context.new_page(), server)
+
+    yield come
+    for context in contexts:
+        context.close()
+
+
+def accessible(page: Any) -> None:
+    from axe_playwright_python.sync_playwright import Axe
+
+    found = Axe().run(page).response["violations"]
+    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
+
+
+def row(page: Any, name: str) -> Any:
+    return page.locator(f'#people tr[data-participant="{name}"]')
+
+
+def test_a_wrong_password_then_the_right_one(visit: Callable[..., Visit], server: Server) -> None:
+    opened = visit()
+    page = opened.page
+    page.goto(f"{server.url}/admin")
+    assert page.evaluate("document.activeElement.id") == "password"
+    page.keyboard.type("wrong")
+    page.keyboard.press("Enter")
+    page.get_by_role("alert").wait_for()
+    assert page.get_by_role("alert").inner_text() == "The password is wrong."
+    page.get_by_label("Password").fill(PASSWORD)
+    page.get_by_role("button", name="Log in").click()
+    page.wait_for_url("**/admin")
+    page.get_by_role("link", name=DESIGN.title).click()
+    page.wait_for_url("**/admin/studies/1")
+    page.get_by_role("button", name="Log out").click()
+    page.wait_for_url("**/admin/login")
+    page.goto(f"{server.url}/admin/studies/1")
+    assert "/admin/login" in page.url
+
+
+def test_the_monitor_follows_a_participant(visit: Callable[..., Visit], server: Server) -> None:
+    opened = visit()
+    page = opened.login()
+    page.get_by_text("Nobody yet.").wait_for()
+    token = server.arrive()
+    name = server.name(token)
+    mine = row(page, name)
+    mine.wait_for()
+    assert mine.locator(".badge").inner_text() == "active"
+    page.locator("#search").fill(name[:5])
+    page.locator("#search").press("End")
+    server.go_on(token, "episode-0")
+    server.send(token, 0, 1, 3)
+    mine.get_by_text("Set 1 of 2, game 1 of 2: 3 of 4 rounds").wait_for()
+    assert page.evaluate("document.activeElement.id") == "search"  # nothing was torn from under the hands
+    assert page.locator("#curves .empty").is_visible()
+    server.go_on(token)
+    mine.get_by_text("finished", exact=True).wait_for()
+    assert mine.get_by_text("100 %").is_visible()
+    page.wait_for_function("document.querySelector('#curves .plot').dataset.n === '1 1'")
+    assert page.locator("#curves canvas").is_visible()
+    assert page.locator("#tiles [data-status=finished] strong").inner_text() == "1"
+    assert page.locator("#conditions tbody tr").first.inner_text().split()[1:] == ["1", "1", "2", "8"]
+    page.locator("#curves .plot").focus()
+    page.keyboard.press("Home")
+    assert page.locator("#curves [aria-live]").inner_text().startswith("Round 1. ")
+    assert opened.complaints == []
+
+
+def test_the_monitor_goes_on_without_the_stream(visit: Callable[..., Visit], server: Server) -> None:
+    opened = visit()
+    opened.page.route("**/stream", lambda route: route.abort())
+    page = opened.login()
+    page.get_by_text("updated every few seconds").wait_for()
+    name = server.name(server.arrive())
+    row(page, name).wait_for()
+
+
+def test_a_server_that_is_gone_is_said_so(visit: Callable[..., Visit], server: Server) -> None:
+    opened = visit()
+    page = opened.login()
+    name = server.name(server.arrive())
+    row(page, name).wait_for()
+    page.route("**/live*", lambda route: route.abort())
+    server.arrive()  # a tick, after which the page asks in vain
+    page.get_by_text("The server cannot be reached.").wait_for()
+    assert row(page, name).is_visible()
+    page.unroute("**/live*")
+    page.locator("#connection:not(.off)").wait_for()
+
+
+def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -> None:
+    server.admin.post("/api/admin/studies/1/links", json={"labels": ["Ada", "Grace"]})
+    demo = server.name(server.arrive(demo=True))
+    token = server.arrive()
+    page = visit().login()
+    people = page.locator("#people tbody tr")
+    people.nth(2).wait_for()
+    assert row(page, demo).count() == 0
+    page.locator("#search").fill("gra")
+    assert people.count() == 1
+    assert "Grace" in people.first.inner_text()
+    page.locator("#search").fill("")
+    page.get_by_role("button", name="invited 2").click()
+    assert people.count() == 2
+    page.get_by_role("button", name="invited 2").click()
+    page.get_by_role("button", name="Participant", exact=True).click()
+    names = people.locator("th a").all_inner_texts()
+    assert names == sorted(names)
+    assert page.locator("th[data-sort=participant]").get_attribute("aria-sort") == "ascending"
+    page.get_by_role("button", name="Demo 1").click()
+    row(page, demo).wait_for()
+    assert people.count() == 1
+    assert "never counted" in page.locator("#kind-note").inner_text()
+    page.get_by_role("button", name="Rehearsal 0").click()
+    page.get_by_text("cobandit study simulate").first.wait_for()
+    page.get_by_role("button", name=re.compile("Participants 3")).click()
+    row(page, server.name(token)).wait_for()
+    assert page.locator("#kind-note").is_hidden()
+
+
+def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Server) -> None:
+    token = server.arrive(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
+    server.go_on(token)
+    name = server.name(token)
+    opened = visit()
+    page = opened.login()
+    row(page, name).get_by_role("link").click()
+    page.wait_for_url(f"**/participants/{name}")
+    rounds = page.locator("#rounds tbody tr")
+    rounds.nth(3).wait_for()
+    assert rounds.count() == 4
+    tabs = page.get_by_role("tab")
+    assert tabs.count() == 4
+    tabs.first.focus()
+    page.keyboard.press("End")
+    assert tabs.last.get_attribute("aria-selected") == "true"
+    page.wait_for_function("document.getElementById('panel').dataset.shown === '3 1'")
+    told = server.admin.get(f"/api/admin/studies/1/participants/{name}/episodes/3").json()["rounds"]
+    for i, one in enumerate(told):
+        cells = rounds.nth(i).locator("th, td").all_inner_texts()
+        labels = [DESIGN.task.arms[agent][arm] for agent, arm in enumerate(one["arms"])]
+        assert cells[:4] == [str(one["t"]), *labels, DESIGN.task.good if one["reward"] else DESIGN.task.bad]
+        assert cells[6] == f"{one['regret']:.2f}"
+        assert cells[7] == "0.7 s"
+    assert page.locator("#strip span.good").count() == sum(one["reward"] > 0 for one in told)
+    assert page.get_by_text("prolific: 5f0c1e2d3b4a59687a6b5c4d").is_visible()
+    assert page.get_by_text("What is your gender?").is_visible()
+    assert opened.complaints == []
+
+
+def test_deleting_asks_for_the_id(visit: Callable[..., Visit], server: Server) -> None:
+    token = server.arrive()
+    server.go_on(token)
+    name = server.name(token)
+    opened = visit()
+    opened.login()
+    page = opened.page
+    page.goto(f"{server.url}/admin/studies/1/participants/{name}")
+    page.locator("#rounds tbody tr").first.wait_for()
+    page.get_by_role("button", name="Delete …").click()
+    dialog = page.get_by_role("dialog")
+    assert "This deletes 16 rounds" in dialog.inner_text()
+    confirm = dialog.get_by_role("button", name="Delete for good")
+    assert confirm.is_disabled()
+    page.keyboard.type("p-wrong")
+    page.keyboard.press("Enter")
+    assert confirm.is_disabled()
+    page.keyboard.press("Escape")
+    assert dialog.count() == 0
+    assert server.name(token) == name
+    page.get_by_role("button", name="Delete …").click()
+    page.keyboard.type(name)
+    confirm.click()
+    page.wait_for_url("**/admin/studies/1*")
+    page.get_by_text(f"{name} was deleted").wait_for()
+    page.get_by_text("Nobody yet.").wait_for()
+    assert server.http.get(f"/api/participants/{token}").status_code == 404
+    assert opened.complaints == []
+
+
+def test_links_are_made_and_copied_whatever_the_labels_are(visit: Callable[..., Visit], server: Server) -> None:
+    opened = visit(permissions=["clipboard-read", "clipboard-write"])
+    page = opened.login()
+    page.get_by_role("button", name="Personal links …").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text("There are none yet.").wait_for()
+    dialog.get_by_label("Labels, one per line").fill("\n".join([*NASTY, "", "Ada"]))
+    assert dialog.get_by_label("How many").input_value() == "5"
+    dialog.get_by_role("button", name="Create").click()
+    listed = dialog.locator("#links tbody tr")
+    listed.nth(4).wait_for()
+    assert listed.locator(".label").all_inner_texts() == ["Ada", *reversed(NASTY)]
+    listed.first.get_by_role("button").click()
+    page.get_by_text("Link copied").wait_for()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied == server.admin.get("/api/admin/studies/1/links").json()[-1]["url"]
+    dialog.get_by_role("button", name="Copy all").click()
+    page.get_by_text("5 links copied").wait_for()
+    accessible(page)
+    page.keyboard.press("Escape")
+    labels = page.locator("#people .label")
+    labels.nth(4).wait_for()
+    assert sorted(labels.all_inner_texts()) == sorted([*NASTY, "Ada"])
+    assert page.evaluate("window.struck") is None
+    page.goto(copied)
+    page.locator("main#app:not([aria-busy=true])").wait_for()
+    assert opened.complaints == []
+
+
+def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> None:
+    server.go_on(server.arrive())
+    opened = visit()
+    page = opened.login()
+    page.get_by_role("button", name="Export …").click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Download").click()
+    assert waiting.value.suggested_filename == "quick-v1-real-csv.zip"
+    page.get_by_text("quick-v1-real-csv.zip is ready.").wait_for()
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Close the study …").click()
+    dialog = page.get_by_role("dialog")
+    assert "may finish" in dialog.inner_text() or "Nobody is at it now" in dialog.inner_text()
+    dialog.get_by_role("button", name="Close the study").click()
+    page.locator("#standing.closed").wait_for()
+    assert server.admin.get("/api/admin/studies").json()["studies"][0]["open"] is False
+    page.get_by_role("button", name="Open the study").click()
+    page.locator("#standing.open").wait_for()
+    assert opened.complaints == []
+
+
+def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], server: Server) -> None:
+    labels = ["word " * 35, "x" * 190, *NASTY, *(f"Person {i}" for i in range(194))]
+    server.admin.post("/api/admin/studies/1/links", json={"labels": labels})
+    opened = visit(viewport={"width": 390, "height": 844}, color_scheme="dark")
+    page = opened.login()
+    page.locator("#people tbody tr").nth(199).wait_for()
+    assert page.evaluate(FITS)
+    page.get_by_role("button", name="Personal links …").click()
+    page.locator("#links tbody tr").nth(199).wait_for()
+    assert page.evaluate(FITS)
+    page.keyboard.press("Escape")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    assert page.evaluate(FITS)
+    last = page.locator("#people tbody tr").last
+    last.scroll_into_view_if_needed()
+    before = page.evaluate("scrollY")
+    name = server.name(server.arrive())  # somebody comes in at the top of the table
+    row(page, name).wait_for()
+    assert last.is_visible()
+    assert page.evaluate("scrollY") >= before
+    assert opened.complaints == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_every_page_fits_and_can_be_used_by_all(
+    visit: Callable[..., Visit], server: Server, width: int, scheme: str
+) -> None:
+    for _ in range(2):
+        token = server.arrive()
+        server.go_on(token)
+    server.admin.post("/api/admin/studies/1/links", json={"labels": ["word " * 35, "x" * 190, *NASTY]})
+    server.arrive(recruiting={"label": "y" * 150})
+    opened = visit(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    page = opened.page
+
+    def check() -> None:
+        assert page.evaluate(FITS), page.url
+        dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
+        assert dark == (scheme == "dark")
+        accessible(page)
+
+    for address in ("/", "/admin/login"):
+        page.goto(server.url + address)
+        check()
+    opened.login()
+    page.locator("#people tbody tr").nth(8).wait_for()
+    page.wait_for_function("document.querySelector('#curves .plot').dataset.n === '2 2'")
+    check()
+    for name in ("Export …", "Close the study …"):
+        page.get_by_role("button", name=name).click()
+        check()
+        page.keyboard.press("Escape")
+    page.goto(f"{server.url}/admin/studies/1/participants/{server.name(token)}")
+    page.locator("#rounds tbody tr").first.wait_for()
+    check()
+    page.get_by_role("button", name="Delete …").click()
+    check()
+    for address in ("/admin", "/admin/studies/1/payments"):
+        page.goto(server.url + address)
+        check()
+    assert opened.complaints == []
+
+
+def test_from_the_home_page_to_the_demo(visit: Callable[..., Visit], server: Server) -> None:
+    opened = visit()
+    page = opened.page
+    page.goto(server.url)
+    assert page.title() == "cobandit"
+    page.get_by_role("link", name="Try the demo").click()
+    page.wait_for_url("**/s/quick?demo=1")
+    page.goto(server.url)
+    page.get_by_role("link", name="Run a study").click()
+    page.wait_for_url("**/admin/login")
+    server.admin.post("/api/admin/studies/1/close")
+    page.goto(server.url)
+    closed = page.get_by_text("Take part").first
+    assert closed.get_attribute("aria-disabled") == "true"
+    assert page.get_by_text("takes no new participants").is_visible()
+    assert opened.complaints == []

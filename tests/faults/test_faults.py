@@ -1,0 +1,60 @@
+"""Whatever happens on the way: no acknowledged round is lost, none is doubled, and the log is that of a quiet run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from cobandit.studies import StudyDesign
+
+
+def check(fire: ModuleType, outcome: Any, quiet: Any, faults: int, burger: StudyDesign) -> None:
+    print(f"\n{outcome}")
+    assert sum(outcome.faults.values()) >= faults
+    assert outcome.wrong == []
+    assert all(result.finished for result in outcome.results)
+    assert fire.lost_or_changed(outcome) == []
+    assert sum(len(rounds) for rounds in outcome.stored.values()) == len(outcome.results) * 2 * burger.rounds
+    for part, rows in quiet.log.items():
+        assert outcome.log[part] == rows, part
+    assert outcome.differences == []
+
+
+def test_a_quiet_run(quiet: Any, burger: StudyDesign, size: tuple[int, int], fire: ModuleType) -> None:
+    check(fire, quiet, quiet, 0, burger)
+    assert len(quiet.told) == size[1] * 2 * burger.rounds  # each round acknowledged once
+    assert all(result.retries == result.conflicts == 0 for result in quiet.results)
+    assert len({row[2] for row in quiet.log["people"]}) == size[1]  # nobody plays somebody else's game
+
+
+def test_faults(
+    fire: ModuleType,
+    start: Callable[..., Any],
+    burger: StudyDesign,
+    tmp_path: Path,
+    quiet: Any,
+    size: tuple[int, int],
+) -> None:
+    faults, bots = size
+    server = start(f"sqlite:///{tmp_path / 'studies.sqlite'}", burger)
+    outcome = fire.run(server, burger, bots, fire.drawn(faults, quiet.requests, seed=1), seed=2)
+    check(fire, outcome, quiet, faults, burger)
+    assert outcome.starts == 1 + outcome.faults["kill"]
+    assert set(outcome.faults) == set(fire.KINDS)
+
+
+def test_faults_with_two_workers_on_postgresql(
+    fire: ModuleType,
+    start: Callable[..., Any],
+    burger: StudyDesign,
+    postgresql: str,
+    quiet: Any,
+    size: tuple[int, int],
+) -> None:
+    faults, bots = size
+    server = start(postgresql, burger, workers=2)
+    outcome = fire.run(server, burger, bots, fire.drawn(faults, quiet.requests, seed=3), seed=4)
+    check(fire, outcome, quiet, faults, burger)
+    assert outcome.faults["kill"] > 0

@@ -1,0 +1,261 @@
+"""Databases with studies in them, servers in front of them, and people who know the interface."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import shutil
+import sys
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import insert, text
+
+from cobandit.studies import StudyDesign, load_design
+from cobandit.web import WebConfig
+from cobandit.web.security import digest, new_token
+from cobandit.web.serving import prepare, running
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.schema import admin_logins
+from cobandit.web.storage.store import now_ms
+
+PASSWORD = "correct horse"
+SEED = 20_240_601
+
+
+def _servers() -> ModuleType:
+    """The file beside this one; test folders are no packages, so it is opened by its path."""
+    name = "cobandit_test_servers"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("servers.py"))
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+servers = _servers()
+
+
+def _short_design() -> StudyDesign:
+    """A study with every kind of step, two languages and few rounds."""
+    data = load_design("burger").to_dict()
+    data |= {
+        "name": "short",
+        "rounds": 5,
+        "episodes": 2,
+        "practice": {"agent": "very-naive-ucb", "rounds": 2, "options": {}},
+        "languages": ["en", "de"],
+        "translations": {"de": {"title": "Burger mit einem Roboter", "task.arms.0.0": "Bratling"}},
+        "completion_code": "THANKS42",
+    }
+    data["survey"] |= {"shuffled": True}
+    return StudyDesign.from_dict(data)
+
+
+SHORT = _short_design()
+
+
+@pytest.fixture(scope="session")
+def short() -> StudyDesign:
+    """A study with every kind of step and few rounds: practice, then two sets of two episodes."""
+    return SHORT
+
+
+@pytest.fixture
+def sqlite(tmp_path: Path) -> str:
+    """The address of a SQLite database that is not there yet."""
+    return f"sqlite:///{tmp_path / 'studies.sqlite'}"
+
+
+@pytest.fixture(scope="session")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A SQLite file with the short study and nobody in it, to copy: faster than making one each time."""
+    path = tmp_path_factory.mktemp("template") / "studies.sqlite"
+    prepare(f"sqlite:///{path}", [SHORT], password=PASSWORD, seed=SEED)
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgresql_address() -> Iterator[str]:
+    """A real PostgreSQL server, for the whole session."""
+    with contextlib.ExitStack() as stack:
+        try:
+            address = stack.enter_context(servers.postgresql_server())
+        except servers.NoPostgreSQL as error:
+            # Where nobody looks, a test that did not run must not pass for one that did.
+            if os.environ.get("CI", "").lower() in ("1", "true"):
+                pytest.fail(str(error), pytrace=False)
+            pytest.skip(str(error))
+        yield address
+
+
+@pytest.fixture
+def postgresql(postgresql_address: str) -> Iterator[str]:
+    """The address of an empty database on the server."""
+    with servers.fresh_database(postgresql_address) as address:
+        yield address
+
+
+class Person:
+    """Somebody who takes part and sends what the page would send."""
+
+    def __init__(self, client: httpx.Client, token: str) -> None:
+        self.client, self.token = client, token
+
+    @property
+    def path(self) -> str:
+        return f"/api/participants/{self.token}"
+
+    def state(self, language: str | None = None) -> dict[str, Any]:
+        response = self.client.get(self.path, params={} if language is None else {"language": language})
+        assert response.status_code == 200, response.text
+        return dict(response.json())
+
+    def answer(self, step: str, answers: Any, **more: Any) -> httpx.Response:
+        return self.client.post(f"{self.path}/answers/{step}", json={"answers": answers} | more)
+
+    def send(self, episode: int, *moves: tuple[int, int, str]) -> httpx.Response:
+        """Moves of (round, arm, key)."""
+        sent = [{"t": t, "arm": arm, "key": key, "ms": 500} for t, arm, key in moves]
+        return self.client.post(f"{self.path}/rounds", json={"episode": episode, "moves": sent})
+
+    def good_answers(self, state: dict[str, Any], design: StudyDesign) -> dict[str, Any]:
+        kind = state["step"]["kind"]
+        if kind == "consent":
+            return {"version": design.consent.version}
+        if kind == "demographics":
+            return {"age": 33, "gender": 0, "ai_researcher": 1}
+        if kind == "quiz":
+            return {item.id: item.answer for item in design.quiz}
+        if kind == "survey":
+            right = {check.id: check.answer for check in design.attention}
+            return {item["id"]: right.get(item["id"], 3) for item in state["survey"]["items"]}
+        return {}
+
+    def go_on(self, design: StudyDesign, until: str | None = None, arm: int = 0) -> dict[str, Any]:
+        """Do every step until the one of this id (or kind) is the current one; the state at its beginning."""
+        state = self.state()
+        while until not in (state["step"]["id"], state["step"]["kind"]) and state["step"]["kind"] != "thanks":
+            if state["step"]["kind"] == "episode":
+                view = state["episode"]
+                for t in range(view["played"] + 1, view["rounds"] + 1):
+                    assert self.send(view["index"], (t, arm, uuid.uuid4().hex)).status_code == 200
+                state = self.state()
+            else:
+                response = self.answer(state["step"]["id"], self.good_answers(state, design), ms=1000)
+                assert response.status_code == 200, response.text
+                state = response.json()["state"]
+        return state
+
+
+class Site:
+    """A database with studies, and a server in front of it."""
+
+    def __init__(self, config: WebConfig, url: str) -> None:
+        self.config, self.url = config, url
+        self.database = Database(config.database)
+        self._clients: list[httpx.Client] = []
+
+    def client(self, **options: Any) -> httpx.Client:
+        """A browser of its own: no cookies, no connection shared."""
+        made = httpx.Client(base_url=self.url, timeout=30, trust_env=False, verify=False, **options)
+        self._clients.append(made)
+        return made
+
+    def arrive(self, study: str = "short", client: httpx.Client | None = None, **body: Any) -> httpx.Response:
+        """Agree to take part."""
+        sent = {"key": uuid.uuid4().hex, "consent_version": "1"} | body
+        return (client or self.client()).post(f"/api/studies/{study}/participants", json=sent)
+
+    def person(self, study: str = "short", **body: Any) -> Person:
+        """Somebody who has agreed."""
+        client = self.client()
+        response = self.arrive(study, client, **body)
+        assert response.status_code in (200, 201), response.text
+        return Person(client, response.json()["token"])
+
+    def query(self, statement: Any, **values: Any) -> list[Any]:
+        """What the database itself says."""
+        with self.database.reading.connect() as connection:
+            return list(connection.execute(text(statement) if isinstance(statement, str) else statement, values))
+
+    def change(self, statement: str, **values: Any) -> None:
+        """Behind the server's back."""
+        with self.database.writing.begin() as connection:
+            connection.execute(text(statement), values)
+
+    def login(self) -> str:
+        """A researcher's bearer token."""
+        token = new_token()
+        with self.database.writing.begin() as connection:
+            connection.execute(insert(admin_logins).values(digest=digest(token), expires_at=now_ms() + 3_600_000))
+        return token
+
+    def close(self) -> None:
+        for client in self._clients:
+            client.close()
+        self.database.close()
+
+
+@contextlib.contextmanager
+def _opened() -> Iterator[Callable[..., Site]]:
+    with contextlib.ExitStack() as stack:
+
+        def start(database: str, *designs: StudyDesign, demo: bool = False) -> Site:
+            if designs:
+                prepare(database, designs, password=PASSWORD, seed=SEED)
+            config = WebConfig(database=database, demo=demo)
+            made = Site(config, stack.enter_context(running(config)))
+            stack.callback(made.close)
+            return made
+
+        yield start
+
+
+@pytest.fixture
+def open_site() -> Iterator[Callable[..., Site]]:
+    """Start a server in a thread over a database, with these studies registered, where any are named."""
+    with _opened() as start:
+        yield start
+
+
+@pytest.fixture
+def short_sqlite(template: Path, tmp_path: Path) -> str:
+    """The address of a SQLite database with the short study in it."""
+    return f"sqlite:///{shutil.copy(template, tmp_path / 'studies.sqlite')}"
+
+
+@pytest.fixture
+def site(open_site: Callable[..., Site], short_sqlite: str) -> Site:
+    """The short study on SQLite."""
+    return open_site(short_sqlite)
+
+
+@pytest.fixture(scope="module")
+def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    """The same for a whole file of tests, which must not mind what the others leave behind."""
+    with _opened() as start:
+        yield start(f"sqlite:///{tmp_path_factory.mktemp('shared') / 'studies.sqlite'}", SHORT, demo=True)
+
+
+@pytest.fixture
+def start_server() -> Iterator[Callable[..., Any]]:
+    """Start servers in processes of their own, over databases that are prepared already."""
+    started: list[Any] = []
+
+    def start(config: WebConfig, workers: int = 1) -> Any:
+        made = servers.StudyServer(config, workers)
+        started.append(made)
+        return made.start()
+
+    yield start
+    for server in started:
+        server.stop()

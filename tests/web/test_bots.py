@@ -1,0 +1,270 @@
+"""Simulated participants: whole people over HTTP, the same ones every time, and never among the real ones."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cobandit.agents import Briefing
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign, attention_passed, make_behaviour
+from cobandit.web import bots
+from cobandit.web.bots import Acknowledged, BotResult, play_study
+
+PEOPLE = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gradient")
+
+
+def played(site: Any) -> list[tuple[Any, ...]]:
+    query = (
+        "SELECT p.label, e.number, r.t, r.arm_0, r.arm_1, r.reward, r.ms FROM rounds r "
+        "JOIN episodes e ON e.id = r.episode_id JOIN participants p ON p.id = e.participant_id "
+        "ORDER BY p.label, e.number, r.t"
+    )
+    return [tuple(row) for row in site.query(query)]
+
+
+def test_whole_people_from_consent_to_code(site: Any, short: StudyDesign) -> None:
+    told: list[tuple[str, Acknowledged | None]] = []
+    results = play_study(
+        site.url, "short", 6, PEOPLE, login=site.login(), watch=lambda result, made: told.append((result.label, made))
+    )
+    assert [result.label for result in results] == [f"bot-{i:04d}" for i in range(1, 7)]
+    assert [result.behaviour for result in results] == [*PEOPLE, *PEOPLE[:2]]
+    rounds = 2 + 4 * 5
+    for result in results:
+        assert (result.code, result.step, result.rounds) == ("THANKS42", "thanks", rounds)
+        assert len(result.latencies) == rounds
+        assert result.progress[0] == result.progress[1]
+        assert (result.retries, result.conflicts) == (0, 0)
+    assert sum(made is not None for _, made in told) == 6 * rounds
+    rows = site.query("SELECT kind, finished_at FROM participants")
+    assert {kind for kind, _ in rows} == {"rehearsal"}  # marked, and so never among real data
+    assert all(finished is not None for _, finished in rows)
+
+
+def test_the_same_seed_gives_the_same_people(open_site: Callable[..., Any], tmp_path: Any, short: StudyDesign) -> None:
+    logs = []
+    for place, (concurrency, design, seed) in enumerate([(1, short, 0), (5, short, 0), (5, short, 1)]):
+        site = open_site(f"sqlite:///{tmp_path / f'{place}.sqlite'}", short)
+        play_study(site.url, "short", 4, PEOPLE, kind="real", concurrency=concurrency, design=design, seed=seed)
+        answers = site.query(
+            "SELECT p.label, a.step, a.answers, a.ms FROM answers a "
+            "JOIN participants p ON p.id = a.participant_id ORDER BY p.label, a.step"
+        )
+        logs.append((played(site), [tuple(row) for row in answers]))
+    assert logs[0] == logs[1]
+    assert logs[0] != logs[2]
+
+
+def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> None:
+    """Told what a person is told: arms, ranks, the number of rounds, and what the page shows after each."""
+    [result] = play_study(site.url, "short", 1, "softmax", kind="real", design=short)
+    [(seed, order)] = site.query("SELECT seed, order_index FROM participants")
+    plan = ParticipantPlan(short, int(seed), order)
+    bot = bots._Bot(
+        None,
+        "short",
+        {},
+        short,
+        make_behaviour("softmax"),
+        0,
+        0,
+        "real",
+        None,
+        1.0,
+        None,  # type: ignore[arg-type]
+    )
+    made = []
+    for index, episode_plan in enumerate(plan.episodes):
+        person = make_behaviour("softmax")
+        briefing = Briefing(0, (2, 2), short.problem.known_ranks(), episode_plan.rounds, observation="missed")
+        person.reset(briefing, bot._stream(bots._BEHAVIOUR, index))
+        episode = Episode.open(episode_plan)
+        for t in range(1, episode_plan.rounds + 1):
+            r = episode.play(t, int(person.choose()))
+            person.observe((r.arm_0, r.arm_1), r.seen_0)
+            person.round += 1
+            made.append((index, t, r.arm_0, r.arm_1, r.reward))
+    assert [row[1:6] for row in played(site)] == made
+    assert result.good == sum(row[4] for row in made)
+
+
+def test_without_the_design_the_quiz_is_guessed(site: Any, short: StudyDesign) -> None:
+    play_study(site.url, "short", 5, "softmax", kind="real")
+    attempts = [count for (count,) in site.query("SELECT quiz_attempts FROM participants")]
+    assert min(attempts) >= 1
+    assert 1 < max(attempts) <= 4
+    for step, given in site.query("SELECT step, answers FROM answers"):
+        if step == "survey-1":  # its text asks for an answer in so many words
+            assert attention_passed(short, json.loads(given))
+
+
+def test_with_the_design_everything_is_right_at_once(site: Any, short: StudyDesign) -> None:
+    play_study(site.url, "short", 3, "softmax", kind="real", design=short)
+    assert site.query("SELECT DISTINCT quiz_attempts FROM participants") == [(1,)]
+
+
+def test_the_same_call_again_goes_on(site: Any, short: StudyDesign) -> None:
+    class Enough(Exception):
+        pass
+
+    def stop(result: BotResult, made: Acknowledged | None) -> None:
+        if made is not None and (made.episode, made.t) == (1, 3):
+            raise Enough
+
+    with pytest.raises(Enough):
+        play_study(site.url, "short", 2, "softmax", kind="real", design=short, watch=stop)
+    some = played(site)
+    again = play_study(site.url, "short", 2, "softmax", kind="real", design=short)
+    assert all(result.finished for result in again)
+    assert all(result.conflicts == 0 for result in again)
+    assert set(some) < set(played(site))
+    third = play_study(site.url, "short", 2, "softmax", kind="real", design=short)
+    assert [(result.code, result.rounds) for result in third] == [("THANKS42", 0)] * 2
+    assert site.query("SELECT count(*) FROM participants") == [(2,)]
+
+
+def test_a_second_tab_does_not_stop_a_bot(site: Any, short: StudyDesign) -> None:
+    """Rounds that somebody else has played are taken from the state."""
+
+    def interfere(result: BotResult, made: Acknowledged | None) -> None:
+        if made is not None and made.episode == 1 and made.t == 2:
+            moves = [{"t": t, "arm": 1, "key": f"second-tab-{t}"} for t in (3, 4)]
+            answer = site.client().post(f"/api/participants/{result.token}/rounds", json={"episode": 1, "moves": moves})
+            assert answer.status_code == 200
+
+    [result] = play_study(site.url, "short", 1, "epsilon-greedy", kind="real", design=short, watch=interfere)
+    assert result.finished
+    assert result.conflicts == 1
+    assert result.rounds == 22 - 2
+
+
+def test_rates_are_kept(site: Any, short: StudyDesign) -> None:
+    [result] = play_study(site.url, "short", 1, "softmax", kind="real", rate=50)
+    assert result.seconds >= (22 - 1) / 50  # nobody can be faster than that
+
+
+def test_rehearsals_and_people_do_not_mix(site: Any, short: StudyDesign) -> None:
+    from cobandit.web.storage.gather import study_data
+    from cobandit.web.storage.store import find_study
+
+    play_study(site.url, "short", 2, "softmax", login=site.login())
+    play_study(site.url, "short", 3, "softmax", kind="real")
+    with site.database.reading.connect() as connection:
+        study = find_study(connection, "short")
+        assert study is not None
+        assert [person.kind for person in study_data(connection, study).participants] == ["real"] * 3
+        assert len(study_data(connection, study, "rehearsal").participants) == 2
+
+
+def test_log_in(site: Any) -> None:
+    token = bots.log_in(site.url, "correct horse")
+    assert play_study(site.url, "short", 1, "softmax", login=token)[0].finished
+    with pytest.raises(bots.LoginRefused, match="password is wrong"):
+        bots.log_in(site.url, "wrong horse")
+
+
+def test_what_can_go_wrong_is_said(site: Any, short: StudyDesign) -> None:
+    with pytest.raises(bots.ServerUnreachable, match=r"No server answers at http://127\.0\.0\.1:9"):
+        play_study("http://127.0.0.1:9", "short", 1, "softmax", kind="real")
+    with pytest.raises(bots.NoSuchStudy, match="no study 'long'"):
+        play_study(site.url, "long", 1, "softmax", kind="real")
+    with pytest.raises(bots.LoginRefused, match="need the researcher's login"):
+        play_study(site.url, "short", 1, "softmax")
+    with pytest.raises(bots.LoginRefused, match="not accepted"):
+        play_study(site.url, "short", 1, "softmax", login="made up")
+    with pytest.raises(bots.BotsFailed, match="does not run demos"):
+        play_study(site.url, "short", 1, "softmax", kind="demo")
+    site.change("UPDATE studies SET status = 'closed'")
+    with pytest.raises(bots.StudyClosed, match="takes no new participants"):
+        play_study(site.url, "short", 1, "softmax", kind="real")
+    assert play_study(site.url, "short", 1, "softmax", login=site.login())[0].finished  # rehearsing goes on
+
+
+def test_another_kind_of_server_is_not_played_with() -> None:
+    class Hello(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"hello")
+
+        def log_message(self, *args: Any) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Hello) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            with pytest.raises(bots.ServerUnreachable, match="does not answer as a server of studies"):
+                play_study(f"http://127.0.0.1:{server.server_port}", "short", 1, "softmax", kind="real")
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"participants": 0}, "participants is 0"),
+        ({"behaviours": []}, "no behaviours"),
+        ({"behaviours": "optimal"}, "must be told the means"),
+        ({"rate": 0}, "rate is 0"),
+        ({"concurrency": 0}, "concurrency is 0"),
+        ({"kind": "unreal"}, "unreal"),
+        ({"url": "ftp://127.0.0.1"}, "an address such as"),
+        ({"seed": -1}, "seed is -1"),
+    ],
+)
+def test_arguments_that_make_no_sense(changes: dict[str, Any], message: str) -> None:
+    given = {"url": "http://127.0.0.1:9", "study": "short", "participants": 1, "behaviours": "softmax", "kind": "real"}
+    given |= changes
+    with pytest.raises(InvalidInput, match=message):
+        play_study(**given)
+
+
+def test_an_unknown_behaviour_gets_the_nearest_one() -> None:
+    with pytest.raises(UnknownName, match="Did you mean 'softmax'"):
+        play_study("http://127.0.0.1:9", "short", 1, "softmaxx")
+
+
+def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
+    short_sqlite: str, start_server: Any, short: StudyDesign
+) -> None:
+    from cobandit.web import WebConfig
+
+    server = start_server(WebConfig(database=short_sqlite))
+    killed = []
+
+    def kill(result: BotResult, made: Acknowledged | None) -> None:
+        if made is not None and made.episode == 1 and made.t == 3 and not killed:
+            killed.append(result.label)
+            server.kill()
+            server.start()
+
+    results = play_study(server.url, "short", 3, "softmax", kind="real", design=short, watch=kill)
+    assert all(result.finished for result in results)
+    assert killed
+
+    def kill_for_good(result: BotResult, made: Acknowledged | None) -> None:
+        if made is not None and made.episode == 1:
+            server.kill()
+
+    with pytest.raises(bots.ServerUnreachable, match="goes on where this one stopped"):
+        play_study(server.url, "short", 1, "softmax", kind="real", seed=1, watch=kill_for_good, patience=0.2)
+
+
+def test_other_tasks(open_site: Callable[..., Any], sqlite: str) -> None:
+    from cobandit.studies import load_design
+
+    design = replace(load_design("three-by-three"), rounds=6)
+    site = open_site(sqlite, design)
+    [result] = play_study(site.url, design.name, 1, "knowledge-gradient", kind="real")
+    assert result.finished
+    assert np.unique([row[3] for row in played(site)]).max() <= 2

@@ -1,0 +1,682 @@
+"""What participants may do, and what happens when they do it twice, too early, too late, or somewhere else."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from cobandit.errors import InvalidInput
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign, journey, load_design
+from cobandit.web import WebConfig
+from cobandit.web.serving import prepare, running
+
+PROLIFIC = {"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d", "STUDY_ID": "s1", "SESSION_ID": "x1"}
+
+
+def key() -> str:
+    return uuid.uuid4().hex
+
+
+def problem(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The answer, which must be an error of this kind."""
+    assert (response.status_code, response.json().get("error")) == (status, code), response.text
+    assert response.json()["message"]
+    return dict(response.json())
+
+
+def plan_of(site: Any, design: StudyDesign, token: str) -> ParticipantPlan:
+    [(seed, order)] = site.query("SELECT seed, order_index FROM participants WHERE token = :t", t=token)
+    return ParticipantPlan(design, int(seed), order)
+
+
+# The whole way
+
+
+def test_from_consent_to_code(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    visited, state = [], person.state()
+    while state["step"]["kind"] != "thanks":
+        visited.append(state["step"]["id"])
+        after = journey(short).after(state["step"]["id"]).id
+        state = person.go_on(short, after)
+    assert visited == [step.id for step in journey(short).steps[1:-1]]  # consent was given on arriving
+    assert state["thanks"] == {"code": "THANKS42", "return_url": None}
+    assert state["progress"]["done"] == state["progress"]["total"]
+    [(finished, attempts)] = site.query("SELECT finished_at, quiz_attempts FROM participants")
+    assert finished is not None
+    assert attempts == 1
+    [(rounds,)] = site.query("SELECT count(*) FROM rounds")
+    assert rounds == 2 + 4 * 5
+    assert person.answer("survey-2", {}).status_code == 422  # nothing more can be said
+
+
+def test_the_code_comes_only_at_the_end(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    for step in journey(short).steps[1:-1]:
+        state = person.go_on(short, step.id)
+        assert "thanks" not in state
+        assert "THANKS42" not in json.dumps(state)
+    assert person.go_on(short)["thanks"]["code"] == "THANKS42"
+
+
+def test_the_quiz_is_repeated_until_it_is_right(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "quiz")
+    wrong = {item.id: item.answer for item in short.quiz} | {"sensor": 0}
+    given = person.answer("quiz", wrong, ms=100).json()
+    assert (given["accepted"], given["wrong"]) == (False, ["sensor"])
+    assert given["state"]["step"]["id"] == "quiz"
+    assert given["state"]["quiz"]["attempts"] == 1
+    right = wrong | {"sensor": 2}
+    assert person.answer("quiz", right, ms=100).json()["accepted"] is True
+    [(attempts,)] = site.query("SELECT quiz_attempts FROM participants")
+    assert attempts == 2
+
+
+def test_the_same_answers_again_are_taken_and_others_come_too_late(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    first = {"age": 33, "gender": 0, "ai_researcher": 1}
+    assert person.answer("demographics", first).json()["state"]["step"]["id"] == "instructions"
+    again = person.answer("demographics", first)
+    assert again.status_code == 200
+    assert again.json()["accepted"] is True
+    late = problem(person.answer("demographics", first | {"age": 34}), 409, "already-answered")
+    assert late["state"]["step"]["id"] == "instructions"
+    [(stored,)] = site.query("SELECT answers FROM answers WHERE step = 'demographics'")
+    assert json.loads(stored)["age"] == 33
+
+
+def test_a_step_that_is_not_the_current_one_is_refused(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    early = problem(person.answer("instructions", {}), 409, "wrong-step")
+    assert early["state"]["step"]["id"] == "demographics"
+    problem(person.send(0, (1, 0, key())), 409, "wrong-step")
+    problem(person.send(3, (1, 0, key())), 409, "wrong-step")
+    problem(person.answer("episode-0", {}), 422, "invalid")
+    problem(person.answer("no-such-step", {}), 422, "invalid")
+    assert site.query("SELECT count(*) FROM rounds") == [(0,)]
+
+
+# Arriving
+
+
+def test_the_same_key_gives_the_same_person(site: Any) -> None:
+    same = key()
+    first, second = site.arrive(key=same), site.arrive(key=same)
+    assert (first.status_code, second.status_code) == (201, 200)
+    assert first.json() == second.json()
+    assert site.query("SELECT count(*), max(arrivals) FROM participants, studies") == [(1, 1)]
+
+
+def test_somebody_from_prolific_comes_back_to_where_they_were(site: Any, short: StudyDesign) -> None:
+    person = site.person(recruiting=PROLIFIC)
+    person.go_on(short, "episode-1")
+    again = site.arrive(recruiting=PROLIFIC | {"SESSION_ID": "another"})
+    assert (again.status_code, again.json()["token"]) == (200, person.token)
+    assert person.go_on(short)["thanks"]["return_url"] == ("https://app.prolific.com/submissions/complete?cc=THANKS42")
+    [(recruiter, external)] = site.query("SELECT recruiter, external_id FROM participants")
+    assert (recruiter, external) == ("prolific", PROLIFIC["PROLIFIC_PID"])
+
+
+@pytest.mark.parametrize("recruiting", [{"label": "anna"}, {"id": "12345"}, {"survey_code": "777"}])
+def test_an_id_that_can_be_guessed_opens_nobodys_game(site: Any, recruiting: dict[str, str]) -> None:
+    same = key()
+    first = site.arrive(key=same, recruiting=recruiting)
+    stranger = site.arrive(recruiting=recruiting)
+    assert first.json()["token"] not in stranger.text
+    problem(stranger, 403, "forbidden")
+    assert site.arrive(key=same, recruiting=recruiting).json() == first.json()
+
+
+def test_twenty_at_once_are_balanced(site: Any) -> None:
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: site.arrive(), range(20)))
+    assert {answer.status_code for answer in answers} == {201}
+    orders = Counter(order for (order,) in site.query("SELECT order_index FROM participants"))
+    assert orders == {0: 10, 1: 10}
+    assert site.query("SELECT count(DISTINCT seed) FROM participants") == [(20,)]
+
+
+def test_twenty_at_once_with_one_key_are_one_person(site: Any) -> None:
+    same = key()
+    with ThreadPoolExecutor(20) as pool:
+        answers = list(pool.map(lambda _: site.arrive(key=same), range(20)))
+    assert Counter(answer.status_code for answer in answers) == {201: 1, 200: 19}
+    assert len({answer.json()["token"] for answer in answers}) == 1
+    assert site.query("SELECT count(*) FROM participants") == [(1,)]
+
+
+def test_a_place_is_free_again_when_its_owner_has_left(site: Any, short: StudyDesign) -> None:
+    people = [site.person() for _ in range(2)]
+    [(left,)] = site.query("SELECT order_index FROM participants WHERE token = :t", t=people[0].token)
+    for person in people:
+        person.go_on(short, "episode-0")
+    # The first has not been seen for longer than a break may last; the other order stays taken.
+    idle = short.limits.idle_seconds * 1000 + 1000
+    site.change("UPDATE participants SET last_seen = last_seen - :idle WHERE token = :t", idle=idle, t=people[0].token)
+    third = site.person()
+    assert site.query("SELECT order_index FROM participants WHERE token = :t", t=third.token) == [(left,)]
+    # Whoever comes back may go on all the same.
+    assert people[0].go_on(short)["step"]["kind"] == "thanks"
+
+
+def test_a_closed_study_takes_nobody_new(site: Any, short: StudyDesign) -> None:
+    same = key()
+    person = site.person(key=same)
+    site.change("UPDATE studies SET status = 'closed'")
+    problem(site.arrive(), 403, "closed")
+    assert site.arrive(key=same).status_code == 200
+    assert person.go_on(short)["thanks"]["code"] == "THANKS42"
+    assert site.client().get("/api/studies/short").json()["open"] is False
+
+
+def test_consent_to_an_old_text_does_not_count(site: Any) -> None:
+    answer = problem(site.arrive(consent_version="0"), 422, "invalid")
+    assert "has changed" in answer["message"]
+    assert site.query("SELECT count(*) FROM participants") == [(0,)]
+
+
+def test_demos_only_where_they_are_allowed(
+    site: Any, open_site: Callable[..., Any], tmp_path: Any, short: StudyDesign
+) -> None:
+    problem(site.arrive(demo=True), 403, "forbidden")
+    demos = open_site(f"sqlite:///{tmp_path / 'demo.sqlite'}", short, demo=True)
+    person = demos.person(demo=True)
+    assert person.state()["kind"] == "demo"
+    assert demos.query("SELECT kind FROM participants") == [("demo",)]
+
+
+def test_rehearsals_need_the_researcher(site: Any) -> None:
+    problem(site.arrive(rehearsal=True), 403, "forbidden")
+    problem(site.arrive(rehearsal=True, client=site.client(headers={"authorization": "Bearer x"})), 403, "forbidden")
+    researcher = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    assert site.arrive(rehearsal=True, client=researcher).status_code == 201
+    assert site.query("SELECT kind FROM participants") == [("rehearsal",)]
+
+
+def test_rehearsals_take_no_place_of_real_people(site: Any) -> None:
+    researcher = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    for _ in range(6):
+        site.arrive(rehearsal=True, client=researcher)
+    for _ in range(4):
+        site.arrive()
+    counted = site.query("SELECT kind, order_index, count(*) FROM participants GROUP BY kind, order_index")
+    assert set(map(tuple, counted)) == {("rehearsal", 0, 3), ("rehearsal", 1, 3), ("real", 0, 2), ("real", 1, 2)}
+
+
+def test_an_invited_person_begins_with_consent(site: Any, short: StudyDesign) -> None:
+    site.change(
+        "INSERT INTO participants (study_id, public_id, token, kind, label, quiz_attempts, revision, created_at) "
+        "SELECT id, 'p-invited', 'a-token-of-24-letters-000', 'real', 'anna', 0, 0, 1 FROM studies"
+    )
+    person = site.person()
+    person.token = "a-token-of-24-letters-000"
+    state = person.state()
+    assert state["step"] == {"kind": "consent", "id": "consent"}
+    assert state["consent"]["version"] == "1"
+    problem(person.answer("demographics", {"age": 33, "gender": 0, "ai_researcher": 1}), 409, "wrong-step")
+    assert person.answer("consent", {"version": "1"}).json()["state"]["step"]["id"] == "demographics"
+    assert person.answer("consent", {"version": "1"}).status_code == 200
+    assert person.go_on(short)["step"]["kind"] == "thanks"
+    [(seed, order, consented)] = site.query(
+        "SELECT seed, order_index, consented_at FROM participants WHERE public_id = 'p-invited'"
+    )
+    assert None not in (seed, order, consented)
+
+
+# Playing
+
+
+def test_the_partner_is_the_librarys_own_agent(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    arms = [0, 1, 1, 0, 1]
+    plan = plan_of(site, short, person.token)
+    for index in range(len(plan)):
+        person.go_on(short, f"episode-{index}")
+        episode = Episode.open(plan.episode(index))
+        for t, arm in enumerate(arms[: plan.episode(index).rounds], 1):
+            made = episode.play(t, arm)
+            [shown] = person.send(index, (t, arm, key())).json()["rounds"]
+            assert shown == {"t": t, "arms": [made.arm_0, made.arm_1], "good": bool(made.seen_0)}
+
+
+def test_a_retry_is_answered_from_the_store(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    same = key()
+    first = person.send(1, (1, 0, same))
+    assert person.send(1, (1, 0, same)).json() == first.json()
+    person.send(1, (2, 1, key()))
+    again = person.send(1, (1, 0, same)).json()
+    assert again["rounds"] == first.json()["rounds"]
+    assert again["played"] == 2
+    person.go_on(short, "rest-2")
+    assert person.send(1, (1, 0, same)).json()["rounds"] == first.json()["rounds"]  # also when the episode is over
+    assert site.query("SELECT count(*) FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1") == [
+        (5,)
+    ]
+
+
+def test_a_played_round_stays_as_it_is(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    same = key()
+    person.send(1, (1, 0, same))
+    for arm, other in ((0, key()), (1, key()), (1, same)):
+        late = problem(person.send(1, (1, arm, other)), 409, "already-played")
+        assert late["state"]["episode"]["played"] == 1
+    [(stored, arm)] = site.query(
+        "SELECT r.key, r.arm_0 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1"
+    )
+    assert (stored, arm) == (same, 0)
+
+
+def test_rounds_are_played_in_order(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    early = problem(person.send(1, (2, 0, key())), 409, "out-of-order")
+    assert early["state"]["episode"]["played"] == 0
+    problem(person.send(1, (6, 0, key())), 409, "episode-over")
+    problem(person.send(1, (1, 2, key())), 422, "invalid")
+    problem(person.send(1, (1, 0, key()), (3, 0, key())), 422, "invalid")
+    assert person.state()["episode"]["played"] == 0
+
+
+def test_a_batch_is_stored_whole_or_not_at_all(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    keys = [key() for _ in range(5)]
+    problem(person.send(1, (1, 0, keys[0]), (2, 0, keys[1]), (3, 9, keys[2])), 422, "invalid")
+    assert person.state()["episode"]["played"] == 0
+    several = person.send(1, (1, 0, keys[0]), (2, 1, keys[1])).json()
+    assert [r["t"] for r in several["rounds"]] == [1, 2]
+    problem(person.send(1, (2, 1, key()), (3, 0, keys[2])), 409, "already-played")
+    assert person.state()["episode"]["played"] == 2
+    # Overlapping: what is stored comes back, what is new is played.
+    whole = person.send(1, *((t, t % 2 if t < 2 else 1, keys[t - 1]) for t in (2, 3, 4, 5))).json()
+    assert [r["t"] for r in whole["rounds"]] == [2, 3, 4, 5]
+    assert whole["rounds"][0] == several["rounds"][1]
+    assert whole["finished"] is True
+
+
+def test_a_batch_plays_what_single_moves_play(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    plan = plan_of(site, short, person.token)
+    batch = person.send(1, *((t, t % 2, key()) for t in range(1, 6))).json()["rounds"]
+    episode = Episode.open(plan.episode(1))
+    made = [episode.play(t, t % 2) for t in range(1, 6)]
+    assert [r["arms"] for r in batch] == [[r.arm_0, r.arm_1] for r in made]
+
+
+def test_two_tabs_play_one_round_once(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda i: person.send(1, (1, i % 2, key())), range(8)))
+    assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 7}
+    [won] = [answer.json()["rounds"][0] for answer in answers if answer.status_code == 200]
+    stored = site.query(
+        "SELECT r.arm_0, r.arm_1 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1"
+    )
+    assert list(map(list, stored)) == [won["arms"]]
+    for answer in answers:
+        if answer.status_code == 409:
+            assert answer.json()["state"]["episode"]["latest"]["arms"] == won["arms"]
+
+
+def test_a_new_server_goes_on_in_the_middle_of_an_episode(short_sqlite: str, short: StudyDesign) -> None:
+    arms = [0, 1, 1, 0, 1]
+    shown = []
+    token, keys = "", [key() for _ in arms]
+    for t, arm in enumerate(arms, 1):  # every round by a server that has just been started
+        with running(WebConfig(short_sqlite)) as url, httpx.Client(base_url=url, trust_env=False) as client:
+            if not token:
+                body = {"key": key(), "consent_version": "1"}
+                token = client.post("/api/studies/short/participants", json=body).json()["token"]
+                for step, answers in (
+                    ("demographics", {"age": 33, "gender": 0, "ai_researcher": 1}),
+                    ("instructions", {}),
+                    ("quiz", {item.id: item.answer for item in short.quiz}),
+                ):
+                    client.post(f"/api/participants/{token}/answers/{step}", json={"answers": answers})
+                moves = [{"t": n, "arm": 0, "key": key()} for n in (1, 2)]
+                client.post(f"/api/participants/{token}/rounds", json={"episode": 0, "moves": moves})
+                client.post(f"/api/participants/{token}/answers/rest-1", json={"answers": {}})
+            body = {"episode": 1, "moves": [{"t": t, "arm": arm, "key": keys[t - 1]}]}
+            shown += client.post(f"/api/participants/{token}/rounds", json=body).json()["rounds"]
+    from cobandit.web.storage.database import Database
+
+    database = Database(short_sqlite)
+    with database.reading.connect() as connection:
+        seed, order = connection.exec_driver_sql("SELECT seed, order_index FROM participants").one()
+    database.close()
+    episode = Episode.open(ParticipantPlan(short, int(seed), order).episode(1))
+    made = [episode.play(t, arm) for t, arm in enumerate(arms, 1)]
+    assert shown == [{"t": r.t, "arms": [r.arm_0, r.arm_1], "good": bool(r.seen_0)} for r in made]
+
+
+def test_a_damaged_log_stops_the_game_and_is_not_changed(site: Any, short: StudyDesign, open_site: Any) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    person.send(1, (1, 0, key()), (2, 0, key()))
+    site.change(
+        "UPDATE rounds SET arm_1 = 1 - arm_1 WHERE t = 1 AND episode_id = (SELECT id FROM episodes WHERE number = 1)"
+    )
+    before = site.query("SELECT * FROM rounds ORDER BY episode_id, t")
+    other = open_site(site.config.database)
+    with httpx.Client(base_url=other.url, trust_env=False) as client:
+        answer = problem(client.get(person.path), 500, "damaged")
+        assert "Traceback" not in json.dumps(answer)
+        sent = client.post(f"{person.path}/rounds", json={"episode": 1, "moves": [{"t": 3, "arm": 0, "key": key()}]})
+        problem(sent, 500, "damaged")
+    assert site.query("SELECT * FROM rounds ORDER BY episode_id, t") == before
+
+
+def test_somebody_deleted_while_playing_is_gone(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    person.send(1, (1, 0, key()))
+    site.change("DELETE FROM participants WHERE token = :t", t=person.token)
+    problem(person.send(1, (2, 0, key())), 404, "not-found")
+    problem(person.answer("rest-1", {}), 404, "not-found")
+    problem(person.client.get(person.path), 404, "not-found")
+    noted = person.client.post(f"{person.path}/events", json={"events": [{"kind": "load", "at": 1}]})
+    problem(noted, 404, "not-found")
+    for table in ("participants", "answers", "episodes", "rounds", "events"):
+        assert site.query(f"SELECT count(*) FROM {table}") == [(0,)], table
+
+
+# What the page is told
+
+
+SECRETS = ("naive", "partner-aware", "means", "seed", "order_index", "condition", "luck", "predicted")
+
+
+def test_the_state_tells_nothing_it_should_not(site: Any, short: StudyDesign) -> None:
+    person = site.person(recruiting=PROLIFIC)
+    plan = plan_of(site, short, person.token)
+    for step in journey(short).steps[1:]:
+        state = person.go_on(short, step.id)
+        told = json.dumps(state)
+        for word in (*SECRETS, str(plan.seed), person.token, PROLIFIC["PROLIFIC_PID"]):
+            assert word not in told, (step.id, word)
+        assert "answer" not in json.dumps(state.get("quiz", {}))  # the right answers
+        if step.kind == "survey":  # an attention check looks like any other item
+            assert {tuple(item) for item in state["survey"]["items"]} == {("id", "text")}
+
+
+def test_the_state_does_not_tell_the_partners_next_move(open_site: Any, sqlite: str, short: StudyDesign) -> None:
+    """Whatever the AI will do next: while the rounds so far are the same, so is the state."""
+    others = [replace(short, name="other", conditions=tuple(reversed(short.conditions)))]
+    others += [replace(short, name=f"other-{seed}") for seed in range(4)]
+    site = open_site(sqlite, *others)
+    seen: dict[str, set[int]] = {}
+    for design in others:
+        for _ in range(2):
+            person = site.person(design.name)
+            state = person.go_on(design, "episode-1")
+            state |= {"participant": "", "study": ""}
+            plan = plan_of(site, design, person.token)
+            coming = Episode.open(plan.episode(1)).play(1, 0).arm_1
+            seen.setdefault(json.dumps(state), set()).add(coming)
+    assert len(seen) == 1  # one state for all ...
+    assert seen.popitem()[1] == {0, 1}  # ... before different moves
+
+
+def test_the_latest_round_is_all_that_changes(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    before = person.go_on(short, "episode-1")
+    [made] = person.send(1, (1, 1, key())).json()["rounds"]
+    after = person.state()
+    assert {name for name in after if after[name] != before[name]} == {"episode"}
+    assert after["episode"]["latest"]["arms"] == made["arms"]
+    changed = [
+        (old["arms"], new["good"] - old["good"], new["bad"] - old["bad"])
+        for old, new in zip(before["episode"]["counts"], after["episode"]["counts"], strict=True)
+        if old != new
+    ]
+    assert changed == [(made["arms"], int(made["good"]), int(not made["good"]))]
+
+
+def test_languages(site: Any, short: StudyDesign) -> None:
+    person = site.person(language="de")
+    assert person.state()["title"] == "Burger mit einem Roboter"
+    assert person.state("en")["title"] == short.title
+    assert person.state("fr")["language"] == "en"
+    state = person.go_on(short, "episode-0")
+    assert state["episode"]["counts"][0]["labels"][0] == "Bratling"
+    assert person.state("en")["episode"]["counts"][0]["labels"][0] == "Patty"
+    about = site.client().get("/api/studies/short", params={"language": "de"}).json()
+    assert (about["language"], about["languages"]) == ("de", ["en", "de"])
+
+
+def test_what_happens_at_the_page_is_noted(site: Any) -> None:
+    person = site.person()
+    events = [{"kind": "hidden", "at": 1_700_000_000_000, "data": {"a": 1}}, {"kind": "visible", "at": 1}]
+    assert person.client.post(f"{person.path}/events", json={"events": events}).status_code == 204
+    long = [{"kind": "error", "at": 1, "data": {"message": "x" * 5000}}]
+    assert person.client.post(f"{person.path}/events", json={"events": long}).status_code == 204
+    stored = site.query("SELECT kind, data FROM events ORDER BY id")
+    assert [row.kind for row in stored] == ["hidden", "visible", "error"]
+    assert json.loads(stored[0].data) == {"a": 1, "page_at": 1_700_000_000_000}
+    assert len(stored[2].data) < 1100
+    problem(person.client.post(f"{person.path}/events", json={"events": [{"kind": "x", "at": 1}]}), 422, "invalid")
+    many = [{"kind": "load", "at": 1}] * 51
+    problem(person.client.post(f"{person.path}/events", json={"events": many}), 422, "invalid")
+
+
+def test_a_page_gone_wild_cannot_fill_the_disk(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.web.service.MOST_EVENTS", 30)
+    person = site.person()
+    for _ in range(5):
+        events = [{"kind": "load", "at": 1}] * 20
+        assert person.client.post(f"{person.path}/events", json={"events": events}).status_code == 204
+    assert site.query("SELECT count(*) FROM events") == [(30,)]
+
+
+# Bodies that no page sends
+
+
+@pytest.mark.parametrize(
+    "data", ['{"a": NaN}', '{"a": -Infinity}', '{"a": 1e999}', '{"a": "\\ud800"}', '{"\\u0000": 1}']
+)
+def test_strange_events_are_refused(shared_site: Any, data: str) -> None:
+    person = shared_site.person()
+    response = person.client.post(
+        f"{person.path}/events",
+        content=f'{{"events": [{{"kind": "load", "at": 1, "data": {data}}}]}}',
+        headers={"content-type": "application/json"},
+    )
+    problem(response, 422, "invalid")
+    assert person.state()["step"]["id"] == "demographics"
+
+
+def test_a_nul_in_an_event_can_be_stored(shared_site: Any) -> None:
+    person = shared_site.person()
+    events = [{"kind": "error", "at": 1, "data": {"message": "a\0b"}}]
+    assert person.client.post(f"{person.path}/events", json={"events": events}).status_code == 204
+
+
+def arrival(**more: Any) -> dict[str, Any]:
+    return {"key": key(), "consent_version": "1"} | more
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"null",
+        b"[]",
+        b'"text"',
+        b"\xff\xfe",
+        b'{"key": "\\u0000", "consent_version": "1"}',
+        b'{"key": "abcdefgh12", "consent_version": "\\u0000"}',
+        b'{"key": "abcdefgh12", "consent_version": "\\ud800"}',
+        b'{"key": "abcdefgh12", "consent_version": "1", "language": "\\ud800"}',
+        b'{"key": "abcdefgh12", "consent_version": "1", "recruiting": {"label": "\\u0000"}}',
+        b'{"key": "abcdefgh12", "consent_version": "1", "recruiting": {"label": "\\udfff"}}',
+        b'{"key": "abcdefgh12", "consent_version": NaN}',
+        b'{"key": "abcdefgh12", "consent_version": "1", "unknown": 1}',
+        b'{"key": "short", "consent_version": "1"}',
+        b'{"key": ' + b"9" * 5000 + b', "consent_version": "1"}',
+        b"[" * 100_000,
+        b'{"key":' * 10_000,
+    ],
+    ids=lambda body: body[:40].decode("latin-1") or "empty",
+)
+def test_a_strange_arrival_is_refused(shared_site: Any, body: bytes) -> None:
+    before = shared_site.query("SELECT count(*) FROM participants")
+    response = shared_site.client().post(
+        "/api/studies/short/participants", content=body, headers={"content-type": "application/json"}
+    )
+    problem(response, 422, "invalid")
+    assert shared_site.query("SELECT count(*) FROM participants") == before
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        '{"age": NaN, "gender": 0, "ai_researcher": 1}',
+        '{"age": Infinity, "gender": 0, "ai_researcher": 1}',
+        '{"age": 1e400, "gender": 0, "ai_researcher": 1}',
+        '{"age": ' + "9" * 4000 + ', "gender": 0, "ai_researcher": 1}',
+        '{"age": 33.5, "gender": 0, "ai_researcher": 1}',
+        '{"age": "33", "gender": 0, "ai_researcher": 1}',
+        '{"age": true, "gender": 0, "ai_researcher": 1}',
+        '{"age": 33, "gender": 4, "ai_researcher": 1}',
+        '{"age": 33, "gender": -1, "ai_researcher": 1}',
+        '{"age": 33, "gender": 0}',
+        '{"age": 33, "gender": 0, "ai_researcher": null}',
+        '{"age": 33, "gender": 0, "ai_researcher": 1, "more": 1}',
+        '{"age": [[[[[[[[]]]]]]]], "gender": 0, "ai_researcher": 1}',
+        '{"\\ud800": 33, "gender": 0, "ai_researcher": 1}',
+        "[]",
+        "null",
+    ],
+)
+def test_strange_answers_are_refused(shared_site: Any, answers: str) -> None:
+    person = shared_site.person()
+    response = person.client.post(
+        f"{person.path}/answers/demographics",
+        content=f'{{"answers": {answers}, "ms": 1}}',
+        headers={"content-type": "application/json"},
+    )
+    problem(response, 422, "invalid")
+    assert person.state()["step"]["id"] == "demographics"
+
+
+@pytest.mark.parametrize(
+    "moves",
+    [
+        [],
+        [{"t": 1, "arm": 0}],
+        [{"t": 0, "arm": 0, "key": "a" * 20}],
+        [{"t": 1, "arm": -1, "key": "a" * 20}],
+        [{"t": 1, "arm": 0.0, "key": "a" * 20}],
+        [{"t": 1, "arm": False, "key": "a" * 20}],
+        [{"t": 10**40, "arm": 0, "key": "a" * 20}],
+        [{"t": 1, "arm": 10**40, "key": "a" * 20}],
+        [{"t": 1, "arm": 0, "key": "a" * 20, "ms": -1}],
+        [{"t": 1, "arm": 0, "key": "a" * 20, "ms": 10**12}],
+        [{"t": 1, "arm": 0, "key": "a" * 65}],
+        [{"t": 1, "arm": 0, "key": "with space"}],
+        [{"t": t, "arm": 0, "key": "a" * 20} for t in range(1, 202)],
+    ],
+    ids=lambda moves: json.dumps(moves)[:50],
+)
+def test_strange_moves_are_refused(shared_site: Any, short: StudyDesign, moves: Any) -> None:
+    person = shared_site.person()
+    person.go_on(short, "episode-1")
+    problem(person.client.post(f"{person.path}/rounds", json={"episode": 1, "moves": moves}), 422, "invalid")
+    assert person.state()["episode"]["played"] == 0
+
+
+def test_a_body_that_is_too_large_is_refused(shared_site: Any) -> None:
+    person = shared_site.person()
+    large = b'{"answers": {"age": "' + b"x" * 200_000 + b'"}}'
+    sent = {"content-type": "application/json"}
+    problem(person.client.post(f"{person.path}/answers/demographics", content=large, headers=sent), 413, "too-large")
+    # The same in pieces, without saying how much is coming.
+    with shared_site.client() as client:
+        pieces = (large[i : i + 10_000] for i in range(0, len(large), 10_000))
+        try:
+            response = client.post(f"{person.path}/answers/demographics", content=pieces, headers=sent)
+        except (httpx.WriteError, httpx.RemoteProtocolError, httpx.ReadError):
+            pass  # hung up on: also an answer
+        else:
+            problem(response, 413, "too-large")
+    assert person.state()["step"]["id"] == "demographics"
+
+
+@pytest.mark.parametrize("length", ["-1", "abc", "99999999999999999999"])
+def test_a_length_that_is_none_is_refused(shared_site: Any, length: str) -> None:
+    import socket
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(shared_site.url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+        connection.sendall(
+            f"POST /api/studies/short/participants HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n".encode()
+        )
+        answer = connection.recv(65536)
+    assert answer == b"" or 400 <= int(answer.split()[1]) < 500, answer
+
+
+@pytest.mark.parametrize("path", ["/api/studies/none", "/api/studies/%00", "/api/studies/" + "x" * 300])
+def test_studies_that_are_not_there(shared_site: Any, path: str) -> None:
+    problem(shared_site.client().get(path), 404, "not-found")
+    problem(shared_site.client().post(f"{path}/participants", json=arrival()), 404, "not-found")
+
+
+# The study itself
+
+
+def test_a_study_that_has_begun_keeps_its_design(site: Any, short: StudyDesign) -> None:
+    changed = replace(short, rounds=6)
+    site.person()
+    with pytest.raises(InvalidInput, match="set version = 2"):
+        prepare(site.config.database, [changed])
+    ready = prepare(site.config.database, [replace(changed, version=2)])
+    assert ready.studies[0].design.rounds == 6
+    # Whoever comes now takes part in the new version; whoever was there stays with theirs.
+    person = site.person()
+    assert person.go_on(short, "episode-1")["episode"]["rounds"] == 6
+
+
+def test_a_study_without_people_may_change(site: Any, short: StudyDesign) -> None:
+    prepare(site.config.database, [replace(short, rounds=6)])
+    assert site.person().go_on(short, "episode-1")["episode"]["rounds"] == 6
+
+
+def test_preparing_twice_changes_nothing(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    before = site.query("SELECT * FROM studies")
+    assert prepare(site.config.database, [short]).new_password is None
+    assert site.query("SELECT * FROM studies") == before
+    assert person.state()["step"]["id"] == "demographics"
+
+
+def test_health_and_messages(site: Any) -> None:
+    client = site.client()
+    assert client.get("/api/health").json() == {"status": "ok"}
+    english, german = (client.get(f"/api/messages/{language}").json() for language in ("en", "de"))
+    assert (english["language"], german["language"]) == ("en", "de")
+    assert english["messages"].keys() == german["messages"].keys()
+    assert client.get("/api/messages/xx").json() == english
+
+
+def test_the_shipped_designs_can_be_played(open_site: Any, sqlite: str) -> None:
+    for name in ("burger", "three-by-three"):
+        design = load_design(name)
+        site = open_site(f"{sqlite}-{name}", design)
+        assert site.person(name).go_on(design, "episode-0")["episode"]["left"] > 0

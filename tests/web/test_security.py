@@ -1,0 +1,242 @@
+"""What every answer carries, what none may tell, and that nobody gets at somebody else's game."""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+
+from cobandit.studies import StudyDesign
+from cobandit.web.security import (
+    HEADERS,
+    Throttle,
+    form_token,
+    form_token_fits,
+    hash_password,
+    new_token,
+    password_fits,
+)
+
+
+def key() -> str:
+    return uuid.uuid4().hex
+
+
+def sealed(response: httpx.Response) -> None:
+    """The answer has every header that keeps others out."""
+    for name, value in HEADERS:
+        if name != b"content-security-policy":
+            assert response.headers[name.decode()] == value.decode(), (response.url, name)
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'self'" in policy
+    assert "unsafe" not in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "server" not in response.headers
+
+
+def test_every_kind_of_answer_is_sealed(shared_site: Any, short: StudyDesign) -> None:
+    person = shared_site.person()
+    client = person.client
+    page = {"accept": "text/html"}
+    answers = [
+        client.get("/", headers=page),
+        client.get("/s/short", headers=page),
+        client.get(f"/p/{person.token}", headers=page),
+        client.get("/p/nobody-has-this-token-here", headers=page),
+        client.get("/nothing/here"),
+        client.get("/nothing/here", headers=page),
+        client.get("/api/studies/short"),
+        client.get("/api/studies/none"),
+        client.get(person.path),
+        client.get("/api/health"),
+        client.get("/openapi.json"),
+        client.get("/static/base.css"),
+        client.get("/static/nothing.css"),
+        client.get("/static/../app.py"),
+        client.get("/admin", headers=page),
+        client.get("/api/admin/studies"),
+        client.put(person.path),
+        client.options(person.path),
+        client.head(person.path),
+        client.post(f"{person.path}/rounds", content=b"x" * 200_000),
+        client.post(f"{person.path}/rounds", content=b"{"),
+        person.send(9, (1, 0, key())),
+        person.answer("demographics", {"age": 1}),
+    ]
+    statuses = {response.status_code for response in answers}
+    assert {200, 404, 405, 409, 413, 422} <= statuses
+    assert max(statuses) < 500
+    for response in answers:
+        sealed(response)
+        if not response.request.url.path.startswith("/static/"):
+            assert response.headers["cache-control"] == "no-store", response.url
+
+
+def test_static_files_may_be_kept_by_the_hash_of_their_contents(shared_site: Any) -> None:
+    client = shared_site.client()
+    page = client.get("/s/short", headers={"accept": "text/html"}).text
+    linked = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
+    assert linked
+    for address in linked:
+        kept = client.get(address)
+        assert kept.status_code == 200, address
+        if "?v=" in address:
+            assert "immutable" in kept.headers["cache-control"]
+        assert client.get(address.split("?")[0]).headers["cache-control"] == "no-cache"
+
+
+def test_pages_need_nothing_that_the_policy_forbids(shared_site: Any) -> None:
+    person = shared_site.person()
+    for address in ("/", "/s/short", f"/p/{person.token}", "/nothing"):
+        page = person.client.get(address, headers={"accept": "text/html"}).text
+        assert not re.search(r"<script(?![^>]*\bsrc=)[^>]*>\s*\S", page), address
+        assert not re.search(r"<style|\sstyle=|\son[a-z]+=", page), address
+        assert not re.search(r"(?:href|src|action)=[\"'](?:https?:)?//", page), address
+
+
+@pytest.mark.parametrize(
+    "address", ["/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2f..%2fapp.py", "/static//etc/passwd"]
+)
+def test_only_static_files_are_static(shared_site: Any, address: str) -> None:
+    import socket
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(shared_site.url)
+    with socket.create_connection((parts.hostname, parts.port), timeout=10) as connection:
+        connection.sendall(f"GET {address} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    assert answer.split()[1] == b"404", answer[:200]
+    assert b"create_app" not in answer
+
+
+def test_an_internal_error_tells_nothing(
+    site: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    person = site.person(recruiting={"label": "very-private"})
+
+    async def broken(*args: Any, **kwargs: Any) -> None:
+        raise RuntimeError("secret-of-the-inside")
+
+    monkeypatch.setattr("cobandit.web.service.Participants.state", broken)
+    with caplog.at_level(logging.ERROR):
+        plain = person.client.get(person.path)
+        page = person.client.get(f"/p/{person.token}", headers={"accept": "text/html"})
+    for response in (plain, page):
+        assert response.status_code == 500
+        assert "secret-of-the-inside" not in response.text
+        assert "Traceback" not in response.text
+        assert "RuntimeError" not in response.text
+        sealed(response)
+    assert plain.json()["error"] == "internal"
+    assert "secret-of-the-inside" in caplog.text  # the researcher's log has it ...
+    assert person.token not in caplog.text  # ... but nobody's personal link
+    assert "very-private" not in caplog.text
+
+
+def test_somebody_elses_game(site: Any, short: StudyDesign) -> None:
+    """Two people side by side: nothing of one is told to the other, or changed by the other."""
+    one = site.person(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
+    two = site.person(recruiting={"PROLIFIC_PID": "6f0c1e2d3b4a59687a6b5c4e"})
+    for person in (one, two):
+        person.go_on(short, "episode-1")
+    sent = key()
+    one.send(1, (1, 0, sent))
+    before = site.query("SELECT * FROM rounds ORDER BY episode_id, t")
+    # The key of another person's move is worth nothing ...
+    assert two.send(1, (1, 1, sent)).status_code == 200
+    assert two.state()["episode"]["latest"]["arms"][0] == 1
+    assert one.state()["episode"]["latest"]["arms"][0] == 0
+    assert site.query("SELECT * FROM rounds ORDER BY episode_id, t")[: len(before)] != []
+    mine = site.query(
+        "SELECT e.participant_id, r.t, r.arm_0 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE r.key = :k",
+        k=sent,
+    )
+    assert len({row.participant_id for row in mine}) == 2
+    # ... and so is the public name.
+    state = json.dumps(one.state())
+    public = one.state()["participant"]
+    assert one.token not in state
+    assert two.token not in state
+    for guess in (public, public.removeprefix("p-"), "1", sent, one.token[:-1], one.token + "A", one.token.swapcase()):
+        answer = two.client.get(f"/api/participants/{guess}")
+        assert answer.status_code == 404, guess
+        assert two.client.post(f"/api/participants/{guess}/answers/rest-2", json={"answers": {}}).status_code == 404
+
+
+@pytest.mark.parametrize("token", ["", " ", "%00", "%25", "a" * 1000, "' OR 1=1 --", "%F0%9F%98%80", "\u0661" * 20])
+def test_guessed_tokens_are_nobodys(shared_site: Any, token: str) -> None:
+    client = shared_site.client()
+    shared_site.person()
+    for path in (f"/api/participants/{token}", f"/p/{token}"):
+        answer = client.get(path)
+        assert answer.status_code in (404, 405, 307), (path, answer.text)
+        assert "Traceback" not in answer.text
+    moves = {"episode": 0, "moves": [{"t": 1, "arm": 0, "key": key()}]}
+    assert client.post(f"/api/participants/{token}/rounds", json=moves).status_code in (404, 405, 307)
+
+
+def test_tokens_are_long_and_all_different() -> None:
+    made = {new_token() for _ in range(1000)}
+    assert len(made) == 1000
+    assert min(map(len, made)) >= 32
+
+
+def test_the_personal_link_does_not_travel(shared_site: Any) -> None:
+    person = shared_site.person()
+    page = person.client.get(f"/p/{person.token}", headers={"accept": "text/html"})
+    assert page.headers["referrer-policy"] == "no-referrer"
+    assert "set-cookie" not in page.headers
+
+
+def test_texts_of_a_visitor_are_never_markup(shared_site: Any) -> None:
+    nasty = "<script>alert(1)</script>"
+    client = shared_site.client()
+    for address in (f"/s/{nasty}", f"/p/{nasty}", f"/s/short?label={nasty}", f"/{nasty}", f"/s/short?language={nasty}"):
+        answer = client.get(address, headers={"accept": "text/html"})
+        assert nasty not in answer.text, address
+
+
+def test_a_password_is_kept_as_a_hash_of_its_own(site: Any) -> None:
+    [(stored,)] = site.query("SELECT value FROM settings WHERE name = 'admin-password'")
+    assert "correct horse" not in stored
+    assert stored != hash_password("correct horse")
+    assert password_fits("correct horse", stored)
+    assert not password_fits("correct horsf", stored)
+    assert not password_fits("", stored)
+    assert not password_fits("correct horse", "rubbish")
+    assert not password_fits("\ud800", stored)
+
+
+def test_form_tokens_fit_their_own_login_only() -> None:
+    assert form_token_fits("login-a", form_token("login-a"))
+    assert not form_token_fits("login-a", form_token("login-b"))
+    assert not form_token_fits("login-a", "")
+    assert not form_token_fits("login-a", "\udcff")
+
+
+def test_a_throttle_counts_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [1000.0]
+    monkeypatch.setattr("cobandit.web.security.time.monotonic", lambda: now[0])
+    throttle = Throttle(3, seconds=60, addresses=2)
+    assert [throttle.allows("a") for _ in range(4)] == [True, True, True, False]
+    assert throttle.allows("b")
+    now[0] += 61
+    assert throttle.allows("a")
+    for address in ("c", "d", "e"):
+        throttle.allows(address)
+    assert len(throttle._seen) == 2
+
+
+def test_too_many_arrivals_are_slowed_down(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.web.routes.participant._ARRIVALS", Throttle(2))
+    same = key()
+    assert [site.arrive(key=same).status_code for _ in range(3)] == [201, 200, 429]
+    late = site.arrive()
+    assert (late.json()["error"], late.headers["retry-after"]) == ("too-many", "60")
+    researcher = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    assert site.arrive(client=researcher, rehearsal=True).status_code == 201

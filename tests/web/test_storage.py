@@ -1,0 +1,445 @@
+"""The database: its tables, its writer, and what happens when it is full, locked, foreign or slow."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import Connection, event, insert, inspect, select, text
+from sqlalchemy.exc import IntegrityError
+
+from cobandit.errors import InvalidInput
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign
+from cobandit.web.refusals import Refused
+from cobandit.web.service import Participants
+from cobandit.web.serving import prepare
+from cobandit.web.storage import store
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.schema import metadata, settings
+from cobandit.web.storage.store import Move
+from cobandit.web.storage.writer import Writer
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest) -> str:
+    """The address of an empty database of either kind."""
+    return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture
+def database(short_sqlite: str) -> Iterator[Database]:
+    """The short study on SQLite, without a server."""
+    opened = Database(short_sqlite)
+    yield opened
+    opened.close()
+
+
+# Tables
+
+
+def test_an_empty_database_gets_the_tables_once(empty: str) -> None:
+    database = Database(empty)
+    database.migrate()
+    database.migrate()
+    with database.reading.connect() as connection:
+        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
+    database.close()
+
+
+def test_the_migrations_make_the_tables_of_the_schema(empty: str) -> None:
+    database = Database(empty)
+    database.migrate()
+    with database.reading.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    database.close()
+
+
+def test_a_database_of_a_later_version_is_left_alone(sqlite: str) -> None:
+    database = Database(sqlite)
+    database.migrate()
+    with database.writing.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(InvalidInput, match="later version of cobandit"):
+        database.migrate()
+    database.close()
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, short: StudyDesign) -> None:
+    (tmp_path / "notes.txt").write_text("These are notes, and they must stay as they are. " * 100)
+    before = (tmp_path / "notes.txt").read_bytes()
+    with pytest.raises(InvalidInput, match="cannot be used"):
+        prepare(f"sqlite:///{tmp_path / 'notes.txt'}", [short])
+    assert (tmp_path / "notes.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nonsense", "not given as an address"),
+        ("mysql://localhost/studies", "not given as an address|of kind 'mysql'"),
+        ("oracle://localhost/studies", "not given as an address|of kind 'oracle'"),
+        ("sqlite://", "database in a file"),
+        ("sqlite:///:memory:", "database in a file"),
+        ("postgresql://user:secret@localhost:port/x", "not given as an address"),
+    ],
+)
+def test_addresses_that_are_none(address: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as error:
+        Database(address)
+    assert "secret" not in str(error.value)
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDesign) -> None:
+    with pytest.raises(InvalidInput, match="cannot be used") as error:
+        prepare("postgresql://user:secret@127.0.0.1:1/studies", [short])
+    assert "secret" not in str(error.value)
+
+
+def test_sqlite_is_written_durably(database: Database) -> None:
+    with database.writing.connect() as connection:
+        found = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
+        assert connection.scalar(text("PRAGMA foreign_keys")) == 1
+    assert found == {"journal_mode": "wal", "synchronous": 2}
+
+
+def test_what_people_answered_is_not_in_errors(database: Database) -> None:
+    with pytest.raises(IntegrityError) as error, database.writing.begin() as connection:
+        store.add_answer(connection, 999, "demographics", {"age": "very-private"}, 0, None)
+    assert "very-private" not in str(error.value)
+
+
+# The writer
+
+
+def put(name: str) -> Any:
+    def job(connection: Connection) -> str:
+        connection.execute(insert(settings).values(name=name, value="x"))
+        return name
+
+    return job
+
+
+def stored_names(database: Database) -> set[str]:
+    with database.reading.connect() as connection:
+        return set(connection.scalars(select(settings.c.name).where(settings.c.value == "x")))
+
+
+class Gate:
+    """A job that keeps the writer busy until it is opened, so that others gather behind it."""
+
+    def __init__(self) -> None:
+        self.entered, self.opened = threading.Event(), threading.Event()
+
+    def __call__(self, connection: Connection) -> None:
+        self.entered.set()
+        assert self.opened.wait(30)
+
+
+async def gathered(writer: Writer, gate: Gate, *jobs: Any) -> list[Any]:
+    """The results of jobs that are all in one batch."""
+    first = asyncio.create_task(writer.run(gate))
+    await asyncio.to_thread(gate.entered.wait)
+    tasks = [asyncio.create_task(writer.run(job)) for job in jobs]
+    await asyncio.sleep(0)  # each has queued its job
+    gate.opened.set()
+    await first
+    return await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def test_a_job_that_fails_does_not_spoil_the_others(database: Database) -> None:
+    commits = []
+    event.listen(database.writing, "commit", lambda connection: commits.append(1))
+
+    def broken(connection: Connection) -> None:
+        connection.execute(insert(settings).values(name="half", value="x"))
+        raise ZeroDivisionError
+
+    jobs = [put("a"), broken, put("b"), put("a"), put("c")]  # "a" twice: the second breaks a constraint
+    results = asyncio.run(gathered(database.writer, Gate(), *jobs))
+    kinds = [result if isinstance(result, str) else type(result) for result in results]
+    assert kinds == ["a", ZeroDivisionError, "b", IntegrityError, "c"]
+    assert stored_names(database) == {"a", "b", "c"}
+    assert len(commits) == 2  # the others stayed together: a visitor who is refused must not slow everybody down
+
+
+def test_a_database_that_cannot_be_written_is_told_to_all_at_once(database: Database) -> None:
+    begun: list[int] = []
+
+    @event.listens_for(database.writing, "commit")
+    def fail(connection: Connection) -> None:
+        begun.append(1)
+        if len(begun) > 1:
+            raise sqlite3.OperationalError("disk I/O error")
+
+    results = asyncio.run(gathered(database.writer, Gate(), *(put(f"job-{i}") for i in range(20))))
+    assert {type(result) for result in results} == {sqlite3.OperationalError}
+    assert len(begun) == 2  # not once more for each of them
+    assert stored_names(database) == set()
+
+
+def test_jobs_that_gather_are_one_commit(database: Database) -> None:
+    commits: list[int] = []
+    event.listen(database.writing, "commit", lambda connection: commits.append(1))
+    results = asyncio.run(gathered(database.writer, Gate(), *(put(f"job-{i}") for i in range(50))))
+    assert results == [f"job-{i}" for i in range(50)]
+    assert len(commits) == 2  # the gate's, and that of all others
+
+
+def test_nothing_is_acknowledged_before_it_is_committed(database: Database) -> None:
+    seen: list[set[str]] = []
+    event.listen(database.writing, "commit", lambda connection: seen.append(stored_names(database)))
+
+    async def one() -> set[str]:
+        await database.writer.run(put("a"))
+        return stored_names(database)
+
+    assert asyncio.run(one()) == {"a"}
+    assert seen == [set()]  # just before the commit nobody else can see it
+
+
+def test_what_is_queued_is_finished_when_the_writer_closes(short_sqlite: str) -> None:
+    database = Database(short_sqlite)
+    gate = Gate()
+
+    async def close_early() -> list[Any]:
+        writer = database.writer
+        waiting = [asyncio.create_task(writer.run(job)) for job in (gate, put("a"), put("b"))]
+        await asyncio.to_thread(gate.entered.wait)
+        closing = asyncio.create_task(asyncio.to_thread(database.close))
+        gate.opened.set()
+        await closing
+        return await asyncio.gather(*waiting)
+
+    assert asyncio.run(close_early()) == [None, "a", "b"]
+    again = Database(short_sqlite)
+    assert stored_names(again) == {"a", "b"}
+    again.close()
+
+
+# Trouble while somebody plays
+
+
+class Game:
+    """Somebody in the middle of an episode, without HTTP."""
+
+    def __init__(self, database: Database, design: StudyDesign) -> None:
+        self.database, self.design = database, design
+        self.service = Participants(database)
+
+    async def begin(self) -> None:
+        study = await self.service.study(self.design.name)
+        self.token, _ = await self.service.arrive(
+            study, key="a-key-of-a-page", consent_version="1", language=None, kind="real", coming=None
+        )
+        for step, answers in (
+            ("demographics", {"age": 33, "gender": 0, "ai_researcher": 1}),
+            ("instructions", {}),
+            ("quiz", {item.id: item.answer for item in self.design.quiz}),
+        ):
+            await self.service.answer(self.token, step, answers)
+        await self.play(0, 1, 2)
+        await self.service.answer(self.token, "rest-1", {})
+
+    async def play(self, episode: int, *rounds: int) -> Any:
+        moves = [Move(t, t % 2, f"key-of-{episode}-{t}", 500) for t in rounds]
+        return await self.service.play(self.token, episode, moves)
+
+    def stored(self, episode: int = 1) -> list[tuple[Any, ...]]:
+        query = (
+            "SELECT r.t, r.arm_0, r.arm_1 FROM rounds r JOIN episodes e ON e.id = r.episode_id "
+            "WHERE e.number = :episode ORDER BY r.t"
+        )
+        with self.database.reading.connect() as connection:
+            return [tuple(row) for row in connection.execute(text(query), {"episode": episode})]
+
+    def expected(self, rounds: int, episode: int = 1) -> list[tuple[Any, ...]]:
+        with self.database.reading.connect() as connection:
+            seed, order = connection.execute(text("SELECT seed, order_index FROM participants")).one()
+        replay = Episode.open(ParticipantPlan(self.design, int(seed), order).episode(episode))
+        return [(t, (made := replay.play(t, t % 2)).arm_0, made.arm_1) for t in range(1, rounds + 1)]
+
+
+async def refused(work: Any) -> Refused:
+    with pytest.raises(Refused) as error:
+        await work
+    return error.value
+
+
+def test_a_full_disk_loses_nothing(sqlite: str, short: StudyDesign) -> None:
+    design = replace(short, rounds=500)
+    prepare(sqlite, [design])
+    database = Database(sqlite)
+    full = [True]
+
+    async def scene() -> None:
+        game = Game(database, design)
+        await game.begin()
+
+        @event.listens_for(database.writing, "begin")
+        def limit(connection: Connection) -> None:
+            pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
+            connection.exec_driver_sql(f"PRAGMA max_page_count = {pages if full[0] else 10**9}")
+
+        told = 0
+        answer: Refused | None = None
+        while answer is None:  # until there is no room left in the pages that are there
+            try:
+                told = (await game.play(1, told + 1))["played"]
+            except Refused as error:
+                answer = error
+        assert (answer.status, answer.code, answer.retry_after) == (503, "busy", 1)
+        assert (await refused(game.play(1, told + 1))).status == 503
+        assert (await game.service.state(game.token))["episode"]["played"] == told
+        assert game.stored() == game.expected(told)
+        full[0] = False  # somebody has made room
+        assert (await game.play(1, told + 1))["played"] == told + 1
+        await game.play(1, *range(told + 1, told + 40))
+        assert game.stored() == game.expected(told + 39)
+
+    asyncio.run(scene())
+    database.close()
+
+
+def test_a_foreign_lock_is_waited_for(database: Database, short: StudyDesign) -> None:
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        other = sqlite3.connect(str(database.url.database), isolation_level=None, check_same_thread=False)
+        other.execute("BEGIN IMMEDIATE")
+        move = asyncio.create_task(game.play(1, 1))
+        await asyncio.sleep(0.2)
+        assert not move.done()
+        assert game.stored() == []  # reading goes on meanwhile
+        other.execute("ROLLBACK")
+        other.close()
+        assert (await move)["played"] == 1
+        assert game.stored() == game.expected(1)
+
+    asyncio.run(scene())
+
+
+def test_a_lock_that_stays_is_told_and_tried_again(database: Database, short: StudyDesign) -> None:
+    @event.listens_for(database.writing, "connect")
+    def impatient(connection: sqlite3.Connection, record: Any) -> None:
+        connection.execute("PRAGMA busy_timeout = 20")
+
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        other = sqlite3.connect(str(database.url.database), isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        assert (await refused(game.play(1, 1))).status == 503
+        assert (await refused(game.service.answer(game.token, "rest-2", {}))).status == 409  # reading works
+        other.execute("ROLLBACK")
+        other.close()
+        for t in range(1, 6):
+            await game.play(1, t)
+        assert game.stored() == game.expected(5)
+
+    asyncio.run(scene())
+
+
+def test_a_request_that_is_given_up_is_finished_once(database: Database, short: StudyDesign) -> None:
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        gate = Gate()
+        busy = asyncio.create_task(database.writer.run(gate))
+        await asyncio.to_thread(gate.entered.wait)
+        move = asyncio.create_task(game.play(1, 1))
+        while database.writer._queue.empty():
+            await asyncio.sleep(0.001)
+        move.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await move
+        again = asyncio.create_task(game.play(1, 1))  # the page tries again while the first is still queued
+        await asyncio.sleep(0.01)
+        gate.opened.set()
+        await busy
+        assert (await again)["played"] == 1
+        assert (await game.play(1, 2))["played"] == 2
+        assert game.stored() == game.expected(2)
+
+    asyncio.run(scene())
+
+
+def test_memory_never_runs_ahead_of_the_disk(database: Database, short: StudyDesign) -> None:
+    """A write that fails leaves the AI where it was: its next move is that of the plan."""
+
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        await game.play(1, 1)
+        failing = [True]
+
+        @event.listens_for(database.writing, "before_cursor_execute")
+        def fail(connection: Connection, cursor: Any, statement: str, *rest: Any) -> None:
+            if failing[0] and statement.startswith("INSERT INTO rounds"):
+                raise sqlite3.OperationalError("disk I/O error")
+
+        for _ in range(3):
+            with pytest.raises((Refused, sqlite3.OperationalError)):
+                await game.play(1, 2, 3)
+        failing[0] = False
+        assert game.stored() == game.expected(1)
+        assert (await game.service.state(game.token))["episode"]["played"] == 1
+        await game.play(1, 2, 3, 4, 5)
+        assert game.stored() == game.expected(5)
+
+    asyncio.run(scene())
+
+
+def test_two_services_on_one_database_stay_in_step(database: Database, short: StudyDesign) -> None:
+    """As two worker processes: each has its own memory, and the database decides."""
+
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        other = Participants(database)
+        for t in range(1, 6):
+            move = [Move(t, t % 2, f"key-{t}", 500)]
+            service = (game.service, other)[t % 2]
+            assert (await service.play(game.token, 1, move))["played"] == t
+            for each in (game.service, other):  # a retry at either of them gets the same answer
+                assert (await each.play(game.token, 1, move))["rounds"][0]["t"] == t
+        assert game.stored() == game.expected(5)
+        for service in (other, game.service):  # the second finds it answered
+            assert (await service.answer(game.token, "rest-2", {}))["state"]["step"]["id"] == "episode-2"
+        late = await refused(other.play(game.token, 2, [Move(2, 0, "key-of-2-2")]))
+        assert (late.code, (late.state or {})["step"]["id"]) == ("out-of-order", "episode-2")
+
+    asyncio.run(scene())
+
+
+def test_who_has_been_forgotten_is_remembered(database: Database, short: StudyDesign, monkeypatch: Any) -> None:
+    monkeypatch.setattr("cobandit.web.service.MOST_PEOPLE_IN_MEMORY", 1)
+
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        study = await game.service.study("short")
+        for t in range(1, 6):
+            token, _ = await game.service.arrive(
+                study, key=f"another-key-{t}", consent_version="1", language=None, kind="real", coming=None
+            )
+            await game.service.state(token)
+            await game.play(1, t)
+            assert len(game.service._people) == 1
+        assert game.service._locks == {}
+        with database.reading.connect() as connection:
+            seed, order = connection.execute(
+                text("SELECT seed, order_index FROM participants WHERE token = :t"), {"t": game.token}
+            ).one()
+        replay = Episode.open(ParticipantPlan(short, int(seed), order).episode(1))
+        assert game.stored() == [(t, (made := replay.play(t, t % 2)).arm_0, made.arm_1) for t in range(1, 6)]
+
+    asyncio.run(scene())
