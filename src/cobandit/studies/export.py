@@ -657,7 +657,7 @@ def read_export(
     """An export as it was written, of either format: the design, the tables, and what ``study.json`` says.
 
     A file that is not the one that was written is refused, unless ``changed`` allows it (somebody has mended a typing
-    error in a CSV file, say).
+    error in a CSV file, say); ``changed_files`` of what is told about the export then names it.
     """
     if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
         raise InvalidInput(f"The folder is {shown(folder)}; a path is needed.")
@@ -676,19 +676,23 @@ def read_export(
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"{str(root / _ABOUT)!r} is damaged: {error} is missing or wrong.") from error
     found = {}
+    others = []
     for name, file in names.items():
         path = root / file
         try:
-            if not changed and _sha256(path) != written[name]:
-                raise InvalidInput(
-                    f"{str(path)!r} is not the file that was exported: it was changed or damaged later. Export again."
-                )
+            if _sha256(path) != written[name]:
+                if not changed:
+                    raise InvalidInput(
+                        f"{str(path)!r} is not the file that was exported: it was changed or damaged later. Export "
+                        "again."
+                    )
+                others.append(file)
             found[name] = (_read_csv if path.suffix == ".csv" else _read_parquet)(path, columns[name])
         except FileNotFoundError as error:
             raise InvalidInput(f"{str(root)!r} has no {file}; the export is not whole. Export again.") from error
         except OSError as error:
             raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
-    return design, found, about
+    return design, found, about | {"changed_files": others}
 
 
 def _read_about(root: Path) -> dict[str, Any]:

@@ -1,0 +1,119 @@
+"""``cobandit study calibrate``: the paper's two studies rehearsed, beside the published numbers."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobandit.cli import output, parsing
+from cobandit.cli.door import say
+from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads, now, ready_to_draw, write_tables
+
+if TYPE_CHECKING:
+    from cobandit.studies.analysis.calibration import Calibration, Rehearsal
+
+
+def calibrate(
+    studies: Annotated[
+        list[str] | None, typer.Argument(metavar="[burger] [casino]", help="Which study (both, where none is named).")
+    ] = None,
+    participants: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Participants of a study (as published).", rich_help_panel=THE_PEOPLE),
+    ] = None,
+    simulations: Annotated[
+        str | None,
+        typer.Option(metavar="N", help="Simulated studies (burger 1000, casino 50).", rich_help_panel=THE_WORK),
+    ] = None,
+    seed: Seed = "0",
+    threads: Threads = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Rehearse the paper's studies with simulated participants and put the published numbers beside ours.
+
+    Every population is played with both index variants of the robots. Nothing of it is evidence about people.
+    """
+    from cobandit.cli.progress import progress_bar
+    from cobandit.studies.analysis.calibration import STUDIES
+    from cobandit.studies.analysis.calibration import calibrate as rehearse_all
+
+    if out is not None:
+        ready_to_draw(out)
+    names = studies or list(STUDIES)
+    with progress_bar(1) as labelled:
+        made = rehearse_all(
+            names,
+            None if simulations is None else parsing.value(simulations),
+            None if participants is None else parsing.value(participants),
+            parsing.value(seed),
+            threads=None if threads is None else parsing.value(threads),
+            progress=labelled("rehearsing"),
+        )
+    words = ["study", "calibrate", *names]
+    for flag, text in (("--participants", participants), ("--simulations", simulations), ("--seed", seed)):
+        words += [] if text is None else [flag, text]
+    page = None if out is None else _write(made, out, f"cobandit {shlex.join(words)}")
+    if json:
+        output.print_json(made.to_dict())
+    else:
+        _print(made)
+    if page is not None:
+        say(f"The page is in {page}.")
+
+
+def _write(made: Calibration, out: Path, command: str) -> Path:
+    from cobandit.report.calibration import write_calibration_figures, write_calibration_page
+    from cobandit.studies.analysis.calibration import COLUMNS, calibration_rows
+
+    write_tables(out, "calibration", COLUMNS, calibration_rows(made), {"command": command} | made.to_dict())
+    write_calibration_figures(made, out / "figures")
+    return write_calibration_page(made, out, {"when": now(), "command": command})
+
+
+def _print(made: Calibration) -> None:
+    from cobandit.studies.analysis.calibration import FITTING, PUBLISHED, WARNING
+
+    screen = output.console()
+    output.paragraph(screen, WARNING)
+    for study in made.studies:
+        ranked = made.of(study)
+        nearest = ranked[0]
+        screen.print()
+        output.paragraph(
+            screen,
+            f"The {study} study: {nearest.simulations:,} simulated studies of {made.participants[study]} participants "
+            f"for each of {len(ranked)} rehearsals, seed {made.seed}",
+        )
+        first = "regret" if study == "burger" else "coins"
+        rows = output.table("participants", "index", "aware", "naive", "difference", "distance", first="left")
+        published = {one.id: one for one in PUBLISHED[study]}
+        ids = [f"{first}-{which}" for which in ("aware", "naive", "difference")]
+        rows.add_row("published", "?", *(output.number(published[id].value) for id in ids), "")
+        for one in ranked:
+            means = [output.number(one.row(id).mean) for id in ids]
+            rows.add_row(one.population.label, one.index, *means, output.number(one.distance, 2))
+        screen.print(rows)
+        output.paragraph(screen, f"Nearest: {nearest.population.label}, {nearest.index} index. {FITTING}")
+        _print_numbers(nearest)
+        against = [f"{one.population.label} ({one.index})" for one in ranked if one.contradicts]
+        if against:
+            output.paragraph(screen, f"Against the published direction: {'; '.join(against)}.")
+        missing = [one.text for one in PUBLISHED[study] if one.missing]
+        output.paragraph(screen, f"Published, but not simulated: {'; '.join(missing)}.")
+
+
+def _print_numbers(one: Rehearsal) -> None:
+    rows = output.table("number", "published", "ours ± sd", "off by", "s.e. off", first="left")
+    for row in one.rows:
+        if row.published.value is None:
+            rows.add_row(row.published.text, row.published.claim, f"{100 * row.mean:.0f} %", "", "")
+            continue
+        places = output.decimals_for([row.mean])
+        off = "" if row.off is None else output.number(row.off, 1)
+        ours = output.plus_minus(row.mean, row.sd, places)
+        rows.add_row(row.published.text, row.published.shown(), ours, output.number(row.difference, places), off)
+    output.console().print(rows)

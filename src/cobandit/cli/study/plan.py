@@ -1,0 +1,137 @@
+"""``cobandit study plan``: what will be tested, written down and stored before anybody takes part."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cobandit.cli import parsing
+from cobandit.cli.door import say
+from cobandit.cli.study.common import (
+    DATABASE,
+    THE_OUTPUT,
+    THE_STORE,
+    DatabaseUrl,
+    Version,
+    existing_database,
+    need_web,
+    stored_study,
+)
+from cobandit.errors import InvalidInput, UnknownName
+
+if TYPE_CHECKING:
+    from cobandit.studies import StudyDesign
+
+
+def plan(
+    study: Annotated[
+        str, typer.Argument(metavar="STUDY", help="A stored study, or a design: burger, casino, FILE.toml.")
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="The file to write (STUDY-plan.toml, where not given).",
+            rich_help_panel=THE_OUTPUT,
+        ),
+    ] = None,
+    n: Annotated[
+        str | None,
+        typer.Option("--n", metavar="N", help="The planned number of participants.", rich_help_panel=THE_OUTPUT),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option("--set", metavar="FILE.toml", help="Store this plan with the study.", rich_help_panel=THE_STORE),
+    ] = None,
+    late: Annotated[
+        bool,
+        typer.Option(
+            "--late",
+            help="Store it although people have started; every result is then exploratory.",
+            rich_help_panel=THE_STORE,
+        ),
+    ] = False,
+    database: DatabaseUrl = DATABASE,
+    version: Version = None,
+) -> None:
+    """Write an analysis plan to edit (hypotheses, tests, exclusions, alpha, n), or store one with a study.
+
+    The file starts with the paper's hypotheses for the design, or is the plan that is stored already. Stored before
+    the first participant, its SHA-256 is fixed when that person gives consent; a plan that came first is never
+    replaced.
+    """
+    if store is not None:
+        if out is not None or n is not None:
+            raise InvalidInput("--set stores a file as it is; --out and --n are for writing one.")
+        _store(study, store, late, database, version)
+        return
+    if late:
+        raise InvalidInput("--late goes with --set FILE.toml.")
+    from cobandit.files import whole_file
+    from cobandit.studies.analysis import default_plan, plan_toml
+
+    design, text = _known(study, database, version)
+    if text is None:
+        text = plan_toml(default_plan(design, None if n is None else parsing.value(n)))
+    elif n is not None:
+        raise InvalidInput(f"The study {design.name!r} has a plan already, which says its own n; --n is for a new one.")
+    path = Path(f"{design.name}-plan.toml") if out is None else out
+    if path.exists():
+        raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8"))
+    say(f"Wrote {path}. Edit it, then, before anybody takes part:")
+    say(f"  cobandit study plan {study} --set {path}")
+
+
+def _known(study: str, database: str, version: str | None) -> tuple[StudyDesign, str | None]:
+    """The design, and the plan that is stored with it: from the database, where the study is in it."""
+    try:
+        with existing_database(database, "Reading stored studies") as opened:
+            found = stored_study(opened, study, version)
+            return found.design, found.plan
+    except UnknownName:
+        if version is not None:
+            raise
+    except (InvalidInput, ImportError):
+        pass  # no database, or no way to read one: a design needs none
+    return _design(study), None
+
+
+def _design(study: str) -> StudyDesign:
+    from cobandit.studies import load_design
+
+    try:
+        return load_design(study)
+    except UnknownName as error:
+        raise InvalidInput(f"There is no stored study {study!r}, nor a design. {error}") from error
+
+
+def _store(study: str, file: Path, late: bool, database: str, version: str | None) -> None:
+    from cobandit.studies.analysis import parse_plan, read_plan_text
+
+    need_web("Storing a plan")
+    from cobandit.web.storage.database import Database
+    from cobandit.web.storage.store import find_study, register_study, set_plan
+
+    text = read_plan_text(file)
+    opened = Database(database)
+    try:
+        opened.migrate()
+        with opened.read() as connection:
+            known = find_study(connection, study)
+        if known is None and version is None:
+            design = _design(study)
+            parse_plan(text, repr(str(file))).checked(design)
+            with opened.write() as connection:
+                number = register_study(connection, design).id
+        else:
+            number = stored_study(opened, study, version).id
+        with opened.write() as connection:
+            digest = set_plan(connection, number, text, late=late)
+    finally:
+        opened.close()
+    say(f"Stored the plan with {study!r} in {opened.name}.")
+    say(f"Its SHA-256 is {digest}.")

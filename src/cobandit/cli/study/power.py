@@ -1,0 +1,211 @@
+"""``cobandit study power``: how many participants the planned tests need, by simulated studies."""
+
+from __future__ import annotations
+
+import io
+import re
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.cli import output, parsing
+from cobandit.cli.door import say
+from cobandit.cli.study.common import THE_OUTPUT
+from cobandit.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from cobandit.studies.analysis.power import PowerAnalysis
+
+THE_PEOPLE = "The simulated participants"
+THE_WORK = "The simulation"
+SIZES = "10,20,...,100"
+BEHAVIOUR = "softmax,epsilon-greedy,win-stay-lose-shift"
+_STEPS = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(?:\.\.\.|…)\s*,\s*(\d+)\s*")
+
+Seed = Annotated[str, typer.Option(metavar="N", help="The seed: the same numbers again.", rich_help_panel=THE_WORK)]
+Threads = Annotated[
+    str | None,
+    typer.Option(metavar="N", help="Threads (all cores); the numbers are the same.", rich_help_panel=THE_WORK),
+]
+Out = Annotated[
+    Path | None,
+    typer.Option(metavar="DIR", help="A folder for tables, figures and an offline page.", rich_help_panel=THE_OUTPUT),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)]
+
+
+def power(
+    design: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A shipped design, or a file.")],
+    behaviour: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MIX",
+            help="Who takes part, such as softmax:0.7,knowledge-gradient:0.3 or 'softmax(temperature=0.2,memory=4)'; "
+            f"again for another curve. [default: {BEHAVIOUR}]",
+            rich_help_panel=THE_PEOPLE,
+        ),
+    ] = None,
+    participants: Annotated[
+        str,
+        typer.Option(metavar="N,N,...", help="Sizes to try; 10,20,...,100 goes in steps.", rich_help_panel=THE_PEOPLE),
+    ] = SIZES,
+    simulations: Annotated[
+        str, typer.Option(metavar="N", help="Simulated studies.", rich_help_panel=THE_WORK)
+    ] = "1000",
+    plan: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.toml",
+            help="The analysis plan (the design's default one, where not given).",
+            rich_help_panel=THE_WORK,
+        ),
+    ] = None,
+    seed: Seed = "0",
+    threads: Threads = None,
+    out: Out = None,
+    json: Json = False,
+) -> None:
+    """Simulate whole studies and show the power of every planned test, and the smallest n for 80 % and 90 %.
+
+    All participants are simulated: other behaviours give other powers, so try several.
+    """
+    from cobandit.cli.progress import progress_bar
+    from cobandit.studies import load_design
+    from cobandit.studies.analysis.plan import parse_plan, read_plan_text
+    from cobandit.studies.analysis.power import power_analysis, read_population
+
+    found = load_design(design)
+    people = [read_population(text) for text in behaviour or [BEHAVIOUR]]
+    chosen = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
+    sizes = sizes_of(participants)
+    if out is not None:
+        ready_to_draw(out)
+    made = []
+    with progress_bar(len(people)) as labelled:
+        for one in people:
+            made.append(
+                power_analysis(
+                    found,
+                    one,
+                    sizes,
+                    parsing.value(simulations),
+                    parsing.value(seed),
+                    plan=chosen,
+                    threads=None if threads is None else parsing.value(threads),
+                    progress=labelled(one.label[:30]),
+                )
+            )
+    words = ["study", "power", design]
+    for text in behaviour or []:
+        words += ["--behaviour", text]
+    words += ["--participants", participants, "--simulations", simulations, "--seed", seed]
+    if plan is not None:
+        words += ["--plan", str(plan)]
+    page = None if out is None else _write(made, out, f"cobandit {shlex.join(words)}")
+    if json:
+        output.print_json({"simulated": True, "analyses": [one.to_dict() for one in made]})
+    else:
+        _print(made)
+    if page is not None:
+        say(f"The page is in {page}.")
+
+
+def sizes_of(text: str) -> tuple[Any, ...]:
+    """Numbers separated by commas; ``10,20,...,100`` goes on in the same steps."""
+    steps = _STEPS.fullmatch(text)
+    if steps is None:
+        return parsing.numbers("--participants", text, SIZES)
+    first, second, last = (int(number) for number in steps.groups())
+    if not first < second <= last or (last - first) % (second - first):
+        raise InvalidInput(f"--participants is {text!r}; {first} in steps of {second - first} does not lead to {last}.")
+    if (last - first) // (second - first) > 10_000:
+        raise InvalidInput(f"--participants is {text!r}, far more sizes than can be of use.")
+    return tuple(range(first, last + 1, second - first))
+
+
+def ready_to_draw(out: Path) -> None:
+    """Told before the work, not after."""
+    from cobandit.report.comparison import require_matplotlib
+
+    require_matplotlib()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from None
+
+
+def write_tables(out: Path, name: str, heads: Any, rows: Any, data: Any) -> None:
+    """The same numbers as ``NAME.csv`` and ``NAME.json``."""
+    import json
+
+    from cobandit.files import whole_file
+
+    text = io.StringIO()
+    output.write_csv(text, heads, rows)
+    with whole_file(out / f"{name}.csv") as file:
+        file.write(text.getvalue().encode("utf-8"))
+    with whole_file(out / f"{name}.json") as file:
+        file.write((json.dumps(data, indent=1, allow_nan=False) + "\n").encode("utf-8"))
+
+
+def now() -> str:
+    """The time for a page."""
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _write(made: list[PowerAnalysis], out: Path, command: str) -> Path:
+    from cobandit.report.power import write_power_figures, write_power_page
+    from cobandit.studies.analysis.power import COLUMNS, power_rows
+
+    data = {"command": command, "simulated": True, "analyses": [one.to_dict() for one in made]}
+    write_tables(out, "power", COLUMNS, power_rows(made), data)
+    write_power_figures(made, out / "figures")
+    return write_power_page(made, out, {"when": now(), "command": command})
+
+
+def _print(made: list[PowerAnalysis]) -> None:
+    from cobandit.studies.analysis.power import TARGETS
+
+    screen = output.console()
+    first = made[0]
+    output.paragraph(
+        screen,
+        f"{first.design.name}: {first.simulations:,} simulated studies of up to {first.sizes[-1]:,} participants, "
+        f"alpha {first.plan.alpha:g}, seed {first.seed}, {first.engine} engine, "
+        f"{output.seconds(sum(one.seconds for one in made))}",
+    )
+    output.paragraph(
+        screen, "All participants are simulated; if people decide otherwise, the true power is another one."
+    )
+    for one in made:
+        screen.print()
+        output.paragraph(screen, f"Participants: {one.population.label}")
+        rows = output.table("n", *(curve.hypothesis.id for curve in one.curves))
+        for place, n in enumerate(one.sizes):
+            cells = [curve.points[place].planned for curve in one.curves]
+            shares = [f"{100 * c.value:.0f} % ({100 * c.low:.0f} to {100 * c.high:.0f})" for c in cells]
+            rows.add_row(f"{n:,}", *shares)
+        screen.print(rows)
+        heads = [f"{100 * target:.0f} % at n" for target in TARGETS]
+        smallest = output.table("test", *heads, "d_z", "wrong way", first="left")
+        for curve in one.curves:
+            last = curve.points[-1]
+            effect = "-" if last.effect is None else output.plus_minus(last.effect, last.effect_sd, 2)
+            reached = [str(curve.smallest(target)).replace("not reached by n =", "above") for target in TARGETS]
+            smallest.add_row(curve.hypothesis.id, *reached, effect, f"{100 * last.opposite:.1f} %")
+        screen.print(smallest)
+    output.paragraph(
+        screen,
+        "Power as planned, with Wilson's 95 % interval"
+        + (" and Holm's correction within families" if any(c.hypothesis.family for c in first.curves) else "")
+        + f"; d_z and the share that is significant the wrong way at n = {first.sizes[-1]:,}.",
+    )
+    for note in first.notes:
+        output.paragraph(screen, note)
+    reasons = dict.fromkeys(one.reason for one in first.left_out)
+    for reason in reasons:
+        ids = ", ".join(one.hypothesis.id for one in first.left_out if one.reason == reason)
+        output.paragraph(screen, f"Left out: {ids} ({reason}).")

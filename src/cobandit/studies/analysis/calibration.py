@@ -1,0 +1,560 @@
+"""Both studies of the paper, rehearsed with simulated participants, beside the numbers that were published.
+
+Nothing here is evidence about people. It shows how far each kind of simulated participant is from the people of the
+paper, so that nobody plans a study on behaviours without knowing what they are worth. Populations and both index
+variants of the robots are a fixed list; whichever comes nearest was picked after the fact, which is fitting and not
+prediction. Published numbers: SPEC sections 5 and 6 (Experiments, Results; Online Casino Study, Results).
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.checks import one_of, whole
+from cobandit.engine.simulation import Progress
+from cobandit.engine.streams import checked_seed
+from cobandit.errors import InvalidInput
+from cobandit.problem import FixedMeans
+from cobandit.stats import paired_t_p_values
+from cobandit.studies.analysis.power import MOST_SIMULATIONS, Population, crowd_seed, population, refuse_endless
+from cobandit.studies.crowd import simulate_participants
+from cobandit.studies.design import MeansRule, StudyDesign, load_design
+
+Array = NDArray[np.float64]
+
+NAIVE, AWARE = "naive-ucb", "partner-aware-ucb"
+STUDIES = ("burger", "casino")
+INDICES = ("paper", "companion")
+SIMULATIONS = {"burger": 1000, "casino": 50}
+"""How many studies are simulated where nothing is said; one of the casino takes as long as 250 of the burger."""
+
+SIGNIFICANT = 0.05
+"""The level at which a single participant or casino counts as significant; two-sided, which the paper leaves open."""
+
+STUDIES_PER_CROWD = 250
+_MIX, _CASINOS = 13, 14  # spawn keys that keep the draws of mixtures and of casinos apart
+
+BEHAVIOURS = ("softmax", "epsilon-greedy", "win-stay-lose-shift", "knowledge-gradient", "naive-ucb")
+POPULATIONS: dict[str, Sequence[tuple[str, float]]] = {
+    **{name: ((name, 1.0),) for name in BEHAVIOURS},
+    "noisy people": (("softmax", 1.0), ("epsilon-greedy", 1.0), ("win-stay-lose-shift", 1.0)),
+    "softmax and knowledge gradient": (("softmax", 0.5), ("knowledge-gradient", 0.5)),
+    "noisy people, a few planners": (
+        ("softmax", 0.35),
+        ("epsilon-greedy", 0.35),
+        ("win-stay-lose-shift", 0.1),
+        ("knowledge-gradient", 0.2),
+    ),
+    "noisy people, many planners": (
+        ("softmax", 0.2),
+        ("epsilon-greedy", 0.2),
+        ("win-stay-lose-shift", 0.1),
+        ("knowledge-gradient", 0.5),
+    ),
+}
+"""Who is rehearsed: every noisy person, two planners, and mixtures of them, each with its share."""
+
+
+# What was published
+
+
+@dataclass(frozen=True)
+class Published:
+    """One published number.
+
+    ``value`` is None where the paper gives a limit only (``claim``). ``se`` is the published standard error.
+    ``computed`` tells what we have worked out of other published numbers. ``missing`` says why a number is not
+    simulated. ``scale`` is the unit of the distance by which populations are ranked (None: not ranked by it).
+    """
+
+    id: str
+    text: str
+    value: float | None = None
+    se: float | None = None
+    claim: str = ""
+    computed: str = ""
+    missing: str = ""
+    scale: float | None = None
+    scaled_by: str = ""
+
+    @property
+    def simulated(self) -> bool:
+        """Whether a simulated study has this number."""
+        return not self.missing
+
+    def shown(self) -> str:
+        """The number as it was published."""
+        if self.value is None:
+            return self.claim
+        text = f"{self.value:,.1f}" if abs(self.value) >= 1000 else f"{self.value:g}"
+        return text if self.se is None else f"{text} ± {self.se:g}"
+
+
+_ANSWERS = "simulated participants give no answers"
+_GROUPS = "the behaviours do not say who does research"
+_PUBLISHED_SE = "its published standard error"
+
+
+def _mean(id: str, text: str, value: float, se: float, scale: float | None = None, scaled_by: str = "") -> Published:
+    return Published(id, text, value, se, scale=se if scale is None else scale, scaled_by=scaled_by or _PUBLISHED_SE)
+
+
+def _count(id: str, text: str, value: int, of: int) -> Published:
+    scale = math.sqrt(value * (1 - value / of))
+    return Published(id, text, value, scale=scale, scaled_by="the binomial standard error of the published count")
+
+
+def _apart(a: float, b: float) -> float:
+    return round(math.hypot(a, b), 3)
+
+
+CASINO_LUCK = 1000 * math.sqrt(25) * math.sqrt(4 / 150)
+"""How much the coins of 25 casinos of 1000 pulls vary, because their best means do: the largest of four draws from
+Unif[0, 1] has variance 4/150. The casinos of the paper are not known."""
+
+_INDEPENDENT = "both standard errors, as if independent"
+_CASINOS_TOO = "its standard error and the luck of 25 unknown casinos"
+
+PUBLISHED: dict[str, tuple[Published, ...]] = {
+    "burger": (
+        _mean("regret-aware", "Task regret with Partner-Aware UCB", 2.7, 0.31),
+        _mean("regret-naive", "Task regret with Naive UCB", 3.6, 0.31),
+        Published(
+            "regret-difference",
+            "Regret, Partner-Aware minus Naive",
+            -0.9,
+            computed="from the two means",
+            scale=_apart(0.31, 0.31),
+            scaled_by=_INDEPENDENT,
+        ),
+        Published("regret-aware-se", "Standard error of the regret, Partner-Aware", 0.31),
+        Published("regret-naive-se", "Standard error of the regret, Naive", 0.31),
+        Published("regret-p", "Lower regret with p < .005 (share of studies)", claim="p < .005"),
+        _mean("good-aware", "Satisfied customers with Partner-Aware UCB", 13.5, 0.6),
+        _mean("good-naive", "Satisfied customers with Naive UCB", 12.7, 0.6),
+        Published(
+            "good-difference",
+            "Satisfied customers, Partner-Aware minus Naive",
+            0.8,
+            computed="from the two means",
+            scale=_apart(0.6, 0.6),
+            scaled_by=_INDEPENDENT,
+        ),
+        Published("good-aware-se", "Standard error of the customers, Partner-Aware", 0.6),
+        Published("good-naive-se", "Standard error of the customers, Naive", 0.6),
+        Published("good-p", "More customers with p < .05 (share of studies)", claim="p < .05"),
+        Published("alpha", "Cronbach's alpha of the survey", claim="> .95", missing=_ANSWERS),
+        Published("researchers-aware", "Regret of 19 AI researchers, Partner-Aware", 1.8, 0.47, missing=_GROUPS),
+        Published("researchers-naive", "Regret of 19 AI researchers, Naive", 2.8, 0.58, missing=_GROUPS),
+        Published("others-aware", "Regret of 39 others, Partner-Aware", 3.1, 0.39, missing=_GROUPS),
+        Published("others-naive", "Regret of 39 others, Naive", 4.1, 0.35, missing=_GROUPS),
+    ),
+    "casino": (
+        _mean(
+            "coins-aware",
+            "Coins with Partner-Aware UCB",
+            18_825.8,
+            39.3,
+            _apart(39.3, CASINO_LUCK),
+            _CASINOS_TOO,
+        ),
+        _mean("coins-naive", "Coins with Naive UCB", 17_717.2, 235.0, _apart(235.0, CASINO_LUCK), _CASINOS_TOO),
+        Published(
+            "coins-difference",
+            "Coins, Partner-Aware minus Naive",
+            1108.6,
+            computed="from the two means",
+            scale=_apart(39.3, 235.0),
+            scaled_by=_INDEPENDENT,
+        ),
+        Published("coins-aware-se", "Standard error of the coins, Partner-Aware", 39.3),
+        Published("coins-naive-se", "Standard error of the coins, Naive", 235.0),
+        _count("participants-lower", "Participants of 24 with lower regret", 23, 24),
+        _count("participants-significant", "Participants of 24 with significantly lower regret", 14, 24),
+        _count("casinos-lower", "Casinos of 25 with lower regret", 21, 25),
+        _count("casinos-significant", "Casinos of 25 with significantly lower regret", 16, 25),
+        Published(
+            "anova-p", "Effect of the algorithm, p < .005, towards less regret (share of studies)", claim="p < .005"
+        ),
+        Published("alpha", "Cronbach's alpha of the survey", claim="> .85", missing=_ANSWERS),
+        Published("survey-p", "All survey items in favour of Partner-Aware UCB", claim="p < .005", missing=_ANSWERS),
+    ),
+}
+"""Every published number of both studies that SPEC sections 5 and 6 give."""
+
+PEOPLE = {"burger": 58, "casino": 24}
+"""How many took part."""
+
+
+# Ours beside them
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One published number beside ours.
+
+    ``mean``, ``sd``, ``low`` and ``high`` (the middle 95 %) are over simulated studies of the published size; for a
+    share of studies only ``mean`` is there. ``off`` counts published standard errors from the published number to our
+    mean. ``below`` is the share of simulated studies at or below the published number.
+    """
+
+    published: Published
+    mean: float
+    sd: float | None
+    low: float | None
+    high: float | None
+    below: float | None
+
+    @property
+    def difference(self) -> float | None:
+        """Ours minus the published number."""
+        return None if self.published.value is None else self.mean - self.published.value
+
+    @property
+    def ratio(self) -> float | None:
+        """Ours over the published number."""
+        value = self.published.value
+        return None if value is None or value == 0.0 else self.mean / value
+
+    @property
+    def off(self) -> float | None:
+        """Published standard errors between the two."""
+        difference, se = self.difference, self.published.se
+        return None if difference is None or se is None else difference / se
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether a difference points the other way than the published one."""
+        value = self.published.value
+        return self.published.id.endswith("-difference") and value is not None and self.mean * value < 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name, ready for JSON."""
+        return {
+            "id": self.published.id,
+            "text": self.published.text,
+            "published": self.published.value,
+            "published_se": self.published.se,
+            "claim": self.published.claim,
+            "computed": self.published.computed,
+            "mean": self.mean,
+            "sd": self.sd,
+            "low": self.low,
+            "high": self.high,
+            "difference": self.difference,
+            "ratio": self.ratio,
+            "published_se_off": self.off,
+            "share_at_or_below": self.below,
+            "contradicts": self.contradicts,
+        }
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """One population in one study with one index of the robots."""
+
+    study: str
+    index: str
+    population: Population
+    simulations: int
+    rows: tuple[Comparison, ...]
+
+    @property
+    def distance(self) -> float:
+        """The root of the mean square of (ours - published) / scale over all numbers that have a scale."""
+        squares = [
+            (row.difference / row.published.scale) ** 2
+            for row in self.rows
+            if row.published.scale is not None and row.difference is not None
+        ]
+        return math.sqrt(sum(squares) / len(squares))
+
+    @property
+    def contradicts(self) -> bool:
+        """Whether some difference points the other way than the published one."""
+        return any(row.contradicts for row in self.rows)
+
+    def row(self, id: str) -> Comparison:
+        """The comparison of one number."""
+        return next(row for row in self.rows if row.published.id == id)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name, ready for JSON."""
+        return {
+            "study": self.study,
+            "index": self.index,
+            "population": self.population.label,
+            "shares": {member.title: share for member, share in self.population.members},
+            "simulations": self.simulations,
+            "distance": self.distance,
+            "contradicts": self.contradicts,
+            "numbers": [row.to_dict() for row in self.rows],
+        }
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """All rehearsals of one or both studies."""
+
+    rehearsals: tuple[Rehearsal, ...]
+    participants: Mapping[str, int]
+    seed: int
+    engine: str
+    seconds: float
+
+    @property
+    def studies(self) -> tuple[str, ...]:
+        """The studies that were rehearsed."""
+        return tuple(dict.fromkeys(one.study for one in self.rehearsals))
+
+    def of(self, study: str) -> tuple[Rehearsal, ...]:
+        """The rehearsals of one study, the nearest first."""
+        return tuple(sorted((one for one in self.rehearsals if one.study == study), key=lambda one: one.distance))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name, ready for JSON."""
+        return {
+            "simulated": True,
+            "warning": WARNING,
+            "seed": self.seed,
+            "engine": self.engine,
+            "seconds": self.seconds,
+            "participants": dict(self.participants),
+            "rehearsals": [one.to_dict() for one in self.rehearsals],
+            "not_simulated": {
+                study: [
+                    {"id": one.id, "text": one.text, "published": one.shown(), "reason": one.missing}
+                    for one in PUBLISHED[study]
+                    if one.missing
+                ]
+                for study in self.studies
+            },
+        }
+
+
+WARNING = (
+    "All participants here are simulated; nothing here is evidence about people. The published numbers are those of "
+    "the paper's real participants."
+)
+FITTING = (
+    "The nearest population was picked because it is the nearest, after the published numbers were known: that is "
+    "fitting, not prediction, and says nothing about how people decide."
+)
+
+COLUMNS = (
+    "study",
+    "index",
+    "population",
+    "simulations",
+    "distance",
+    "id",
+    "published",
+    "published_se",
+    "claim",
+    "mean",
+    "sd",
+    "low",
+    "high",
+    "difference",
+    "ratio",
+    "published_se_off",
+    "share_at_or_below",
+    "contradicts",
+)
+"""The columns of ``calibration.csv``."""
+
+
+def calibration_rows(made: Calibration) -> Iterator[list[Any]]:
+    """One row for every population, index and published number, in the order of `COLUMNS`."""
+    for one in made.rehearsals:
+        about = [one.study, one.index, one.population.label, one.simulations, one.distance]
+        for row in one.rows:
+            plain = row.to_dict()
+            yield [*about, *(plain[key] for key in COLUMNS[5:])]
+
+
+def calibrate(
+    studies: Sequence[str] = STUDIES,
+    simulations: int | None = None,
+    participants: int | None = None,
+    seed: int | None = 0,
+    *,
+    indices: Sequence[str] = INDICES,
+    engine: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Calibration:
+    """Rehearse the paper's studies with every population of `POPULATIONS` and both indices of the robots.
+
+    ``simulations`` studies of ``participants`` each (the published number, where not given). All populations meet the
+    same people's luck: participant i of a mixture plays exactly as participant i of the pure population of the same
+    behaviour, so mixtures cost nothing. The casinos of the paper are not known; each simulated casino study has 25 of
+    its own, the same ones for all populations and both indices. ``progress(done, all)`` counts participants.
+    """
+    chosen = [one_of(STUDIES, "study")("study", name) for name in dict.fromkeys(studies)]
+    if not chosen:
+        raise InvalidInput("No study was named; burger, casino or both are needed.")
+    variants = [one_of(INDICES, "index")("index", name) for name in dict.fromkeys(indices)]
+    number = checked_seed(seed)
+    counts = {
+        name: whole(2, MOST_SIMULATIONS)("simulations", SIMULATIONS[name] if simulations is None else simulations)
+        for name in chosen
+    }
+    sizes = {
+        name: whole(2, 10_000)("participants", PEOPLE[name] if participants is None else participants)
+        for name in chosen
+    }
+    for name in chosen:
+        refuse_endless(load_design(name), sizes[name] * counts[name] * len(BEHAVIOURS) * len(variants))
+    total = sum(sizes[name] * counts[name] for name in chosen) * len(BEHAVIOURS) * len(variants)
+    finished, used = 0, ""
+
+    def done(more: int) -> None:
+        nonlocal finished
+        finished += more
+        if progress is not None:
+            progress(finished, total)
+
+    start = time.perf_counter()
+    made: list[Rehearsal] = []
+    people = {label: population(parts, label) for label, parts in POPULATIONS.items()}
+    for name in chosen:
+        for index in variants:
+            found: dict[str, list[dict[str, Array]]] = {label: [] for label in people}
+            rehearsed = _played(
+                with_index(load_design(name), index), sizes[name], counts[name], number, engine, threads
+            )
+            for pure, draws, played_by in rehearsed:
+                used = played_by
+                for label, one in people.items():
+                    found[label].append(_statistics(name, *_mixed(one, pure, draws)))
+                done(len(BEHAVIOURS) * draws.size)
+            for label, parts in found.items():
+                numbers = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
+                asked = [one for one in PUBLISHED[name] if one.simulated and _comparable(one, sizes[name], name)]
+                rows = tuple(_compared(one, numbers[one.id]) for one in asked)
+                made.append(Rehearsal(name, index, people[label], counts[name], rows))
+    return Calibration(tuple(made), sizes, number, used, time.perf_counter() - start)
+
+
+def with_index(design: StudyDesign, index: str) -> StudyDesign:
+    """The same study with another index of its robots, and of the simulated partner of the warm start."""
+    data = design.to_dict()
+    for choice in [*data["conditions"], data["warm_start"]]:
+        if choice is not None:
+            choice["options"]["index"] = index
+    return StudyDesign.from_dict(data)
+
+
+def with_casinos(design: StudyDesign, seed: int, study: int) -> StudyDesign:
+    """The same study with means of its own, drawn once for all participants, as the design would draw them."""
+    draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_CASINOS, study)))
+    rule = design.means
+    values = rule.low + (rule.high - rule.low) * draws.random((design.episodes, *design.arms))
+    return replace(design, means=MeansRule(draw="fixed", values=tuple(FixedMeans.of(matrix) for matrix in values)))
+
+
+Outcomes = tuple[Array, Array]  # task regret and good outcomes: studies x participants x conditions x episodes
+
+
+def _played(
+    design: StudyDesign, participants: int, simulations: int, seed: int, engine: str, threads: int | None
+) -> Iterator[tuple[dict[str, Outcomes], Array, str]]:
+    """Some studies at a time: what each pure population achieved, and a draw per participant for the mixtures."""
+    shared = design.means.per == "study"
+    each = 1 if shared else STUDIES_PER_CROWD
+    room = -(-participants // len(design.orders)) * len(design.orders)
+    for number, first in enumerate(range(0, simulations, each)):
+        count = min(each, simulations - first)
+        study = with_casinos(design, seed, number) if shared else design
+        pure, used = {}, ""
+        for behaviour in BEHAVIOURS:
+            crowd = simulate_participants(
+                study, behaviour, count * room, crowd_seed(seed, number), engine=engine, threads=threads
+            )
+            used = crowd.engine
+            order = [crowd.conditions.index(AWARE), crowd.conditions.index(NAIVE)]
+            outcomes = [
+                values[:, order].reshape(count, room, *values[:, order].shape[1:])[:, :participants].astype(np.float64)
+                for values in (crowd.task_regret, crowd.good)
+            ]
+            pure[behaviour] = (outcomes[0], outcomes[1])
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_MIX, number)))
+        yield pure, rng.random((count, participants)), used
+
+
+def _mixed(people: Population, pure: Mapping[str, Outcomes], draws: Array) -> Outcomes:
+    """Each participant's outcomes under the behaviour that the draw gives them."""
+    if len(people.members) == 1:
+        return pure[people.members[0][0].title]
+    kinds = np.searchsorted(np.cumsum([share for _, share in people.members])[:-1], draws, side="right")
+    regret, good = (np.empty_like(values) for values in next(iter(pure.values())))
+    for kind, (member, _) in enumerate(people.members):
+        chosen = kinds == kind
+        regret[chosen], good[chosen] = (values[chosen] for values in pure[member.title])
+    return regret, good
+
+
+def _statistics(study: str, regret: Array, good: Array) -> dict[str, Array]:
+    """Every number of the published tables for each simulated study."""
+    total, won = regret.sum(axis=3), good.sum(axis=3)
+    difference = total[..., 0] - total[..., 1]
+    less = difference.mean(axis=1) < 0
+    p = paired_t_p_values(difference)
+    if study == "burger":
+        gained = won[..., 0] - won[..., 1]
+        return {
+            **_means("regret", total),
+            **_means("good", won),
+            "regret-p": (p < 0.005) & less,
+            "good-p": (paired_t_p_values(gained) < 0.05) & (gained.mean(axis=1) > 0),
+        }
+    each = regret[:, :, 0] - regret[:, :, 1]  # studies x participants x casinos
+    return {
+        **_means("coins", won),
+        "participants-lower": (each.mean(axis=2) < 0).sum(axis=1).astype(np.float64),
+        "participants-significant": _significant(each).astype(np.float64),
+        "casinos-lower": (each.mean(axis=1) < 0).sum(axis=1).astype(np.float64),
+        "casinos-significant": _significant(each.transpose(0, 2, 1)).astype(np.float64),
+        "anova-p": (p < 0.005) & less,  # two conditions: the F of the algorithm is the square of this t
+    }
+
+
+def _means(name: str, values: Array) -> dict[str, Array]:
+    means, errors = values.mean(axis=1), values.std(axis=1, ddof=1) / math.sqrt(values.shape[1])
+    return {
+        f"{name}-aware": means[:, 0],
+        f"{name}-naive": means[:, 1],
+        f"{name}-difference": means[:, 0] - means[:, 1],
+        f"{name}-aware-se": errors[:, 0],
+        f"{name}-naive-se": errors[:, 1],
+    }
+
+
+def _significant(differences: Array) -> NDArray[np.int64]:
+    """How many rows of each study (studies x rows x values) are significantly below 0."""
+    studies, rows, values = differences.shape
+    flat = differences.reshape(studies * rows, values)
+    below = (paired_t_p_values(flat) < SIGNIFICANT) & (flat.mean(axis=1) < 0)
+    counted: NDArray[np.int64] = below.reshape(studies, rows).sum(axis=1)
+    return counted
+
+
+def _comparable(published: Published, participants: int, study: str) -> bool:
+    """A count of participants can be compared only in a study of the published size."""
+    return participants == PEOPLE[study] or not published.id.startswith("participants-")
+
+
+def _compared(published: Published, values: Array) -> Comparison:
+    if values.dtype == bool:
+        return Comparison(published, float(values.mean()), None, None, None, None)
+    low, high = np.quantile(values, [0.025, 0.975])
+    below = None if published.value is None else float((values <= published.value).mean())
+    return Comparison(published, float(values.mean()), float(values.std(ddof=1)), float(low), float(high), below)

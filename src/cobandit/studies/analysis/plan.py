@@ -1,0 +1,381 @@
+"""The analysis plan: what will be tested, how, on whom; written before anybody takes part.
+
+A plan is a TOML file whose tables and keys are the fields of `AnalysisPlan`. It is stored with the study, and its
+SHA-256 is fixed when the first real participant gives consent; an analysis says of each result whether the plan asked
+for it. `default_plan` writes the paper's plan for any design (Experiments, Hypotheses; Online Casino Study).
+"""
+# ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import os
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cobandit.checks import one_of, real, shown, whole
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.records import Record, entry, fingerprint, flag, listing, optional, slug, words, words_or_empty
+
+TASK_REGRET, TEAM_REGRET, GOOD, SCORE = "task_regret", "team_regret", "good", "survey-score"
+MEASURES = (TASK_REGRET, TEAM_REGRET, GOOD, SCORE)
+"""What can be tested, besides ``survey:<item>``: regrets and good outcomes summed over the counted rounds of a
+condition; the mean of all survey items, reversed ones turned round."""
+
+SURVEY = "survey:"
+TESTS = ("paired-t", "wilcoxon", "rm-anova", "welch")
+DIRECTIONS = ("less", "greater", "two-sided")
+LONGEST_PLAN = 1_000_000
+LONGEST_NAME = 255
+_AWARE = "partner-aware"
+_RESEARCHER = "ai_researcher"
+_NAME = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
+
+
+def _name(name: str, value: Any) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST_NAME or not _NAME.fullmatch(value):
+        raise InvalidInput(
+            f"{name} is {shown(value)}; up to {LONGEST_NAME} letters, digits, dots, dashes and underscores are needed."
+        )
+    return value
+
+
+def _name_or_empty(name: str, value: Any) -> str:
+    return "" if value == "" else _name(name, value)
+
+
+def _measure(name: str, value: Any) -> str:
+    if isinstance(value, str) and value.startswith(SURVEY) and len(value) > len(SURVEY):
+        return value
+    if value not in MEASURES:
+        raise UnknownName("measure", value, (*MEASURES, f"{SURVEY}<item>"))
+    return str(value)
+
+
+def _slug_or_empty(name: str, value: Any) -> str:
+    return "" if value == "" else slug(name, value)
+
+
+@dataclass(frozen=True)
+class Hypothesis(Record):
+    """One thing to be tested.
+
+    ``compares`` names the conditions: the first minus the second for ``paired-t`` and ``wilcoxon``, two or more for
+    ``rm-anova``; for ``welch``, which compares two groups of people (the first two of ``groups``, choices of the
+    question ``group``), the conditions over which the measure is averaged. ``direction`` is what is expected of the
+    first: less or greater than the second. The p-value has two sides all the same, unless ``one_sided`` is true; the
+    hypothesis is supported only if the difference also points the right way. Hypotheses of one ``family`` answer one
+    question, and Holm's correction is made over them.
+    """
+
+    id: str = entry(_name)
+    text: str = entry(words)
+    measure: str = entry(_measure)
+    test: str = entry(one_of(TESTS, "test"))
+    compares: tuple[str, ...] = entry(listing(slug, 1, 4, unique="="))
+    direction: str = entry(one_of(DIRECTIONS, "direction"), "two-sided")
+    one_sided: bool = entry(flag, False)
+    group: str = entry(_slug_or_empty, "")
+    groups: tuple[str, ...] = entry(listing(words, 0, 2, unique="="), ())
+    family: str = entry(_name_or_empty, "")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        called = f"The hypothesis {self.id!r}"
+        if (self.test == "welch") != bool(self.group):
+            raise InvalidInput(
+                f"{called}: test is {self.test!r} and group {self.group!r}; 'welch' and a group go together."
+            )
+        if self.groups and (not self.group or len(self.groups) != 2):
+            raise InvalidInput(f"{called} has groups = {shown(list(self.groups))}; two choices of group are needed.")
+        least = {"welch": 1, "rm-anova": 2}.get(self.test, 2)
+        most = {"welch": 4, "rm-anova": 4}.get(self.test, 2)
+        if not least <= len(self.compares) <= most:
+            span = f"{least}" if least == most else f"{least} to {most}"
+            raise InvalidInput(f"{called} compares {len(self.compares)} conditions; {self.test} needs {span}.")
+        if self.test == "rm-anova" and self.direction != "two-sided":
+            raise InvalidInput(f"{called} has a direction, but rm-anova has none; 'two-sided' is needed.")
+        if self.one_sided and self.direction == "two-sided":
+            raise InvalidInput(f"{called} is one_sided without a direction; less or greater is needed.")
+
+    @property
+    def alternative(self) -> str:
+        """The alternative of the test itself."""
+        return self.direction if self.one_sided else "two-sided"
+
+    @property
+    def item(self) -> str | None:
+        """The survey item, where the measure is one."""
+        return self.measure.removeprefix(SURVEY) if self.measure.startswith(SURVEY) else None
+
+    @property
+    def essential(self) -> tuple[Any, ...]:
+        """What makes two hypotheses the same test, whatever they are called."""
+        return (self.measure, self.test, frozenset(self.compares), self.group, frozenset(self.groups))
+
+
+@dataclass(frozen=True)
+class Listed(Record):
+    """Somebody who is left out by name, and why."""
+
+    participant: str = entry(words)
+    reason: str = entry(words)
+
+
+@dataclass(frozen=True)
+class Exclusions(Record):
+    """Who is left out: rules that can be written down before the data are there, and people by name.
+
+    ``quiz_attempts`` leaves out whoever needed more attempts than this, ``fastest_ms`` whoever's median reaction time
+    in the counted rounds is below it; None: no such rule.
+    """
+
+    unfinished: bool = entry(flag, True)
+    attention_failed: bool = entry(flag, False)
+    quiz_attempts: int | None = entry(optional(whole(1)), None)
+    fastest_ms: float | None = entry(optional(real(0.0, above=True)), None)
+    listed: tuple[Listed, ...] = entry(listing(Listed.read, 0, 1000, unique="participant"), ())
+
+
+@dataclass(frozen=True)
+class AnalysisPlan(Record):
+    """Everything that is settled before the data are looked at.
+
+    ``n`` is the planned number of participants (None: not settled). ``late`` is written by the program, never by hand:
+    how many people had started when the plan was stored, 0 for a plan that came first.
+    """
+
+    outermost: ClassVar[bool] = True
+
+    study: str = entry(slug)
+    alpha: float = entry(real(0.0, 0.5, above=True), 0.05)
+    n: int | None = entry(optional(whole(2)), None)
+    notes: str = entry(words_or_empty, "")
+    late: int = entry(whole(0), 0)
+    exclusions: Exclusions = entry(Exclusions.read, Exclusions())
+    hypotheses: tuple[Hypothesis, ...] = entry(listing(Hypothesis.read, 0, 2000, unique="id"), ())
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of what the plan says, whatever its comments: two plans with one digest ask for the same."""
+        return fingerprint(self.essence())
+
+    @classmethod
+    def from_dict(cls, data: Any, where: str = "the analysis plan") -> AnalysisPlan:
+        """From plain data, as `to_dict` gives it."""
+        return cls.read(where, data)
+
+    def checked(self, design: StudyDesign) -> AnalysisPlan:
+        """The same plan, if the design has everything that it names."""
+        if self.study != design.name:
+            raise InvalidInput(f"The plan is for the study {self.study!r}; this study is {design.name!r}.")
+        conditions = [condition.name for condition in design.conditions]
+        items = [item.id for item in design.survey.items]
+        questions = {question.id: question for question in design.demographics if question.answer == "choice"}
+        for hypothesis in self.hypotheses:
+            for name in hypothesis.compares:
+                if name not in conditions:
+                    raise UnknownName(f"condition in {design.name!r} (hypothesis {hypothesis.id!r})", name, conditions)
+            if hypothesis.item is not None and hypothesis.item not in items:
+                raise UnknownName(f"survey item (hypothesis {hypothesis.id!r})", hypothesis.item, items)
+            if hypothesis.group:
+                if hypothesis.group not in questions:
+                    what = f"question with choices among the demographics (hypothesis {hypothesis.id!r})"
+                    raise UnknownName(what, hypothesis.group, questions)
+                for choice in hypothesis.groups:
+                    choices = questions[hypothesis.group].choices
+                    if choice not in choices:
+                        raise UnknownName(f"choice of {hypothesis.group!r}", choice, choices)
+        return self
+
+
+def text_digest(text: str) -> str:
+    """The SHA-256 of a plan as it was written, comments and all: what is stored and fixed."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def parse_plan(toml: str, where: str = "the analysis plan") -> AnalysisPlan:
+    """The plan in the text of a TOML file."""
+    try:
+        data = tomllib.loads(toml)
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
+    return AnalysisPlan.from_dict(data, where)
+
+
+def read_plan_text(path: str | os.PathLike[str]) -> str:
+    """The text of a plan file; it must be a plan."""
+    if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
+        raise InvalidInput(f"The plan file is {shown(path)}; a path is needed.")
+    file = Path(path)
+    try:
+        if file.stat().st_size > LONGEST_PLAN:
+            raise InvalidInput(f"{str(file)!r} is larger than a plan file can be ({LONGEST_PLAN:,} bytes).")
+        text = file.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        raise InvalidInput(f"The plan file {str(file)!r} cannot be read: {error.strerror or error}.") from error
+    except UnicodeDecodeError as error:
+        raise InvalidInput(f"The plan file {str(file)!r} is not UTF-8 text.") from error
+    parse_plan(text, repr(str(file)))
+    return text
+
+
+# The paper's plan
+
+
+def contrasts(design: StudyDesign) -> tuple[tuple[str, str], ...]:
+    """Every two conditions, the partner-aware one (or else the later one) first."""
+    pairs = itertools.combinations((condition.name for condition in design.conditions), 2)
+    return tuple((a, b) if _aware(design, a) and not _aware(design, b) else (b, a) for a, b in pairs)
+
+
+def _aware(design: StudyDesign, condition: str) -> bool:
+    return design.condition(condition).agent.startswith(_AWARE)
+
+
+def good_word(design: StudyDesign) -> str:
+    """What the good outcomes of a design are called in a sentence."""
+    return {"burger": "satisfied customers", "casino": "coins"}.get(design.task.kind, "good outcomes")
+
+
+def episode_word(design: StudyDesign) -> str:
+    """What an episode of a design is called in a sentence."""
+    return "casino" if design.task.kind == "casino" else "episode"
+
+
+def default_plan(design: StudyDesign, n: int | None = None) -> AnalysisPlan:
+    """The paper's plan for a design: H1 regret and good outcomes, H2 every survey item, P the two populations.
+
+    Where one of two conditions is partner-aware, it is expected to do better; otherwise nothing is expected. With more
+    than two conditions each pair is compared, and one family holds all tests of one question.
+    """
+    return AnalysisPlan(study=design.name, n=n, hypotheses=tuple(_hypotheses(design)))
+
+
+def _hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
+    pairs = contrasts(design)
+    several = len(pairs) > 1
+
+    def made(id: str, pair: tuple[str, str], measure: str, what: str, more: bool, family: str) -> Hypothesis:
+        first, second = pair
+        expected = _aware(design, first) and not _aware(design, second)
+        word = ("higher" if more else "lower") if expected else "different"
+        link = "from that" if word == "different" else "than"
+        return Hypothesis(
+            id=f"{id}-{first}-{second}" if several else id,
+            text=f"{what} is {word} with {first} {link} with {second}.",
+            measure=measure,
+            test="paired-t",
+            compares=pair,
+            direction=("greater" if more else "less") if expected else "two-sided",
+            family=family,
+        )
+
+    for pair in pairs:
+        yield made("H1-regret", pair, TASK_REGRET, "The task regret over the counted rounds", False, "H1")
+        yield made("H1-good", pair, GOOD, f"The number of {good_word(design)}", True, "H1")
+    if pairs and (design.episodes > 1 or several):
+        how = (
+            f"a two-way analysis (algorithm x {episode_word(design)})" if design.episodes > 1 else "one analysis of all"
+        )
+        yield Hypothesis(
+            id="H1-anova",
+            text=f"The task regret differs between the algorithms in {how}.",
+            measure=TASK_REGRET,
+            test="rm-anova",
+            compares=tuple(condition.name for condition in design.conditions),
+        )
+    for pair in pairs:
+        for item in design.survey.items:
+            says = f"The agreement with {item.id!r}"
+            yield made(f"H2-{item.id}", pair, f"{SURVEY}{item.id}", says, not item.reversed, "H2")
+    question = researcher_question(design)
+    if question is not None:
+        for condition in design.conditions:
+            yield Hypothesis(
+                id=f"P-regret-{condition.name}",
+                text=f"With {condition.name}, the task regret of those who answer {question.choices[0]!r} to "
+                f"{question.id} is different from that of those who answer {question.choices[1]!r}.",
+                measure=TASK_REGRET,
+                test="welch",
+                compares=(condition.name,),
+                group=question.id,
+                groups=question.choices[:2],
+                family="P",
+            )
+
+
+def researcher_question(design: StudyDesign) -> Question | None:
+    """The question that splits the people into AI researchers and others, where the design asks it."""
+    for question in design.demographics:
+        if question.id == _RESEARCHER and question.answer == "choice":
+            return question
+    return None
+
+
+# A plan as text
+
+_HEAD = """\
+# Analysis plan of the study {study!r}. Every key is a field of AnalysisPlan; an unknown key is refused.
+# Store it before the first participant: cobandit study plan {study} --set FILE.toml
+# Its SHA-256 is fixed when the first person gives consent; whatever is not in it is reported as exploratory.
+"""
+_N = "# n = 58                         # planned number of participants; what differs is reported as a deviation"
+_RULES = {
+    "unfinished": "true: whoever has not finished is left out; false: kept with what there is",
+    "attention_failed": "true: whoever failed an attention check is left out",
+    "quiz_attempts": "whoever needed more attempts at the quiz is left out",
+    "fastest_ms": "whoever has a lower median reaction time (counted rounds) is left out",
+}
+_EXAMPLES = {"quiz_attempts": 3, "fastest_ms": 150}
+_ABOUT_HYPOTHESES = """\
+# measure: task_regret, team_regret, good (summed over the counted rounds), survey:<item> or survey-score.
+# test: paired-t, wilcoxon, rm-anova or welch (two groups of people; group names a question with choices).
+# direction: what is expected of the first condition; the p-value has two sides unless one_sided = true.
+# family: tests that answer one question; Holm's correction is made over them.
+"""
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        # JSON's escapes are TOML's, but for the one that TOML alone asks for.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(_toml, value))}]"
+    return repr(value)
+
+
+def _line(key: str, value: Any, comment: str = "") -> str:
+    line = f"{key} = {_toml(value)}"
+    return f"{line:<32} # {comment}" if comment else line
+
+
+def plan_toml(plan: AnalysisPlan) -> str:
+    """The plan as a TOML file with comments, to be read and edited; `parse_plan` gives an equal plan back."""
+    lines = [_HEAD.format(study=plan.study).rstrip(), _line("study", plan.study)]
+    lines.append(_line("alpha", plan.alpha, "level of significance of every test"))
+    lines.append(_N if plan.n is None else _line("n", plan.n, "planned number of participants"))
+    lines.append(_line("notes", plan.notes, "" if plan.notes else "anything else that readers should know"))
+    if plan.late:
+        lines.append(_line("late", plan.late, "people who had started when it was stored; written by the program"))
+    lines += ["", "[exclusions]"]
+    for key, comment in _RULES.items():
+        value = getattr(plan.exclusions, key)
+        lines.append(_line(f"# {key}", _EXAMPLES[key], comment) if value is None else _line(key, value, comment))
+    for person in plan.exclusions.listed:
+        lines += ["", "[[exclusions.listed]]", _line("participant", person.participant), _line("reason", person.reason)]
+    lines += ["", _ABOUT_HYPOTHESES.rstrip()]
+    for hypothesis in plan.hypotheses:
+        kept = hypothesis.essence()
+        lines += ["", "[[hypotheses]]", *(_line(key, kept[key]) for key in hypothesis.to_dict() if key in kept)]
+    return "\n".join(lines) + "\n"
