@@ -346,10 +346,10 @@ class Participants:
             made = [(episode.play(move.t, move.arm), move) for move in new]
 
             def job(connection: Connection) -> int:
-                now = now_ms()
-                store.touch(connection, row.id, person.revision, now)
                 number_ = None if known is None else known.id
-                return store.append_rounds(connection, row.id, number_, episode, made, person.opened_at, now)
+                return store.play_rounds(
+                    connection, row.id, person.revision, number_, episode, made, person.opened_at, now_ms()
+                )
 
             await self._write_for(person, job)
             person.keys += [move.key for move in new]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse, HTMLResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
 from cobandit.web import pages
 from cobandit.web.config import WebConfig
@@ -16,6 +17,13 @@ router = APIRouter(include_in_schema=False)
 NO_REPORT = (
     "There is no report here yet. Run `cobandit reproduce`, then start the server with `--report out/reproduce`."
 )
+
+
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+_FIGURE = re.compile(r"figures/([\w-]+\.(?:pdf|svg|png))")
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -47,14 +55,25 @@ async def home(request: Request) -> Response:
 
 
 @router.get("/report")
-async def report(request: Request) -> Response:
-    """The report of the simulations, where there is one."""
-    found = _report(request.app.state.config)
-    if found is None:
+async def report() -> Response:
+    """The report lives in a folder, so that its links to figures lead somewhere."""
+    return RedirectResponse("/report/", 307)
+
+
+@router.get("/report/{file:path}")
+async def report_file(request: Request, file: str) -> Response:
+    """The report of the simulations and its figures, where there is one."""
+    page = _report(request.app.state.config)
+    if page is None:
         raise not_found(NO_REPORT)
-    # The report is one file with its styles and scripts inside, made by this package and not by visitors.
-    policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:"
-    return FileResponse(found, media_type="text/html", headers={"content-security-policy": policy})
+    if file in ("", page.name):
+        # The report is one file with its styles and scripts inside, made by this package and not by visitors.
+        return FileResponse(page, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
+    found = _FIGURE.fullmatch(file)
+    figure = page.parent / "figures" / found[1] if found else None
+    if figure is None or not figure.is_file():
+        raise not_found("The report has no such figure.")
+    return FileResponse(figure)
 
 
 def _report(config: WebConfig) -> Path | None:

@@ -15,7 +15,7 @@ from cobandit.errors import InvalidInput
 from cobandit.web.storage.writer import Writer
 
 DEFAULT_URL = "sqlite:///studies.sqlite"
-POSTGRESQL_WRITERS = 3
+POSTGRESQL_WRITERS = 2
 
 
 class Database:
@@ -30,9 +30,9 @@ class Database:
             # IMMEDIATE: a transaction that will write says so at once, and waits for another process at its start.
             self.writing = _sqlite(self.url, "BEGIN IMMEDIATE")
         else:
-            self.reading = self.writing = create_engine(
-                self.url, pool_size=8, max_overflow=8, pool_pre_ping=True, hide_parameters=True
-            )
+            self.reading = _postgresql(self.url, pool_pre_ping=True)
+            # No ping before each transaction: the writer itself begins anew when a connection was lost.
+            self.writing = _postgresql(self.url)
         self._writer: Writer | None = None
 
     @property
@@ -119,8 +119,14 @@ def _url(text: str) -> URL:
     return url
 
 
+# hide_parameters: what people answered must not get into error messages, which end up in logs.
+
+
+def _postgresql(url: URL, **options: Any) -> Engine:
+    return create_engine(url, pool_size=4, max_overflow=8, hide_parameters=True, **options)
+
+
 def _sqlite(url: URL, begin: str) -> Engine:
-    # What people answered must not get into error messages, which end up in logs.
     engine = create_engine(url, connect_args={"timeout": 15, "check_same_thread": False}, hide_parameters=True)
 
     @event.listens_for(engine, "connect")

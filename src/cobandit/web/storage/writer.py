@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sqlalchemy import Connection, Engine
+from sqlalchemy.exc import DBAPIError
 
 T = TypeVar("T")
 Job = Callable[[Connection], T]
@@ -79,6 +80,7 @@ class Writer:
 
     def _commit(self, batch: list[_Waiting]) -> None:
         together, alone = list(batch), list[_Waiting]()
+        lost = False
         while together:
             running: _Waiting | None = None
             try:
@@ -89,13 +91,16 @@ class Writer:
                     running = None
                 break
             except BaseException as error:
-                if running is None or len(batch) == 1:
+                if running is not None and not lost and isinstance(error, DBAPIError) and error.connection_invalidated:
+                    lost = True  # nothing was committed yet: once more, with another connection
+                elif running is None or len(batch) == 1:
                     # The database itself cannot be written, or there is nobody else to blame.
                     for waiting in together:
                         waiting.error = error
                     break
-                together.remove(running)
-                alone.append(running)
+                else:
+                    together.remove(running)
+                    alone.append(running)
         for waiting in alone:
             self._commit([waiting])
 

@@ -1,0 +1,53 @@
+"""The front door: what it leads to, and what it keeps in."""
+
+from __future__ import annotations
+
+import httpx
+import pytest
+
+from cobandit.web.config import WebConfig
+from cobandit.web.serving import running
+
+
+def test_leads_to_study_demo_and_researcher(site):
+    page = httpx.get(site.url, headers={"accept": "text/html"}).text
+    for link in ("/s/short", "/admin", "/openapi.json"):
+        assert f'href="{link}"' in page
+    assert "demo=1" not in page
+
+
+def test_a_demo_is_offered_where_there_is_one(open_site, short_sqlite):
+    site = open_site(short_sqlite, demo=True)
+    assert 'href="/s/short?demo=1"' in httpx.get(site.url).text
+
+
+@pytest.fixture
+def reported(short_sqlite, tmp_path):
+    folder = tmp_path / "made"
+    (folder / "figures").mkdir(parents=True)
+    (folder / "report.html").write_text("<title>found</title>", encoding="utf-8")
+    (folder / "figures" / "sim0-left.svg").write_text("<svg/>", encoding="utf-8")
+    (folder / "manifest.json").write_text("{}", encoding="utf-8")
+    with running(WebConfig(short_sqlite, report=str(folder))) as url:
+        yield url
+
+
+def test_the_report_and_its_figures(reported):
+    assert 'href="/report"' in httpx.get(reported).text
+    answer = httpx.get(f"{reported}/report", follow_redirects=True)
+    assert "found" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert httpx.get(f"{reported}/report/figures/sim0-left.svg").text == "<svg/>"
+
+
+@pytest.mark.parametrize(
+    "path", ["manifest.json", "figures/../manifest.json", "%2e%2e/made/manifest.json", "figures/none.pdf", "figures/"]
+)
+def test_nothing_else_of_the_folder(reported, path):
+    assert httpx.get(f"{reported}/report/{path}").status_code == 404
+
+
+def test_no_report(site):
+    answer = httpx.get(f"{site.url}/report/")
+    assert answer.status_code == 404
+    assert "cobandit reproduce" in answer.json()["message"]
