@@ -51,11 +51,7 @@ async def _log_in(request: Request, password: str) -> tuple[str, int]:
         )
         return connection.scalar(recent) or 0, store.read_setting(connection, PASSWORD)
 
-    def ask() -> tuple[int, str | None]:
-        with database.reading.connect() as connection:
-            return check(connection)
-
-    failures, stored = await asyncio.to_thread(ask)
+    failures, stored = await database.ask(check)
     if failures >= FAILURES_ALLOWED:
         raise Refused(
             429, "too-many", "Too many wrong passwords from this address. Wait a quarter of an hour.", retry_after=900
@@ -67,9 +63,9 @@ async def _log_in(request: Request, password: str) -> tuple[str, int]:
             connection.execute(insert(failed_logins).values(address=address, at=now_ms()))
             forget_failures(connection)
 
-        await database.writer.run(failed)
+        await database.commit(failed)
         raise Refused(403, "forbidden", "The password is wrong.")
-    return await database.writer.run(grant_login)
+    return await database.commit(grant_login)
 
 
 def grant_login(connection: Connection) -> tuple[str, int]:
@@ -96,7 +92,7 @@ async def log_out(request: Request) -> None:
     if token:
         database: Database = request.app.state.database
         ended = delete(admin_logins).where(admin_logins.c.digest == digest(token))
-        await database.writer.run(lambda connection: connection.execute(ended))
+        await database.commit(lambda connection: connection.execute(ended))
 
 
 def set_cookie(request: Request, response: Response, token: str) -> None:
@@ -151,9 +147,8 @@ async def _valid(request: Request, token: str) -> bool:
     database: Database = request.app.state.database
     query: Any = select(admin_logins.c.expires_at).where(admin_logins.c.digest == digest(token))
 
-    def ask() -> bool:
-        with database.reading.connect() as connection:
-            expires = connection.scalar(query)
+    def valid(connection: Connection) -> bool:
+        expires = connection.scalar(query)
         return expires is not None and expires > now_ms()
 
-    return await asyncio.to_thread(ask)
+    return await database.ask(valid)

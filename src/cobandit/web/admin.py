@@ -37,7 +37,6 @@ from cobandit.web.storage.database import Database
 from cobandit.web.storage.gather import study_data
 from cobandit.web.storage.schema import answers, episodes, events, participants, rounds, studies
 from cobandit.web.storage.store import KINDS, Study, now_ms
-from cobandit.web.storage.writer import Job
 
 T = TypeVar("T")
 
@@ -101,11 +100,11 @@ class Admin:
                 newest.add(study.name)
             return made
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     async def study(self, number: int) -> Study:
         """One study."""
-        return await self._read(lambda connection: _study(connection, number))
+        return await self._database.ask(lambda connection: _study(connection, number))
 
     async def set_open(self, number: int, open: bool) -> None:
         """Let new people in, or no more; whoever has begun may finish."""
@@ -114,7 +113,7 @@ class Admin:
             _study(connection, number)
             store.set_open(connection, number, open)
 
-        await self._write(job)
+        await self._database.commit(job)
 
     async def pulse(self, number: int) -> str:
         """Something that changes whenever anybody of the study does anything."""
@@ -127,7 +126,7 @@ class Admin:
             state = connection.scalar(select(studies.c.status).where(studies.c.id == number))
             return "-".join(map(str, (*connection.execute(query).one(), state)))
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     # People
 
@@ -161,7 +160,7 @@ class Admin:
                 "participants": entries,
             }
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     async def participant(self, number: int, public_id: str) -> dict[str, Any]:
         """All about one participant but the rounds, which come by `rounds`."""
@@ -190,7 +189,7 @@ class Admin:
                 "events_total": connection.scalar(select(func.count()).select_from(events).where(mine)) or 0,
             }
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     async def rounds(self, number: int, public_id: str, episode: int, first: int, limit: int) -> dict[str, Any]:
         """Some rounds of an episode, in full."""
@@ -230,7 +229,7 @@ class Admin:
                 ],
             }
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     async def delete(self, number: int, public_id: str) -> dict[str, int]:
         """Delete a participant with everything of theirs; how much that was."""
@@ -241,7 +240,7 @@ class Admin:
             connection.execute(delete(participants).where(participants.c.id == row.id))
             return lost
 
-        return await self._write(job)
+        return await self._database.commit(job)
 
     # Links and payments
 
@@ -267,7 +266,7 @@ class Admin:
                     created_at=now,
                 )
 
-        await self._write(job)
+        await self._database.commit(job)
         return [one | {"path": f"/p/{one['path']}", "status": "invited"} for one in made]
 
     async def links(self, number: int, kind: str) -> list[dict[str, Any]]:
@@ -293,7 +292,7 @@ class Admin:
                 for row in found
             ]
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     async def payments(self, number: int, kind: str = "real") -> list[dict[str, Any]]:
         """Everybody who has finished, and what is needed to pay them."""
@@ -331,7 +330,7 @@ class Admin:
                 for row in found
             ]
 
-        return await self._read(ask)
+        return await self._database.ask(ask)
 
     # Export
 
@@ -376,7 +375,7 @@ class Admin:
         """
         study = await self.study(number)
         async with self._summing:
-            return await self._read(lambda connection: self._curves(connection, study, kind))
+            return await self._database.ask(lambda connection: self._curves(connection, study, kind))
 
     def _curves(self, connection: Connection, study: Study, kind: str) -> dict[str, Any]:
         design = study.design
@@ -443,24 +442,6 @@ class Admin:
                 kept.counted += 1
             done += len(some)
         return len(new) - done
-
-    # The database
-
-    async def _read(self, question: Job[T]) -> T:
-        def ask() -> T:
-            with self._database.reading.connect() as connection:
-                return question(connection)
-
-        try:
-            return await asyncio.to_thread(ask)
-        except SQLAlchemyError as error:
-            raise busy() from error
-
-    async def _write(self, job: Job[T]) -> T:
-        try:
-            return await self._database.writer.run(job)
-        except SQLAlchemyError as error:
-            raise busy() from error
 
 
 def about(study: Study) -> dict[str, Any]:

@@ -34,7 +34,11 @@ class Researcher:
             )
         self._url = url.rstrip("/")
         self._client = httpx.Client(base_url=self._url, timeout=PATIENCE)
-        self.token = str(self._ask("POST", "/api/admin/login", json={"password": password}).json()["token"])
+        try:
+            self.token = str(self._ask("POST", "/api/admin/login", json={"password": password}).json()["token"])
+        except BaseException:
+            self._client.close()
+            raise
         self._client.headers["authorization"] = f"Bearer {self.token}"
 
     def __enter__(self) -> Self:

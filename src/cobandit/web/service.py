@@ -11,13 +11,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, select
-from sqlalchemy.exc import SQLAlchemyError
 
 from cobandit.errors import InvalidInput
 from cobandit.studies import BrokenLog, Episode, ParticipantPlan, participant_view
@@ -117,11 +116,11 @@ class Participants:
 
     async def studies(self) -> list[Study]:
         """Every study."""
-        return await self._read(store.all_studies)
+        return await self._database.ask(store.all_studies)
 
     async def study(self, name: str) -> Study:
         """The newest version of a study."""
-        found = await self._read(lambda connection: store.find_study(connection, name))
+        found = await self._database.ask(lambda connection: store.find_study(connection, name))
         if found is None:
             raise not_found(f"There is no study called {name!r} here.")
         return found
@@ -207,7 +206,7 @@ class Participants:
             store.add_answer(connection, number, "consent", given, now, None)
             return token, True
 
-        return await self._write(job)
+        return await self._database.commit(job)
 
     # Where somebody is
 
@@ -262,21 +261,12 @@ class Participants:
         self, token: str, step_id: str, answers: Any, ms: int | None = None, language: str | None = None
     ) -> dict[str, Any]:
         """Take the answers to a step; the same again is answered again, others come too late."""
-        for _ in range(TRIES):
-            async with self._person(token) as person:
-                try:
-                    wrong = await self._answer(person, step_id, answers, ms, language)
-                    return {"accepted": not wrong, "wrong": wrong, "state": await self._state(person, language)}
-                except Stale:
-                    self._forget(token)
-                except Refused as error:
-                    if error.status != 409:
-                        raise
-                    if not await self._outdated(person):
-                        error.state = await self._state(person, language)
-                        raise
-                    self._forget(token)
-        raise busy()
+
+        async def once(person: Person) -> dict[str, Any]:
+            wrong = await self._answer(person, step_id, answers, ms, language)
+            return {"accepted": not wrong, "wrong": wrong, "state": await self._state(person, language)}
+
+        return await self._insist(token, language, once)
 
     async def _answer(
         self, person: Person, step_id: str, answers: Any, ms: int | None, language: str | None
@@ -299,6 +289,7 @@ class Participants:
             if step.kind == "quiz":
                 changes["quiz_attempts"] = row.quiz_attempts + 1
             if step.kind == "consent":
+                _refuse_if_closed(connection, person.study.id, row.kind)
                 seed, order = store.take_place(connection, person.study.id, row.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
             if not wrong and person.journey.after(step.id).kind == "thanks":
@@ -314,14 +305,14 @@ class Participants:
         await self._refresh(person)
         return wrong
 
-    # Playing
-
-    async def play(self, token: str, number: int, moves: Sequence[Move], language: str | None = None) -> dict[str, Any]:
-        """Play rounds of an episode, all or none; those stored under the same keys are answered from the store."""
+    async def _insist(
+        self, token: str, language: str | None, once: Callable[[Person], Awaitable[dict[str, Any]]]
+    ) -> dict[str, Any]:
+        """Do something for a person as stored: again, where another process has written meanwhile."""
         for _ in range(TRIES):
             async with self._person(token) as person:
                 try:
-                    return await self._play(person, number, moves)
+                    return await once(person)
                 except Stale:
                     self._forget(token)
                 except Refused as error:
@@ -332,6 +323,12 @@ class Participants:
                         raise
                     self._forget(token)
         raise busy()
+
+    # Playing
+
+    async def play(self, token: str, number: int, moves: Sequence[Move], language: str | None = None) -> dict[str, Any]:
+        """Play rounds of an episode, all or none; those stored under the same keys are answered from the store."""
+        return await self._insist(token, language, lambda person: self._play(person, number, moves))
 
     async def _play(self, person: Person, number: int, moves: Sequence[Move]) -> dict[str, Any]:
         step = person.step
@@ -385,7 +382,7 @@ class Participants:
             return Episode.rebuild(plan, rounds), keys
 
         try:
-            episode, person.keys = await self._read(rebuild)
+            episode, person.keys = await self._database.ask(rebuild)
         except BrokenLog as error:
             raise Refused(
                 500,
@@ -412,7 +409,7 @@ class Participants:
                     store.add_events(connection, row.id, allowed)
                 store.seen(connection, row.id, now_ms())
 
-            await self._write(job)
+            await self._database.commit(job)
 
     # Memory
 
@@ -425,7 +422,7 @@ class Participants:
             async with lock:
                 person = self._people.get(token)
                 if person is not None and fresh:
-                    revision = await self._read(lambda connection: store.revision_of(connection, token))
+                    revision = await self._database.ask(lambda connection: store.revision_of(connection, token))
                     if revision != person.revision:
                         self._forget(token)
                         person = None
@@ -442,14 +439,14 @@ class Participants:
                 self._locks.pop(token, None)
 
     async def _load(self, token: str) -> Person:
-        stored = await self._read(lambda connection: store.load_participant(connection, token))
+        stored = await self._database.ask(lambda connection: store.load_participant(connection, token))
         if stored is None:
             raise not_found(UNKNOWN_LINK)
         return Person(token, stored, journey(stored.study.design), stored.row.revision, _done(stored))
 
     async def _refresh(self, person: Person) -> None:
         """Read the person again after a write of their own, keeping the running episode."""
-        stored = await self._read(lambda connection: store.load_participant(connection, person.token))
+        stored = await self._database.ask(lambda connection: store.load_participant(connection, person.token))
         if stored is None:
             self._forget(person.token)
             raise not_found(UNKNOWN_LINK)
@@ -461,7 +458,7 @@ class Participants:
 
     async def _outdated(self, person: Person) -> bool:
         """Whether another process has written to the person since: a refusal may then be wrong."""
-        revision = await self._read(lambda connection: store.revision_of(connection, person.token))
+        revision = await self._database.ask(lambda connection: store.revision_of(connection, person.token))
         return revision != person.revision
 
     def _forget(self, token: str) -> None:
@@ -469,26 +466,10 @@ class Participants:
 
     # The database
 
-    async def _read(self, question: Job[T]) -> T:
-        def ask() -> T:
-            with self._database.reading.connect() as connection:
-                return question(connection)
-
-        try:
-            return await asyncio.to_thread(ask)
-        except SQLAlchemyError as error:
-            raise busy() from error
-
-    async def _write(self, job: Job[T]) -> T:
-        try:
-            return await self._database.writer.run(job)
-        except SQLAlchemyError as error:
-            raise busy() from error
-
     async def _write_for(self, person: Person, job: Job[T]) -> T:
         """Write; whoever's write fails, or whose request is given up meanwhile, is read again next time."""
         try:
-            return await self._write(job)
+            return await self._database.commit(job)
         except BaseException:
             self._forget(person.token)
             raise

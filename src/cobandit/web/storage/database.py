@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from cobandit.errors import InvalidInput
-from cobandit.web.storage.writer import Writer
+from cobandit.web.refusals import busy
+from cobandit.web.storage.writer import Job, Writer
+
+T = TypeVar("T")
 
 DEFAULT_URL = "sqlite:///studies.sqlite"
 POSTGRESQL_WRITERS = 2
@@ -85,6 +89,25 @@ class Database:
             yield
         except SQLAlchemyError as error:
             raise InvalidInput(f"The database {self.name} cannot be used: {plain(error)}") from error
+
+    async def ask(self, question: Job[T]) -> T:
+        """An answer from the database, for a request; a thread waits for it, so that others go on."""
+
+        def answer() -> T:
+            with self.reading.connect() as connection:
+                return question(connection)
+
+        try:
+            return await asyncio.to_thread(answer)
+        except SQLAlchemyError as error:
+            raise busy() from error
+
+    async def commit(self, job: Job[T]) -> T:
+        """Write, for a request; the result comes when it is on disk."""
+        try:
+            return await self.writer.run(job)
+        except SQLAlchemyError as error:
+            raise busy() from error
 
     def close(self) -> None:
         """Finish writing and close every connection."""

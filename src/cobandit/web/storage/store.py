@@ -411,8 +411,10 @@ def _one_round() -> Insert:
         .returning(episodes.c.id)
         .cte("advanced")
     )
-    values = [bindparam(column.name, type_=column.type) for column in rounds.c]
-    return insert(rounds).from_select(list(rounds.c), select(*values).select_from(touched)).add_cte(advanced)
+    # Values named as a column would be taken for changes of the other tables, too.
+    values = [bindparam(f"r_{column.name}", type_=column.type) for column in rounds.c]
+    made = insert(rounds).from_select(list(rounds.c), select(*values).select_from(touched)).add_cte(advanced)
+    return made.execution_options(preserve_rowcount=True)
 
 
 _ONE_ROUND = _one_round()
@@ -435,7 +437,8 @@ def play_rounds(
     [(r, move)] = made
     standing = {"b_played": episode.played, "b_head": episode.head, "b_finished": now if episode.finished else None}
     which = {"b_id": participant, "b_revision": revision, "b_now": now, "b_episode": episode_id}
-    if connection.execute(_ONE_ROUND, which | standing | _row(episode_id, r, move, now)).rowcount != 1:
+    played = {f"r_{name}": value for name, value in _row(episode_id, r, move, now).items()}
+    if connection.execute(_ONE_ROUND, which | standing | played).rowcount != 1:
         raise Stale
     return episode_id
 

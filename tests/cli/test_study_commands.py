@@ -1,0 +1,215 @@
+"""The commands about studies, from a new design to a server that is stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import text
+
+from cobandit.studies import load_design
+from cobandit.studies.export import read_export
+from cobandit.web.storage.database import Database
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COBANDIT_DATABASE", raising=False)
+    monkeypatch.delenv("COBANDIT_PASSWORD", raising=False)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def rehearsed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with four simulated participants of a small study, made by the commands themselves."""
+    from typer.testing import CliRunner
+
+    from cobandit.cli import app
+
+    folder = tmp_path_factory.mktemp("rehearsed")
+    design = folder / "tea.toml"
+    database = f"sqlite:///{folder / 'studies.sqlite'}"
+    for words in (
+        ["new", "tea", "--from", "three-by-three", "--out", str(design)],
+        ["simulate", str(design), "--participants", "4", "--behaviour", "softmax,naive-ucb", "--database", database],
+    ):
+        done = CliRunner().invoke(app, ["study", *words], catch_exceptions=False)
+        assert done.exit_code == 0, done.output
+    return folder / "studies.sqlite"
+
+
+class TestDesigns:
+    def test_new_and_check(self, run: Any, here: Path) -> None:
+        done = run("study", "new", "breakfast", "--from", "burger")
+        assert done.exit_code == 0
+        made, old = load_design("breakfast.toml"), load_design("burger")
+        assert made.name == "breakfast"
+        assert made.to_dict() | {"name": "burger"} == old.to_dict()
+        done = run("study", "check", "breakfast.toml")
+        assert done.exit_code == 0
+        assert "The design is fine." in done.stdout
+        assert json.loads(run("study", "check", "breakfast.toml", "--json").stdout)["digest"] == made.digest
+
+    @pytest.mark.parametrize(
+        ("words", "said"),
+        [
+            (("new", "Bad Name"), "Bad Name"),
+            (("new", "x", "--from", "burgr"), "Did you mean 'burger'"),
+            (("check", "none.toml"), "cannot be read"),
+            (("check", "burgr"), "Did you mean 'burger'"),
+            (("list",), "There is no database"),
+            (("export", "burger"), "There is no database"),
+            (("verify", "burger", "--database", "nonsense"), "an address such as"),
+            (("serve", "burger", "--port", "x"), "port is 'x'"),
+            (("serve", "burger", "--workers", "2"), "SQLite has one writer"),
+            (("serve", "burger", "burger"), "named twice"),
+            (("serve", "burger", "--password", "short"), "at least 8"),
+            (("serve", "burger", "--password-file", "none"), "cannot be read"),
+            (("simulate", "nothing"), "There is no study 'nothing'"),
+            (("simulate", "burger", "--participants", "0"), "participants is 0"),
+            (("simulate", "burger", "--behaviour", "sofmax"), "Did you mean 'softmax'"),
+            (("simulate", "burger", "--url", "http://127.0.0.1:1"), "asks for the researcher's password"),
+            (("simulate", "burger", "--url", "http://127.0.0.1:1", "--password", "x"), "cannot be reached"),
+            (("export", "burger", "--url", "ftp://x", "--password", "x"), "an address such as http"),
+        ],
+    )
+    def test_mistakes(self, run: Any, here: Path, words: tuple[str, ...], said: str) -> None:
+        done = run("study", *words)
+        assert done.exit_code == 2, done.output
+        assert said in " ".join(done.stderr.split())
+
+    def test_a_file_is_not_overwritten(self, run: Any, here: Path) -> None:
+        (here / "mine.toml").write_text("kept", encoding="utf-8")
+        done = run("study", "new", "mine")
+        assert done.exit_code == 2
+        assert "not overwritten" in done.stderr
+        assert (here / "mine.toml").read_text(encoding="utf-8") == "kept"
+
+
+class TestData:
+    @pytest.fixture
+    def database(self, rehearsed: Path, here: Path) -> str:
+        """A copy of its own."""
+        copy = here / "studies.sqlite"
+        with contextlib.closing(sqlite3.connect(rehearsed)) as old, contextlib.closing(sqlite3.connect(copy)) as new:
+            old.backup(new)
+        return f"sqlite:///{copy}"
+
+    def test_list(self, run: Any, database: str) -> None:
+        [row] = json.loads(run("study", "list", "--json").stdout)["studies"]
+        assert (row["name"], row["rehearsals"], row["finished"]) == ("tea", 4, 0)
+        assert "tea" in run("study", "list").stdout
+
+    @pytest.mark.parametrize("format", ["csv", "parquet"])
+    def test_export(self, run: Any, database: str, here: Path, format: str) -> None:
+        assert run("study", "export", "tea", "--kind", "rehearsal", "--format", format).exit_code == 0
+        design, tables, _ = read_export(here / "out" / "tea-rehearsal")
+        assert design.name == "tea"
+        assert len(tables["long"]["t"]) == 4 * 2 * 40
+        assert set(tables["wide"]["status"]) == {"finished"}
+        assert "recruiter" not in tables["wide"]
+
+    def test_rehearsals_are_not_among_real_data(self, run: Any, database: str, here: Path) -> None:
+        done = run("study", "export", "tea")
+        assert done.exit_code == 0
+        assert "Nobody has taken part" in done.stderr
+        assert len(read_export(here / "out" / "tea")[1]["wide"]["participant"]) == 0
+
+    def test_verify_finds_what_was_changed(self, run: Any, database: str) -> None:
+        assert "4 participants, 320 rounds: no difference." in run("study", "verify", "tea").stdout
+        opened = Database(database)
+        with opened.write() as connection:
+            connection.execute(text("UPDATE rounds SET reward = 1 - reward WHERE episode_id = 1 AND t = 7"))
+        opened.close()
+        done = run("study", "verify", "tea", "--json")
+        assert done.exit_code == 1
+        found = json.loads(done.stdout)["differences"]
+        assert {(one["t"], one["field"]) for one in found} == {(7, "reward"), (7, "hash")}
+        assert run("study", "verify", "tea").exit_code == 1
+
+    def test_delete(self, run: Any, database: str, here: Path) -> None:
+        run("study", "export", "tea", "--kind", "rehearsal")
+        who = read_export(here / "out" / "tea-rehearsal")[1]["wide"]["participant"][0]
+        done = run("study", "delete-participant", "tea", who, stdin="n\n")
+        assert "Nothing was deleted." in done.stderr
+        done = run("study", "delete-participant", "tea", who, stdin="y\n")
+        assert done.exit_code == 0
+        assert "80 rounds" in done.stderr
+        assert run("study", "delete-participant", "tea", who, "--yes").exit_code == 2
+        assert run("study", "verify", "tea", "--participant", who).exit_code == 2
+        assert "3 participants, 240 rounds" in run("study", "verify", "tea").stdout
+        assert run("study", "delete-participant", "tea").exit_code == 2
+        done = run("study", "delete-participant", "tea", "--rehearsals", "--yes")
+        assert "Deleted 3 simulated participants." in done.stderr
+        opened = Database(database)
+        with opened.read() as connection:
+            for table in ("participants", "episodes", "rounds", "answers", "events"):
+                assert connection.execute(text(f"SELECT count(*) FROM {table}")).scalar() == 0
+        opened.close()
+
+    def test_the_same_ones_again(self, run: Any, database: str) -> None:
+        words = ("study", "simulate", "tea", "--participants", "4", "--behaviour", "softmax,naive-ucb", "--json")
+        rows = json.loads(run(*words).stdout)["participants"]
+        assert [(row["finished"], row["rounds"]) for row in rows] == [(True, 0)] * 4
+
+    def test_unknown_names(self, run: Any, database: str) -> None:
+        assert "Did you mean 'tea'" in run("study", "verify", "teas").stderr
+        assert "version" in run("study", "verify", "tea", "--version", "7").stderr
+
+
+class TestServer:
+    """The program itself, at a free port."""
+
+    @pytest.fixture
+    def server(self, here: Path) -> Iterator[tuple[subprocess.Popen[str], str, str]]:
+        words = [sys.executable, "-m", "cobandit", "study", "serve", "burger", "--port", "0", "--demo"]
+        with subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ | {"NO_COLOR": "1"}) as process:
+            assert process.stderr is not None
+            address = password = ""
+            for line in process.stderr:
+                if line.startswith("cobandit studies at "):
+                    address = line.split()[-1]
+                if "Password:" in line:
+                    password = line.split()[1]
+                if line.startswith("Stop with"):
+                    break
+            try:
+                yield process, address, password
+            finally:
+                process.kill()
+
+    def test_serve_simulate_export_and_stop(self, run: Any, here: Path, server: Any) -> None:
+        process, address, password = server
+        client = httpx.Client(base_url=address, transport=httpx.HTTPTransport(retries=50), trust_env=False)
+        assert client.get("/api/health").json() == {"status": "ok"}
+        assert "/s/burger?demo=1" in client.get("/").text
+        (here / "word").write_text(password + "\n", encoding="utf-8")
+        login = ("--url", address, "--password-file", "word")
+        done = run("study", "simulate", "burger", "--participants", "2", "--behaviour", "epsilon-greedy", *login)
+        assert done.exit_code == 0, done.output
+        assert "2 of 2" in done.stdout
+        done = run("study", "export", "burger", "--kind", "rehearsal", "--out", "got", *login)
+        assert done.exit_code == 0, done.output
+        assert len(read_export(here / "got")[1]["long"]["t"]) == 2 * 2 * 20
+        done = run("study", "export", "burger", "--url", address, "--password", "not-this-one")
+        assert done.exit_code == 2
+        assert "The password is wrong." in done.stderr
+        done = run("study", "export", "burgr", *login)
+        assert "Did you mean 'burger'" in done.stderr
+        client.close()
+        process.send_signal(signal.SIGINT)
+        _, rest = process.communicate(timeout=60)
+        assert process.returncode == 0
+        assert "everything is stored" in rest
+        assert "2 participants, 80 rounds: no difference." in run("study", "verify", "burger").stdout

@@ -1,0 +1,146 @@
+"""Making a database ready, again and again: what stays, what is refused, who is let in."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import func, select
+
+from cobandit.errors import InvalidInput
+from cobandit.studies import StudyDesign
+from cobandit.web import access
+from cobandit.web.security import FAILURES_ALLOWED
+from cobandit.web.serving import bound_socket, prepare
+from cobandit.web.storage import store
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.schema import participants
+
+INVITED = "an-invitation-to-take-part"
+
+
+def invite(site: Any) -> str:
+    """A personal link that nobody has used."""
+    with site.database.write() as connection:
+        study = store.find_study(connection, "short")
+        store.add_participant(
+            connection, study_id=study.id, token="an-invitation-to-take-part", kind="real", created_at=1
+        )
+    return "an-invitation-to-take-part"
+
+
+class TestPassword:
+    def test_made_up_once(self, sqlite: str, short: StudyDesign) -> None:
+        made = prepare(sqlite, [short]).new_password
+        assert made is not None
+        assert prepare(sqlite, [short]).new_password is None
+
+    def test_none_is_made_where_nobody_would_see_it(self, sqlite: str, short: StudyDesign) -> None:
+        assert prepare(sqlite, [short], make_password=False).new_password is None
+        assert prepare(sqlite, [short]).new_password is not None
+
+    def test_another_one_ends_every_login(self, site: Any, short: StudyDesign) -> None:
+        header = {"authorization": f"Bearer {site.login()}"}
+        client = site.client(headers=header)
+        prepare(site.config.database, [short], password="first-password")
+        assert client.get("/api/admin/studies").status_code == 401
+        client = site.client(headers={"authorization": f"Bearer {site.login()}"})
+        prepare(site.config.database, [short], password="first-password")
+        assert client.get("/api/admin/studies").status_code == 200
+
+    def test_too_short(self, sqlite: str) -> None:
+        with pytest.raises(InvalidInput, match="at least 8"):
+            prepare(sqlite, [], password="short")
+
+    def test_many_guesses_at_once_are_not_let_through(self, site: Any) -> None:
+        def guess(number: int) -> int:
+            return httpx.post(f"{site.url}/api/admin/login", json={"password": f"guess-{number}"}).status_code
+
+        with ThreadPoolExecutor(20) as pool:
+            answers = list(pool.map(guess, range(FAILURES_ALLOWED + 10)))
+        assert sorted(answers) == [403] * FAILURES_ALLOWED + [429] * 10
+
+    def test_failures_are_forgotten(self, site: Any) -> None:
+        site.change("INSERT INTO failed_logins (address, at) VALUES ('192.0.2.1', 1)")
+        with site.database.write() as connection:
+            access.forget_failures(connection)
+        assert site.query("SELECT * FROM failed_logins") == []
+
+
+class TestDesigns:
+    def test_a_changed_design_keeps_links_that_nobody_used(self, site: Any, short: StudyDesign) -> None:
+        token = invite(site)
+        assert site.client().get(f"/api/participants/{token}").json()["title"] == short.title
+        site.person(rehearsal=False, demo=False)
+        with pytest.raises(InvalidInput, match=f"set version = {short.version + 1}"):
+            prepare(site.config.database, [replace(short, title="Another title", translations=store_table())])
+        site.change("DELETE FROM participants WHERE consented_at IS NOT NULL")
+        prepare(site.config.database, [replace(short, title="Another title", translations=store_table())])
+        assert site.client().get(f"/api/participants/{token}").json()["title"] == "Another title"
+
+    def test_rehearsals_hold_a_design_until_they_are_deleted(self, site: Any, short: StudyDesign) -> None:
+        header = {"authorization": f"Bearer {site.login()}"}
+        assert site.arrive(client=site.client(headers=header), rehearsal=True).status_code == 201
+        changed = replace(short, title="Another title", translations=store_table())
+        with pytest.raises(InvalidInput, match="--rehearsals"):
+            prepare(site.config.database, [changed])
+        with site.database.write() as connection:
+            assert store.delete_rehearsals(connection, store.find_study(connection, "short").id) == 1
+        prepare(site.config.database, [changed])
+
+    def test_old_demos_are_forgotten(self, sqlite: str, open_site: Any, short: StudyDesign) -> None:
+        site = open_site(sqlite, short, demo=True)
+        site.person(demo=True)
+        site.change("UPDATE participants SET created_at = 1")
+        site.person(demo=True)
+        prepare(sqlite, [short])
+        assert site.query(select(func.count()).select_from(participants)) == [(1,)]
+
+    def test_another_seed_is_refused(self, sqlite: str, short: StudyDesign) -> None:
+        prepare(sqlite, [short], seed=1)
+        prepare(sqlite, [short], seed=1)
+        with pytest.raises(InvalidInput, match="another seed"):
+            prepare(sqlite, [short], seed=2)
+
+
+def test_a_closed_study_turns_personal_links_away_too(site: Any) -> None:
+    token = invite(site)
+    site.change("UPDATE studies SET status = 'closed'")
+    path = f"/api/participants/{token}/answers/consent"
+    answer = site.client().post(path, json={"answers": {"version": "1"}})
+    assert (answer.status_code, answer.json()["error"]) == (403, "closed")
+    site.change("UPDATE studies SET status = 'open'")
+    assert site.client().post(path, json={"answers": {"version": "1"}}).status_code == 200
+
+
+def test_a_port_that_is_taken() -> None:
+    with bound_socket("127.0.0.1", 0) as first:
+        port = first.getsockname()[1]
+        with pytest.raises(InvalidInput, match=f"port {port}.*--port"):
+            bound_socket("127.0.0.1", port)
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("nonsense", "an address such as"),
+        ("mysql://u@h/x", "sqlite or postgresql"),
+        ("sqlite://", "a database in a file"),
+        ("sqlite:////no/such/folder/x.sqlite", "cannot be used"),
+        ("postgresql://u:hidden-word@127.0.0.1:1/x", "cannot be used"),
+    ],
+)
+def test_databases_that_cannot_be(url: str, said: str) -> None:
+    with pytest.raises(InvalidInput, match=said) as error:
+        Database(url).migrate()
+    assert "hidden-word" not in str(error.value)
+
+
+def store_table() -> Any:
+    """No translations: a changed title need not be translated anew."""
+    from cobandit.studies.records import Table
+
+    return Table()
