@@ -19,9 +19,11 @@ from benchmarks.measure import (
     engine_seconds,
     nanoseconds,
     peak_megabytes,
+    power_seconds,
     reproduce_seconds,
     wall_seconds,
 )
+from benchmarks.studies import add_lines
 
 FIXED = cb.Problem.bernoulli(cb.local_optima(2), observability=[1.0, 0.5])
 AWARE = cb.Team.of("partner-aware-ucb", window=25)
@@ -106,9 +108,14 @@ def main() -> None:
         seconds = engine_seconds(f"sim1-{side}", 10_000)
         report.add(f"sim1-{side}, 10,000 runs, engine time on two cores", seconds, "s", "under 10", seconds < 10)
 
+    seconds = power_seconds(1000, 58)
+    report.add("power: 1,000 burger studies of 58, two threads", seconds, "s", "under 20", seconds < 20)
+
     short, long = peak_megabytes(200), peak_megabytes(4000)
     report.add("peak memory, 20,000 runs of 200 rounds", short, "MB")
     report.add("peak memory, 20,000 runs of 4,000 rounds / of 200", long / short, "", "about 1", long / short < 1.1)
+
+    add_lines(report)
 
     report.show()
     report.save(Path("out/benchmarks.json"))

@@ -107,6 +107,19 @@ def engine_seconds(name: str, runs: int) -> float:
     )
 
 
+def power_seconds(simulations: int, participants: int) -> float:
+    """Seconds of so many simulated burger studies on two threads, planned tests included, kernels compiled."""
+    from cobandit.studies.analysis.power import power_analysis, read_population
+
+    people = read_population("softmax:0.5,win-stay-lose-shift:0.3,knowledge-gradient:0.2")
+
+    def once() -> float:
+        return power_analysis("burger", people, (participants,), simulations, 0, threads=2).seconds
+
+    power_analysis("burger", people, (participants,), 10, 0, threads=2)
+    return best_of(once, 3)
+
+
 def reproduce_seconds() -> dict[str, float]:
     """Seconds of each stage of ``cobandit reproduce`` at its default size, kernels on disk."""
     from cobandit.experiments import Processes, Settings, run

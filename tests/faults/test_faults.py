@@ -16,6 +16,8 @@ def check(fire: ModuleType, outcome: Any, quiet: Any, faults: int, burger: Study
     assert outcome.wrong == []
     assert all(result.finished for result in outcome.results)
     assert fire.lost_or_changed(outcome) == []
+    rounds = {(token, made.episode, made.t) for token, made in outcome.told}
+    assert len(rounds) == len(outcome.told)  # nobody was sent back to play a round again
     assert sum(len(rounds) for rounds in outcome.stored.values()) == len(outcome.results) * 2 * burger.rounds
     for part, rows in quiet.log.items():
         assert outcome.log[part] == rows, part

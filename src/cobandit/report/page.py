@@ -93,27 +93,55 @@ def _page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -
     verdicts = [result.verdicts for result in results]
     paper = all(result.panel.name in (*PANELS, THEORY) for result in results)
     runs = min(result.settings.runs for result in results)
-    library, script = _library(), _static("report.js")
+    introduction = _template(
+        "introduction.html",
+        paper=_template("paper.html") if paper else "",
+        tails=_template("tails.html", runs=_counted(runs, "run"), enough=f"{FEW_RUNS:,}") if runs < FEW_RUNS else "",
+        facts=_facts(results, {"version": __version__, "machine": this_machine()} | dict(about)),
+    )
+    parts = [
+        introduction,
+        _summary(results, verdicts),
+        *map(_panel, results, drawings, verdicts, [out / FIGURES] * len(results)),
+        _template("data.html", panel=results[0].panel.name, curve=results[0].curves[0].curve.name),
+    ]
+    return framed(
+        title=str(about.get("title", "Bandit teams: the paper's figures" if paper else "Bandit teams: a sweep")),
+        lead=str(about.get("lead", _lead(results, verdicts))),
+        skip="Skip to the claims",
+        version=str(about.get("version", __version__)),
+        main="\n".join(parts),
+        data={"panels": [plain_data(drawing) for drawing in drawings]},
+    )
+
+
+def framed(
+    *,
+    title: str,
+    lead: str,
+    skip: str,
+    version: str,
+    main: str,
+    data: Mapping[str, Any],
+    styles: Sequence[str] = ("report.css",),
+    scripts: Sequence[str] = ("report.js",),
+) -> str:
+    """A page around its main part, which is HTML with an element ``#summary``; everything else is text.
+
+    ``data`` is what the charts are drawn from; ``styles`` and ``scripts`` name static files.
+    """
+    library, script = _library(), "\n".join(map(_static, scripts))
     return _template(
         "page.html",
-        title=_words(about.get("title", "Bandit teams: the paper's figures" if paper else "Bandit teams: a sweep")),
-        lead=_words(about.get("lead", _lead(results, verdicts))),
-        version=_words(about.get("version", __version__)),
+        title=_words(title),
+        lead=_words(lead),
+        skip=_words(skip),
+        version=_words(version),
         policy="default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
         f"script-src {_fingerprint(library)} {_fingerprint(script)}; base-uri 'none'; form-action 'none'",
-        style="\n".join([_static("vendor/uplot/uPlot.min.css"), _palette(), _static("report.css")]),
-        introduction=_template(
-            "introduction.html",
-            paper=_template("paper.html") if paper else "",
-            tails=_template("tails.html", runs=_counted(runs, "run"), enough=f"{FEW_RUNS:,}")
-            if runs < FEW_RUNS
-            else "",
-            facts=_facts(results, {"version": __version__, "machine": this_machine()} | dict(about)),
-        ),
-        summary=_summary(results, verdicts),
-        panels="\n".join(map(_panel, results, drawings, verdicts, [out / FIGURES] * len(results))),
-        data=_template("data.html", panel=results[0].panel.name, curve=results[0].curves[0].curve.name),
-        json=_json(drawings),
+        style="\n".join([_static("vendor/uplot/uPlot.min.css"), _palette(), *map(_static, styles)]),
+        main=main,
+        json=_json(data),
         library=library,
         script=script,
     )
@@ -190,9 +218,14 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> str:
         "Index": ", ".join(sorted({result.settings.index for result in results})),
         "Engine": f"{' and '.join(engines)}, {sum(result.seconds for result in results):.1f} s in all",
     }
-    rows = {head: _words(value) for head, value in (known | told).items() if value is not None}
+    return fact_list(known | told)
+
+
+def fact_list(facts: Mapping[str, Any]) -> str:
+    """The entries of a list of facts, without those that are None."""
+    rows = {head: _words(value) for head, value in facts.items() if value is not None}
     if "Command" in rows:
-        rows["Command"] = f'<code tabindex="0">{escape(str(told["Command"]))}</code>'
+        rows["Command"] = f'<code tabindex="0">{escape(str(facts["Command"]))}</code>'
     return "\n".join(f"<dt>{_words(head)}</dt><dd>{value}</dd>" for head, value in rows.items())
 
 
@@ -352,14 +385,14 @@ def _theory(drawing: Drawing) -> str:
 # What the script and the style sheet need
 
 
-def _json(drawings: Sequence[Drawing]) -> str:
+def _json(data: Mapping[str, Any]) -> str:
     """The data as JSON that can stand in a page: no tag begins or ends in it."""
-    data = {"panels": [_plain_data(drawing) for drawing in drawings]}
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def _plain_data(drawing: Drawing) -> dict[str, Any]:
+def plain_data(drawing: Drawing) -> dict[str, Any]:
+    """A drawing as the script takes it."""
     return {
         "name": drawing.name,
         "horizon": drawing.horizon,

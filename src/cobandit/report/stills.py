@@ -25,12 +25,21 @@ WITHIN = 0.15
 Point = tuple[float, float]
 
 
-def stills(drawing: Drawing) -> str:
-    """The team regret twice, the mean with its standard error and the median with the middle 80 %, and a legend."""
+def stills(drawing: Drawing, regret: str = "team", sample: str = "runs") -> str:
+    """The regret twice, the mean with its standard error and the median with the middle 80 %, and a legend.
+
+    ``regret`` says what the lines are, with their factors, and ``sample`` what they were summarised over.
+    """
     levels = [level for level in drawing.levels if math.isfinite(level.value)]
     pictures = [
-        _picture("Mean ± standard error", drawing, [_mean(line) for line in drawing.lines], levels),
-        _picture("Median, with the middle 80 % of the runs", drawing, [_median(line) for line in drawing.lines], []),
+        _picture("Mean ± standard error", regret, drawing, [_mean(line) for line in drawing.lines], levels),
+        _picture(
+            f"Median, with the middle 80 % of the {sample}",
+            regret,
+            drawing,
+            [_median(line) for line in drawing.lines],
+            [],
+        ),
     ]
     entries: list[Line | Level] = [*drawing.lines, *levels]
     keys = "".join(f"<span>{swatch(one.number)}{escape(one.label)}</span>" for one in entries)
@@ -60,12 +69,12 @@ def _median(line: Line) -> Band:
 
 
 def _from_zero(line: Line, stats: Band) -> Band:
-    """Centre, low and high of the team regret, from the round before the first on."""
+    """Centre, low and high of the regret, from the round before the first on."""
     centre, low, high = (line.factor * np.concatenate([[0.0], values]) for values in stats)
     return centre, low, high
 
 
-def _picture(title: str, drawing: Drawing, bands: Sequence[Band], levels: Sequence[Level]) -> str:
+def _picture(title: str, regret: str, drawing: Drawing, bands: Sequence[Band], levels: Sequence[Level]) -> str:
     heights = [float(np.nanmax(part)) for centre, _, high in bands for part in (centre, np.maximum(centre, high))]
     first = min(float(centre[1]) for centre, _, _ in bands)
     if levels:
@@ -85,7 +94,7 @@ def _picture(title: str, drawing: Drawing, bands: Sequence[Band], levels: Sequen
         regrets = level.value * rounds / drawing.horizon if level.sloping else np.full(101, level.value)
         parts.append(_stroke(level.number, _moves(scale.path(rounds, regrets))))
     return (
-        f'<svg class="still" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{title} of the team regret">'
+        f'<svg class="still" viewBox="0 0 {WIDTH:g} {HEIGHT:g}" role="img" aria-label="{title} of the {regret} regret">'
         f'<text x="{LEFT:g}" y="13">{title}</text>{"".join(parts)}</svg>'
     )
 

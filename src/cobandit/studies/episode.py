@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class Round:
 
     def to_dict(self) -> dict[str, Any]:
         """The round as plain data."""
-        return {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        return dict(vars(self))
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Round:
@@ -85,7 +85,7 @@ class Round:
     @property
     def sealed(self) -> Round:
         """The same round with its hash."""
-        return replace(self, hash=self.own_hash)
+        return Round(**(vars(self) | {"hash": self.own_hash}))
 
 
 _integer, _finite = whole(-MOST, MOST), real(-math.inf)
@@ -111,7 +111,7 @@ class Episode:
         self._arms = plan.design.arms
         self._total, self._before = plan.rounds, plan.warm_rounds
         self._observation = plan.design.problem.observation
-        self._luck: list[Any] = plan.luck().tolist()
+        self._luck = plan.luck().tobytes()  # a byte a cell: a server keeps many episodes, and lists would burden it
         self._observers = plan.observers()
         self._head = plan.start
         self._good = np.zeros(self._arms, dtype=np.int64)
@@ -227,7 +227,8 @@ class Episode:
 
     def _step(self, t: int, arm: int) -> Round:
         partner_arm, predicted = self._pending
-        reward = float(self._luck[t - 1 + self._before][arm][partner_arm])
+        own, others = self._arms
+        reward = float(self._luck[((t - 1 + self._before) * own + arm) * others + partner_arm])
         seen = [self._observation.see(place, reward, rng) for place, rng in enumerate(self._observers)]
         made = Round(t, arm, partner_arm, reward, seen[PARTICIPANT], seen[AI], predicted, self._head).sealed
         self._head = made.hash

@@ -92,9 +92,12 @@ def plain(value: Any, *, essence: bool = False) -> Any:
     return [plain(part, essence=essence) for part in value] if isinstance(value, tuple) else value
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
 def canonical(data: Any) -> str:
     """The one JSON text of plain data: keys sorted, no blanks, ASCII only."""
-    return json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(data)
 
 
 def fingerprint(data: Any) -> str:

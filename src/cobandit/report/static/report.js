@@ -48,7 +48,7 @@
       this.panel = panel;
       this.figure = figure;
       this.place = figure.querySelector(".plot");
-      this.choice = { stat: "mean", regret: "team", logx: false, logy: panel.levels.length > 0 };
+      this.choice = { stat: "mean", regret: panel.regret || "team", logx: false, logy: panel.levels.length > 0 };
       this.lines = [...panel.curves, ...panel.levels];
       this.off = new Set();
       this.buttons = [];

@@ -1,0 +1,192 @@
+"""A crowd at the door of a study server: ``python -m benchmarks.crowd '{"url": ..., ...}'`` prints what it met as JSON.
+
+It runs in a process of its own and speaks just as much HTTP/1.1 as it needs, so that on two cores the server is
+measured and not the crowd. Everybody has one connection and plays rounds of one episode, one move at a time. With a
+rate, latency counts from when a move was due, so that a server that falls behind cannot look fast by being asked less.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import sys
+import time
+from dataclasses import asdict, dataclass
+from typing import Any, cast
+from urllib.parse import urlsplit
+
+
+@dataclass
+class Order:
+    """What the crowd is to do, after a time to warm up; ``rate`` None: as fast as it goes."""
+
+    url: str
+    study: str
+    people: int
+    seconds: float
+    rate: float | None = None
+    warm_seconds: float = 2.0
+
+
+@dataclass
+class Met:
+    """What the crowd met; latencies in milliseconds."""
+
+    moves: int
+    errors: int
+    seconds: float
+    p50: float
+    p95: float
+    p99: float
+    worst: float
+    tokens: list[str]
+
+    @property
+    def a_second(self) -> float:
+        """Moves a second."""
+        return self.moves / self.seconds
+
+
+class Line(asyncio.Protocol):
+    """One connection that is kept."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+        self._buffer = b""
+        self._answer: asyncio.Future[tuple[int, bytes]] | None = None
+        self._transport: asyncio.Transport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Connected."""
+        self._transport = cast(asyncio.Transport, transport)
+
+    def data_received(self, data: bytes) -> None:
+        """A part of an answer, or the whole of it."""
+        self._buffer += data
+        head, found, rest = self._buffer.partition(b"\r\n\r\n")
+        if not found:
+            return
+        place = head.find(b"content-length: ")
+        length = int(head[place + 16 : (head + b"\r\n").find(b"\r\n", place)]) if place >= 0 else 0
+        if len(rest) >= length and self._answer is not None:
+            answer, self._answer, self._buffer = self._answer, None, rest[length:]
+            answer.set_result((int(head[9:12]), rest[:length]))
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """Hung up on."""
+        if self._answer is not None and not self._answer.done():
+            self._answer.set_exception(ConnectionError("hung up"))
+
+    async def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        assert self._transport is not None
+        self._answer = asyncio.get_running_loop().create_future()
+        head = (
+            f"{method} {path} HTTP/1.1\r\nhost: {self._host}\r\n"
+            f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+        )
+        self._transport.write(head.encode() + body)
+        return await self._answer
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._transport is not None:
+            self._transport.close()
+
+
+async def _open(url: str) -> Line:
+    parts = urlsplit(url)
+    _, line = await asyncio.get_running_loop().create_connection(
+        lambda: Line(f"{parts.hostname}:{parts.port}"), parts.hostname, parts.port
+    )
+    return line
+
+
+async def _arrive(line: Line, study: str, place: int) -> str:
+    """Somebody new, brought to the first round; the quiz tells which answers are wrong."""
+    version = json.loads((await line.ask("GET", f"/api/studies/{study}"))[1])["consent"]["version"]
+    body = {"key": f"crowd-{time.time_ns()}-{place}", "consent_version": version}
+    status, answer = await line.ask("POST", f"/api/studies/{study}/participants", json.dumps(body).encode())
+    if status != 201:
+        raise RuntimeError(f"Nobody is let in: {answer.decode()}")
+    token = str(json.loads(answer)["token"])
+    state = json.loads((await line.ask("GET", f"/api/participants/{token}"))[1])
+    given: dict[str, Any] = {}
+    while state["step"]["kind"] != "episode":
+        kind = state["step"]["kind"]
+        if kind == "quiz":
+            given = given or {asked["id"]: 0 for asked in state["quiz"]["questions"]}
+        else:
+            given = {
+                asked["id"]: asked["low"] if asked["answer"] == "whole" else 0
+                for asked in state.get("demographics", ())
+            }
+        path = f"/api/participants/{token}/answers/{state['step']['id']}"
+        answer = json.loads((await line.ask("POST", path, json.dumps({"answers": given}).encode()))[1])
+        given |= {id: given[id] + 1 for id in answer["wrong"]}
+        given = given if answer["wrong"] else {}
+        state = answer["state"]
+    return token
+
+
+async def _play(order: Order) -> Met:
+    tokens = []
+    for place in range(order.people):  # an idle connection would be closed before all are there
+        line = await _open(order.url)
+        tokens.append(await _arrive(line, order.study, place))
+        line.close()
+    lines = [await _open(order.url) for _ in range(order.people)]
+    rng = random.Random(0)
+    latencies: list[float] = []
+    errors = 0
+    begin = time.perf_counter() + 0.2
+    counted = begin + order.warm_seconds
+    end = counted + order.seconds
+
+    async def one(line: Line, token: str) -> None:
+        nonlocal errors
+        path = f"/api/participants/{token}/rounds"
+        pause = None if order.rate is None else 1.0 / order.rate
+        due = begin + (rng.random() * pause if pause is not None else 0.0)
+        t = 0
+        while due < end:
+            now = time.perf_counter()
+            if due > now:
+                await asyncio.sleep(due - now)
+            t += 1
+            move = f'{{"episode":0,"moves":[{{"t":{t},"arm":{rng.getrandbits(1)},"key":"{token[:16]}-{t}","ms":400}}]}}'
+            try:
+                status, _ = await line.ask("POST", path, move.encode().replace(b"_", b"-"))
+            except ConnectionError:
+                status = 0
+            done = time.perf_counter()
+            if status != 200:
+                errors += 1
+                break
+            if counted <= due < end:
+                latencies.append(done - due)
+            due = done if pause is None else due + pause
+
+    try:
+        await asyncio.gather(*(one(line, token) for line, token in zip(lines, tokens, strict=True)))
+    finally:
+        for line in lines:
+            line.close()
+    ordered = sorted(latencies)
+
+    def at(share: float) -> float:
+        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+    return Met(len(ordered), errors, order.seconds, at(0.5), at(0.95), at(0.99), at(1.0), tokens)
+
+
+def main() -> None:
+    import uvloop
+
+    met = uvloop.run(_play(Order(**json.loads(sys.argv[1]))))
+    print(json.dumps(asdict(met)))
+
+
+if __name__ == "__main__":
+    main()
