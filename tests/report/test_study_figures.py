@@ -125,6 +125,21 @@ def test_slopes_have_a_line_for_everybody_and_the_test_above(burger: Analysis) -
     )
 
 
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_large_numbers_find_room_beside_the_marks(burger: Analysis, width: float) -> None:
+    large = replace(burger.described[0].description, mean=18136.04, low=18000.0, high=18300.0)
+    told = replace(burger, described=tuple(replace(one, description=large) for one in burger.described))
+    figure = plate(paired_slopes(told)).draw(width)
+    for axes in figure.axes:
+        labels = [text for text in axes.texts if text.get_text() == "18,136.0"]
+        assert len(labels) == 2
+        box = axes.get_window_extent()
+        for label in labels:
+            extent = label.get_window_extent(figure.canvas.get_renderer())
+            assert box.x0 < extent.x0
+            assert extent.x1 < box.x1
+
+
 def test_survey_bars_carry_the_asterisks_of_the_tests(burger: Analysis) -> None:
     made = plate(survey_bars(burger))
     axes = made.draw(WIDE).axes[0]

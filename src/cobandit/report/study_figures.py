@@ -476,7 +476,9 @@ def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) ->
     shape = (2, 1) if stacked else (1, 2)
     across = width - 0.85 if stacked else (width - 1.6) / 2
     last = len(panels[0].means) - 1
-    margin = max(0.62, 0.7 * last / (across - 1.4))  # room for the numbers beside the outer marks
+    longest = max(len(_value(one.mean)) for panel in panels for one in panel.means)
+    room = 0.32 + 0.07 * longest  # inches, for the numbers beside the outer marks
+    margin = max(0.62, room * last / max(across - 2 * room, 0.6))
     letters = max(6, int(across / (last + 2 * margin) / 0.069))
     labels = [_wrapped(label, letters) for label in _labels(analysis)]
     bottom = 0.22 + 0.15 * max(label.count("\n") + 1 for label in labels)
