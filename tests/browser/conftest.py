@@ -36,9 +36,13 @@ def _unable() -> None:
     pytest.skip(NEEDED)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    """Chromium without a window."""
+    """Chromium without a window.
+
+    Not for all modules at once: while it is there, an event loop of playwright's runs in this thread, and other tests
+    want to run their own.
+    """
     path = next((found for found in map(shutil.which, BROWSERS) if found), None)
     try:
         from playwright.sync_api import sync_playwright

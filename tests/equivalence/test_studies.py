@@ -167,7 +167,7 @@ def test_any_study(data):
 def test_keys_of_any_length(key, monkeypatch):
     """SeedSequence leaves leading zeros out, so a key below 2**224 has fewer words."""
     for module in (plan, crowd):
-        monkeypatch.setattr(module, "_key", lambda *parts: key)
+        monkeypatch.setattr(module, "person_key", lambda *parts: key)
     assert_same(BURGER, make_behaviour("softmax"), 3, 1)
 
 
