@@ -41,7 +41,7 @@ browser:
 
 # The tests of storage want a real PostgreSQL: Debian's where it may be installed, else the one among the test packages.
 database:
-	@if [ -n "$$COBANDIT_TEST_DATABASE" ] || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
+	@if [ -n "$$COBANDIT_TEST_POSTGRESQL" ] || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing PostgreSQL for the tests of storage ..."; \
 		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq postgresql >/dev/null; } \

@@ -7,7 +7,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 from cobandit.studies import StudyDesign
+
+pytestmark = pytest.mark.slow
 
 
 def check(fire: ModuleType, outcome: Any, quiet: Any, faults: int, burger: StudyDesign) -> None:

