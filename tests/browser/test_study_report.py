@@ -38,7 +38,7 @@ def analysis() -> Analysis:
 def svg_alone() -> Iterator[None]:
     """Only the page is looked at here, and most of the time goes into fonts of PDF files."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cobandit.report.power.FORMATS", ("svg",))
+        patch.setattr("cobandit.report.figures.FORMATS", ("svg",))
         yield
 
 

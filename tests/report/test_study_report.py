@@ -138,7 +138,7 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Report:
 @pytest.fixture
 def svg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the page is the matter: most of the time goes into fonts of PDF files."""
-    monkeypatch.setattr("cobandit.report.power.FORMATS", ("svg",))
+    monkeypatch.setattr("cobandit.report.figures.FORMATS", ("svg",))
 
 
 def shown_p(p: float | None, mark: str) -> str:

@@ -96,12 +96,15 @@ def simulate(
 def chosen_engine(engine: str, team: Team, problem: Problem) -> str:
     """The engine that will run: ``fast`` or ``reference``."""
     strangers = [str(p) for p in team.players(problem.agents) if type(p) is not AGENTS.get(p.name)]
+    return engine_for(engine, strangers, "registered agents")
+
+
+def engine_for(engine: str, strangers: Sequence[str], known: str) -> str:
+    """The engine that will run, where ``strangers`` are the players that the fast one does not know."""
     installed = importlib.util.find_spec("numba") is not None
     if engine == "fast":
         if strangers:
-            raise InvalidInput(
-                f"The fast engine plays registered agents only, not {strangers[0]}; use engine='reference'."
-            )
+            raise InvalidInput(f"The fast engine plays {known} only, not {strangers[0]}; use engine='reference'.")
         if not installed:
             raise MissingExtra("fast", "The fast engine")
     if engine == "auto":

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.report.comparison import COLOURS
-from cobandit.report.figures import LETTERS, SIZE
-from cobandit.report.page import DASH, _number, _words
-from cobandit.report.power import figure_links, save_figure, table, write_rehearsal_page
+from cobandit.report.figures import LETTERS, SIZE, save_figure
+from cobandit.report.page import DASH, FIGURES, _number, _words, figure_links
+from cobandit.report.power import table, write_rehearsal_page
 from cobandit.report.stills import _colour, steps
 from cobandit.studies.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
 
@@ -150,7 +150,7 @@ def _study(made: Calibration, study: str, out: Path) -> str:
         f'<section class="panel" id="{study}"><h2>The {study} study</h2>'
         f"<p>Nearest of {len(ranked)}: <strong>{_words(_label(nearest))}</strong>, distance "
         f"{_number(nearest.distance, 2)}. {_words(FITTING)}</p>{contrary}"
-        f'<figure class="chart">{_still(study, ranked)}{figure_links(figure_name(study), out)}</figure>'
+        f'<figure class="chart">{_still(study, ranked)}{figure_links(figure_name(study), out / FIGURES)}</figure>'
         f"{_overview(study, ranked)}<h3>The nearest, number by number</h3>{_numbers(nearest)}"
         f"<h3>The others, number by number</h3>{details}"
         f'<p class="soft">Units of the distance: {_words(units)}.</p>'

@@ -10,7 +10,7 @@ import math
 import multiprocessing
 import re
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -198,14 +198,24 @@ def _check(folder: Path) -> None:
         raise InvalidInput(f"The folder {str(folder)!r} cannot be made: {error.strerror}.") from None
 
 
+def save_figure(make: Callable[[], Any], folder: Path, name: str) -> dict[str, Path]:
+    """What ``make`` draws as ``folder/NAME.pdf``, ``.svg`` and ``.png``; equal numbers give equal files."""
+    _check(folder)
+    return _saved(make, folder, name)
+
+
 def _write(drawing: Drawing, folder: Path) -> dict[str, Path]:
+    return _saved(lambda: _figure(drawing), folder, drawing.name)
+
+
+def _saved(make: Callable[[], Any], folder: Path, name: str) -> dict[str, Path]:
     import matplotlib
 
     written = {}
     with _DRAWING, matplotlib.rc_context(_STYLE):
-        figure = _figure(drawing)
+        figure = make()
         for kind in FORMATS:
-            written[kind] = folder / f"{drawing.name}.{kind}"
+            written[kind] = folder / f"{name}.{kind}"
             with whole_file(written[kind]) as file:
                 figure.savefig(file, format=kind, dpi=PNG_DPI, metadata=METADATA[kind])
     return written

@@ -310,19 +310,20 @@ def _panel(result: PanelResult, drawing: Drawing, verdicts: Sequence[Verdict], f
         runs=_counted(drawing.runs, "run"),
         labels=escape(", ".join(line.label for line in drawing.lines)),
         stills=stills(drawing),
-        figures=_figure_links(drawing.name, figures),
+        figures=figure_links(drawing.name, figures),
         theory=_theory(drawing),
         claims=f"<div><h3>What it must show</h3>{_verdicts(result, verdicts)}</div>" if verdicts else "",
         finals=_finals(drawing, "team") + _finals(drawing, "task"),
     )
 
 
-def _figure_links(name: str, figures: Path) -> str:
+def figure_links(name: str, figures: Path, tag: str = "figcaption", look: str = "on-screen") -> str:
+    """Links to the figures for print that lie in the folder beside the page."""
     found = [kind for kind in FORMATS if (figures / f"{name}.{kind}").is_file()]
     if not found:
         return ""
     links = ", ".join(f'<a href="{FIGURES}/{name}.{kind}">{kind.upper()}</a>' for kind in found)
-    return f'<figcaption class="on-screen">As a figure for print: {links}</figcaption>'
+    return f'<{tag} class="{look}">As a figure for print: {links}</{tag}>'
 
 
 def _verdicts(result: PanelResult, verdicts: Sequence[Verdict]) -> str:

@@ -5,8 +5,7 @@ Also here: the frame of a page about simulated participants, which the calibrati
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import escape
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +14,25 @@ from cobandit.experiments.store import this_machine
 from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS, DASHES
 from cobandit.report.figures import (
-    _DRAWING,
-    _STYLE,
-    FORMATS,
     LETTERS,
-    METADATA,
-    PNG_DPI,
     ROW,
     SIZE,
-    _check,
     _legend_label,
     _legend_shape,
+    save_figure,
 )
-from cobandit.report.page import DASH, FACTS, FIGURES, _number, _palette, _static, _template, _words
+from cobandit.report.page import (
+    DASH,
+    FACTS,
+    FIGURES,
+    _number,
+    _palette,
+    _static,
+    _template,
+    _words,
+    fact_list,
+    figure_links,
+)
 from cobandit.report.stills import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, _colour, _moves, _stroke, swatch
 from cobandit.stats import Interval
 from cobandit.studies.analysis.power import TARGETS, PowerAnalysis, PowerCurve
@@ -61,6 +66,7 @@ def write_rehearsal_page(
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput(f"The folder {str(path.parent)!r} cannot be made: {error.strerror}.") from error
+    told: dict[str, Any] = {"version": __version__, "machine": this_machine()} | dict(facts)
     page = _template(
         "rehearsal.html",
         policy=NO_SCRIPTS,
@@ -70,21 +76,12 @@ def write_rehearsal_page(
         lead=_words(lead),
         warning=_words(warning),
         introduction=introduction,
-        facts=_fact_rows({"version": __version__, "machine": this_machine()} | dict(facts)),
+        facts=fact_list({FACTS.get(key, key): value for key, value in told.items()}),
         results=results,
     )
     with whole_file(path) as file:
         file.write(page.encode())
     return path
-
-
-def _fact_rows(facts: Mapping[str, Any]) -> str:
-    rows = []
-    for key, value in facts.items():
-        if value is not None:
-            shown = f'<code tabindex="0">{escape(str(value))}</code>' if key == "command" else _words(value)
-            rows.append(f"<dt>{_words(FACTS.get(key, key))}</dt><dd>{shown}</dd>")
-    return "\n".join(rows)
 
 
 def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int = 1) -> str:
@@ -104,28 +101,6 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, 
         f'<div class="scroll" tabindex="0" role="region" aria-label="{_words(caption)}"><table class="final">'
         f"<caption>{_words(caption)}</caption><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div>"
     )
-
-
-def figure_links(name: str, out: Path) -> str:
-    """Links to the figures for print that lie beside the page."""
-    found = [kind for kind in FORMATS if (out / FIGURES / f"{name}.{kind}").is_file()]
-    links = ", ".join(f'<a href="{FIGURES}/{name}.{kind}">{kind.upper()}</a>' for kind in found)
-    return f'<figcaption class="on-screen">As a figure for print: {links}</figcaption>' if found else ""
-
-
-def save_figure(make: Callable[[], Any], folder: Path, name: str) -> dict[str, Path]:
-    """What ``make`` draws as ``folder/NAME.pdf``, ``.svg`` and ``.png``; equal numbers give equal files."""
-    _check(folder)
-    import matplotlib
-
-    written = {}
-    with _DRAWING, matplotlib.rc_context(_STYLE):
-        figure = make()
-        for kind in FORMATS:
-            written[kind] = folder / f"{name}.{kind}"
-            with whole_file(written[kind]) as file:
-                figure.savefig(file, format=kind, dpi=PNG_DPI, metadata=METADATA[kind])
-    return written
 
 
 # The figure
@@ -279,7 +254,7 @@ def _results(analyses: Sequence[PowerAnalysis], out: Path) -> str:
         f'<p class="soft">d<sub>z</sub>: mean over the simulated studies of {first.sizes[-1]} participants, and '
         "standard deviation between them.</p></section>",
         f'<section id="curves"><h2>The curves</h2><figure class="chart"><div class="pair">{pictures}</div>'
-        f'<div class="keys">{keys}</div>{figure_links(FIGURE, out)}</figure></section>',
+        f'<div class="keys">{keys}</div>{figure_links(FIGURE, out / FIGURES)}</figure></section>',
     ]
     for one in analyses:
         tables = "".join(_points(curve) for curve in one.curves)

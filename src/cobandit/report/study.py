@@ -18,7 +18,7 @@ from typing import Any
 from cobandit.errors import InvalidInput
 from cobandit.experiments.store import this_machine
 from cobandit.files import whole_file
-from cobandit.report.figures import FORMATS
+from cobandit.report.figures import FORMATS, save_figure
 from cobandit.report.page import (
     DASH,
     FACTS,
@@ -30,10 +30,10 @@ from cobandit.report.page import (
     _template,
     _words,
     fact_list,
+    figure_links,
     framed,
     plain_data,
 )
-from cobandit.report.power import figure_links, save_figure
 from cobandit.report.stills import stills
 from cobandit.report.study_figures import (
     NARROW,
@@ -587,7 +587,7 @@ def _figure(analysis: Analysis, plate: Plate | NotDrawn, pictures: Mapping[str, 
         f"<details><summary>The numbers behind it</summary>"
         f"{_data_table(f'{plate.title}: the numbers', plate.columns, rows)}</details>"
     )
-    files = figure_links(plate.name, out).replace("figcaption", "p").replace('class="', 'class="soft files ')
+    files = figure_links(plate.name, out / FIGURES, "p", "soft files on-screen")
     parts = {"name": plate.name, "caption": _stats(plate.caption), "files": files, "numbers": folded}
     drawing = regret_drawing(analysis) if plate.name == "regret" else None
     if drawing is None:

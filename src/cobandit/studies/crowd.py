@@ -6,7 +6,6 @@ only the outcomes of each episode are kept. Paper: Experiments; Online Casino St
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,9 +17,16 @@ from numpy.typing import NDArray
 
 from cobandit.agents import AGENTS, Agent
 from cobandit.checks import MOST, is_list, one_of, real, shown, whole
-from cobandit.engine.simulation import ENGINES, Progress, available_cores, checked_checkpoints, physical_memory
+from cobandit.engine.simulation import (
+    ENGINES,
+    Progress,
+    available_cores,
+    checked_checkpoints,
+    engine_for,
+    physical_memory,
+)
 from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput, MissingExtra, TooLarge
+from cobandit.errors import InvalidInput, TooLarge
 from cobandit.studies.behaviours import EpsilonGreedy, Softmax, WinStayLoseShift, make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.plan import (
@@ -217,17 +223,7 @@ def _chosen_engine(engine: str, behaviours: Sequence[Agent]) -> str:
     """The engine that will run, as `engine.simulation.chosen_engine` picks it."""
     known = {Softmax, WinStayLoseShift, EpsilonGreedy, *AGENTS.values()}
     strangers = [str(behaviour) for behaviour in behaviours if type(behaviour) not in known]
-    installed = importlib.util.find_spec("numba") is not None
-    if engine == "fast":
-        if strangers:
-            raise InvalidInput(
-                f"The fast engine plays the library's own behaviours only, not {strangers[0]}; use engine='reference'."
-            )
-        if not installed:
-            raise MissingExtra("fast", "The fast engine")
-    if engine == "auto":
-        return "fast" if installed and not strangers else "reference"
-    return engine
+    return engine_for(engine, strangers, "the library's own behaviours")
 
 
 def _rehearsed(

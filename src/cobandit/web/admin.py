@@ -26,7 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from cobandit.errors import InvalidInput
 from cobandit.studies import ParticipantPlan, StudyDesign
-from cobandit.studies.data import moment
+from cobandit.studies.data import PEOPLE_KINDS, moment
 from cobandit.studies.export import write_export
 from cobandit.studies.journey import Step, attention_results, journey, wrong_quiz_answers
 from cobandit.studies.plan import PRACTICE, EpisodePlan
@@ -36,7 +36,7 @@ from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.gather import study_data
 from cobandit.web.storage.schema import answers, episodes, events, participants, rounds, studies
-from cobandit.web.storage.store import KINDS, Study, now_ms
+from cobandit.web.storage.store import Study, now_ms
 
 T = TypeVar("T")
 
@@ -482,7 +482,7 @@ _SHOWN = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", 
 
 
 def _no_counts() -> dict[str, dict[str, int]]:
-    return {kind: dict.fromkeys(STATUSES, 0) for kind in KINDS}
+    return {kind: dict.fromkeys(STATUSES, 0) for kind in PEOPLE_KINDS}
 
 
 def _study(connection: Connection, number: int) -> Study:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor, as_completed
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
+from cobandit.engine.fast.blocks import run_blocks
 from cobandit.engine.fast.encode import Encoded, encode
 from cobandit.engine.fast.forest import play_forest
 from cobandit.engine.fast.kernel import play_runs
@@ -67,18 +67,7 @@ def run_regrets(
             _play_in_step(kernel, encoded, words, runs.start + start, checkpoints, out)
         return len(out)
 
-    if threads == 1 or len(starts) == 1:
-        for start in starts:
-            done(block(start))
-        return regrets
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(block, start) for start in starts]
-        try:
-            for future in as_completed(futures):
-                done(future.result())
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    run_blocks(block, starts, threads, done)
     return regrets
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from cobandit.agents import Agent, Team
 from cobandit.engine.fast import codes
+from cobandit.engine.fast.blocks import run_blocks
 from cobandit.engine.fast.encode import SIGHTS, encode
 from cobandit.engine.fast.people import (
     AI,
@@ -324,18 +324,7 @@ def run_participants(
         )
         return len(good[part])
 
-    if threads == 1 or len(starts) == 1:
-        for start in starts:
-            done(block(start))
-        return regrets, good
-    with ThreadPoolExecutor(threads) as pool:
-        futures = [pool.submit(block, start) for start in starts]
-        try:
-            for future in as_completed(futures):
-                done(future.result())
-        except BaseException:
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
+    run_blocks(block, starts, threads, done)
     return regrets, good
 
 

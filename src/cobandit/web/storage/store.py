@@ -24,7 +24,6 @@ from cobandit.web.storage.schema import answers, episodes, events, participants,
 DEMO_MS = 86_400_000
 """How long a demo is kept: a day."""
 
-KINDS = ("real", "rehearsal", "demo")
 _ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else
 
 
@@ -239,16 +238,16 @@ def load_participant(connection: Connection, token: str) -> Stored | None:
 _LOGGED = tuple(rounds.c[name] for name in ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0"))
 _ROUNDS = (
     select(*_LOGGED, rounds.c.hash, rounds.c.key)
-    .where(rounds.c.episode_id == bindparam("episode"), rounds.c.t > bindparam("after"))
+    .where(rounds.c.episode_id == bindparam("episode"))
     .order_by(rounds.c.t)
 )
 
 
-def load_rounds(connection: Connection, episode: int, start: str, after: int = 0) -> tuple[list[Round], list[str]]:
-    """The rounds of an episode after a round, and the keys they came with; ``start`` is the hash before them."""
+def load_rounds(connection: Connection, episode: int, start: str) -> tuple[list[Round], list[str]]:
+    """The rounds of an episode, and the keys they came with; ``start`` is the hash before them."""
     found, keys = [], []
     before = start
-    logged: Any = connection.execute(_ROUNDS, {"episode": episode, "after": after})
+    logged: Any = connection.execute(_ROUNDS, {"episode": episode})
     for t, arm_0, arm_1, reward, seen_0, seen_1, predicted, own_hash, key in logged:
         found.append(Round(t, arm_0, arm_1, reward, seen_0, seen_1, predicted, before, own_hash))
         keys.append(key)
