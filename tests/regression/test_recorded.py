@@ -1,0 +1,53 @@
+"""What version 0.1.0 played, every later engine plays, to the last bit; see `record.py` for how it was kept."""
+
+import importlib.util
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import cobandit as cb
+from cobandit.studies import PEOPLE, StudyDesign
+
+HERE = Path(__file__).parent
+RECORDED = json.loads((HERE / "recorded.json").read_text())
+
+
+def _opened(name, path):
+    """The file with the cases, by its path, for test folders are no packages."""
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+cases = _opened("cobandit_test_recorded_cases", HERE / "cases.py")
+DESIGNS = {name: StudyDesign.from_dict(data) for name, data in RECORDED["designs"].items()}
+CASES = cases.all_cases(DESIGNS)
+PLAYED = [
+    pytest.param(case, engine, threads, id=f"{case.name} - {engine} {threads}")
+    for case in CASES
+    for engine, threads in case.ways
+]
+
+
+def test_every_case_is_recorded_once() -> None:
+    assert [case.name for case in CASES] == list(RECORDED["cases"])
+    assert len(CASES) >= 200
+
+
+def test_every_registered_agent_and_every_person_is_covered() -> None:
+    assert set(cases.OPTIONS) == set(cb.AGENTS)
+    assert {name for name, _ in cases.PEOPLE} == set(PEOPLE)
+
+
+@pytest.mark.parametrize(("case", "engine", "threads"), PLAYED)
+def test_what_was_recorded_is_played_again(case, engine, threads) -> None:
+    kept = RECORDED["cases"][case.name]
+    made = case.play(engine, threads)
+    assert made.shown == kept["shown"]  # the readable part first: it tells more than a digest
+    digests = made.digests()
+    left_out = {part for part in kept["sha256"] if part.startswith("practice: ")} if engine == "fast" else set()
+    assert digests == {part: digest for part, digest in kept["sha256"].items() if part not in left_out}
