@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cobandit.agents import CentralisedTS as CentralisedTS
     from cobandit.agents import CentralisedUCB as CentralisedUCB
     from cobandit.agents import Controller as Controller
+    from cobandit.agents import EpsilonGreedy as EpsilonGreedy
     from cobandit.agents import Human as Human
     from cobandit.agents import KnowledgeGradient as KnowledgeGradient
     from cobandit.agents import MUCBIntervals as MUCBIntervals
@@ -31,8 +32,10 @@ if TYPE_CHECKING:
     from cobandit.agents import Optimal as Optimal
     from cobandit.agents import PartnerAwareTS as PartnerAwareTS
     from cobandit.agents import PartnerAwareUCB as PartnerAwareUCB
+    from cobandit.agents import Softmax as Softmax
     from cobandit.agents import Team as Team
     from cobandit.agents import VeryNaiveUCB as VeryNaiveUCB
+    from cobandit.agents import WinStayLoseShift as WinStayLoseShift
     from cobandit.agents import make_agent as make_agent
     from cobandit.engine import Result as Result
     from cobandit.engine import Trajectory as Trajectory
@@ -57,6 +60,7 @@ _HOME = {
         "CentralisedTS",
         "CentralisedUCB",
         "Controller",
+        "EpsilonGreedy",
         "Human",
         "KnowledgeGradient",
         "MDSEE",
@@ -66,8 +70,10 @@ _HOME = {
         "Optimal",
         "PartnerAwareTS",
         "PartnerAwareUCB",
+        "Softmax",
         "Team",
         "VeryNaiveUCB",
+        "WinStayLoseShift",
         "make_agent",
     ],
     "cobandit.engine": ["Result", "Trajectory", "simulate"],

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import io
+import logging
 import os
 import subprocess
 import sys
-import threading
-from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from cobandit.cli import progress
+from cobandit.cli import door, progress
 
 
 class Terminal(io.StringIO):
@@ -41,54 +40,34 @@ def test_a_bar_over_all_teams(monkeypatch):
     assert "runs/s" in shown
 
 
-def test_a_failure_leaves_no_thread_behind(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-
-    def interrupted() -> None:
-        with progress.progress_bar(1) as bar:
-            bar("a team")
-            assert "compiler-watch" in {thread.name for thread in threading.enumerate()}
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        interrupted()
-    assert "compiler-watch" not in {thread.name for thread in threading.enumerate()}
-
-
-class TestCompiling:
-    @pytest.fixture
-    def kernel(self, monkeypatch):
-        """A compiled function as numba leaves it in a module of the fast engine."""
-        function = SimpleNamespace(stats=SimpleNamespace(cache_misses={}))
-        module = ModuleType("cobandit.engine.fast.pretended")
-        module.function = function
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-        return function
-
-    def watched(self, before, during, kernel) -> list[str]:
+class TestNotices:
+    def heard(self, *records) -> list[str]:
         said: list[str] = []
-        heard = threading.Event()
-
-        def say(text: str) -> None:
-            said.append(text)
-            heard.set()
-
-        kernel.stats.cache_misses.update(before)
-        with progress._CompilerWatch(say) as watch:
-            watch.wait_for_runs()
-            kernel.stats.cache_misses.update(during)
-            heard.wait(3 * progress.LOOK_EVERY)
-            watch.runs_came()
+        with door.notices(said.append):
+            for level, text, extra in records:
+                logging.getLogger("cobandit").log(level, text, extra=extra)
         return said
 
-    def test_is_told(self, kernel):
-        assert self.watched({}, {"signature": 1}, kernel) == [progress.COMPILING]
+    def test_warnings_are_told(self):
+        records = (logging.WARNING, "no place", None), (logging.INFO, "a detail", None)
+        assert self.heard(*records) == ["no place"]
 
-    def test_is_not_told_of_a_kernel_that_was_there(self, kernel):
-        assert self.watched({"signature": 1}, {}, kernel) == []
+    @pytest.mark.parametrize(("screen", "told"), [(Terminal(), ["compiling"]), (io.StringIO(), [])])
+    def test_compiling_is_told_on_a_terminal(self, monkeypatch, screen, told):
+        monkeypatch.setattr(sys, "stderr", screen)
+        assert self.heard((logging.WARNING, "compiling", {"compiling": True})) == told
 
-    def test_fits_a_line(self):
-        assert len(progress.COMPILING) < 80
+    def test_the_log_is_as_before_afterwards(self):
+        log = logging.getLogger("cobandit")
+        before = log.handlers, log.propagate
+
+        def interrupted() -> None:
+            with door.notices(print):
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            interrupted()
+        assert (log.handlers, log.propagate) == before
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

@@ -2,16 +2,29 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
-from cobandit.engine.fast.random import beta, exponential, gamma_steps, normal, seed_streams, seed_words, uniform
+from cobandit.engine.fast.random import beta, exponential, gamma_steps, normal, uniform
+from cobandit.engine.fast.seeds import draw_uniforms, run_states
 from cobandit.engine.streams import Streams, stream_count
+
+
+@njit
+def draw(kind, streams, ones, zeros, steps):
+    """One draw; the functions themselves can be called from compiled code alone."""
+    if kind == 0:
+        return uniform(streams, 0)
+    if kind == 1:
+        return normal(streams, 0)
+    if kind == 2:
+        return exponential(streams, 0)
+    return beta(streams, 0, ones, zeros, steps)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, 2**32, 2**64 + 5, 2**127, 2**200 + 17])
 @pytest.mark.parametrize("run", [0, 1, 2**31, 2**32 - 1])
 def test_seeding_is_that_of_seed_sequence(seed: int, run: int) -> None:
-    streams = np.zeros((stream_count(3), 4), dtype=np.uint64)
-    seed_streams(seed_words(seed), run, streams)
+    streams = run_states(seed, run, 1, stream_count(3)).reshape(-1, 4)
     for row in range(len(streams)):
         bits = np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(run, row)))
         np.testing.assert_array_equal(streams[row], bits.state["state"]["state"])
@@ -26,18 +39,23 @@ def test_a_run_has_the_streams_that_spawning_gives() -> None:
 
 
 def test_draws_of_every_kind_in_any_order() -> None:
-    streams = np.zeros((stream_count(2), 4), dtype=np.uint64)
-    seed_streams(seed_words(5), 0, streams)
+    streams = run_states(5, 0, 1, stream_count(2)).ravel()
     generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(0, 0))))
     steps = gamma_steps(2000)
     script = np.random.default_rng(0)
     for kind in script.integers(0, 4, 200_000):
-        if kind == 0:
-            assert uniform(streams, 0) == generator.random()
-        elif kind == 1:
-            assert normal(streams, 0) == generator.standard_normal()
-        elif kind == 2:
-            assert exponential(streams, 0) == generator.standard_exponential()
-        else:
-            ones, zeros = (float(n) for n in script.choice([1, 1, 2, 3, 40, 2000], 2))
-            assert beta(streams, 0, ones, zeros, steps) == generator.beta(ones, zeros)
+        ones, zeros = (float(n) for n in script.choice([1, 1, 2, 3, 40, 2000], 2))
+        expected = (
+            generator.random,
+            generator.standard_normal,
+            generator.standard_exponential,
+            lambda ones=ones, zeros=zeros: generator.beta(ones, zeros),
+        )[kind]()
+        assert draw(kind, streams, ones, zeros, steps) == expected
+
+
+def test_draws_of_many_streams_at_once() -> None:
+    drawn = draw_uniforms(run_states(5, 7, 3, 1), 4)
+    for run in range(3):
+        generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(7 + run, 0))))
+        np.testing.assert_array_equal(drawn[run], generator.random(4))

@@ -118,17 +118,22 @@ class Rehearsal:
 
 def compiled_rounds(design: StudyDesign, behaviour: cb.Agent, seed: int, order: int) -> dict[str, Any]:
     """The rounds of one participant as the fast engine plays them. The one place here that knows its inside."""
-    from cobandit.engine.fast.studies import run_rounds
-    from cobandit.studies.crowd import fast_course, participant_keys
+    from cobandit.engine.fast.studies import AI, PARTICIPANT, run_rounds
+    from cobandit.studies.crowd import compiled_study, participant_keys
 
     keys = participant_keys(design, np.array([seed], dtype=np.uint64))
-    made = run_rounds(fast_course(design, [behaviour]), keys[0], seed, order, 0)
+    made = run_rounds(compiled_study(design, [behaviour]), keys[0], seed, order, 0)
 
     def listed(array: Any) -> Any:  # conditions x episodes become one axis
         return array.reshape(-1, *array.shape[2:])
 
-    parts = ("arms", "rewards", "seen", "predicted")
-    return {part: listed(getattr(made, part)) for part in parts}
+    foreseen = made.predictions[..., AI, PARTICIPANT]
+    return {
+        "arms": listed(made.arms),
+        "rewards": listed(made.rewards),
+        "seen": listed(made.seen),
+        "predicted": listed(foreseen),
+    }
 
 
 def _rounds(episodes: Sequence[Any]) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -26,10 +28,26 @@ def _opened(name, path):
 cases = _opened("cobandit_test_recorded_cases", HERE / "cases.py")
 DESIGNS = {name: StudyDesign.from_dict(data) for name, data in RECORDED["designs"].items()}
 CASES = cases.all_cases(DESIGNS)
+UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
+EVERY = 12
+"""One small case in so many is played by compiled code, too: each set of kinds takes seconds to compile."""
+
+
+def ways(number, case):
+    """How a case is played in this process: small ones by the reference engine and by kinds without the compiler.
+
+    `test_small_cases_without_the_compiler` plays the latter in a process of its own.
+    """
+    small = any(engine == "reference" for engine, _ in case.ways)
+    if UNCOMPILED:
+        return [("fast", threads) for engine, threads in case.ways if small and engine == "fast"]
+    return [way for way in case.ways if not small or way[0] == "reference" or number % EVERY == 0]
+
+
 PLAYED = [
     pytest.param(case, engine, threads, id=f"{case.name} - {engine} {threads}")
-    for case in CASES
-    for engine, threads in case.ways
+    for number, case in enumerate(CASES)
+    for engine, threads in ways(number, case)
 ]
 
 
@@ -39,7 +57,7 @@ def test_every_case_is_recorded_once() -> None:
 
 
 def test_every_registered_agent_and_every_person_is_covered() -> None:
-    assert set(cases.OPTIONS) == set(cb.AGENTS)
+    assert set(cases.OPTIONS) | set(PEOPLE) == set(cb.AGENTS)
     assert {name for name, _ in cases.PEOPLE} == set(PEOPLE)
 
 
@@ -51,3 +69,12 @@ def test_what_was_recorded_is_played_again(case, engine, threads) -> None:
     digests = made.digests()
     left_out = {part for part in kept["sha256"] if part.startswith("practice: ")} if engine == "fast" else set()
     assert digests == {part: digest for part, digest in kept["sha256"].items() if part not in left_out}
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(UNCOMPILED, reason="this is that process")
+def test_small_cases_without_the_compiler() -> None:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
+    environment = os.environ | {"NUMBA_DISABLE_JIT": "1"}
+    done = subprocess.run(command, cwd=HERE.parent.parent, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-8000:] + done.stderr[-2000:]

@@ -2,6 +2,7 @@
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.human import Human
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
 from cobandit.agents.mdsee import MDSEE
@@ -11,8 +12,10 @@ from cobandit.agents.optimal import Optimal
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
 from cobandit.agents.registry import AGENTS, agent_class, make_agent
+from cobandit.agents.softmax import Softmax
 from cobandit.agents.team import Team
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
+from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
 
 __all__ = [
     "AGENTS",
@@ -22,6 +25,7 @@ __all__ = [
     "CentralisedTS",
     "CentralisedUCB",
     "Controller",
+    "EpsilonGreedy",
     "Human",
     "KnowledgeGradient",
     "MUCBIntervals",
@@ -30,9 +34,11 @@ __all__ = [
     "Optimal",
     "PartnerAwareTS",
     "PartnerAwareUCB",
+    "Softmax",
     "Team",
     "TeamAction",
     "VeryNaiveUCB",
+    "WinStayLoseShift",
     "agent_class",
     "make_agent",
 ]

@@ -77,6 +77,7 @@ class _Player:
     name: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     oracle: ClassVar[bool] = False
+    compiled: ClassVar[Any] = ""
 
     def __post_init__(self) -> None:
         for spec in fields(self):

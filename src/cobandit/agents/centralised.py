@@ -31,6 +31,7 @@ class CentralisedUCB(UpperConfidence, Controller):
 
     name: ClassVar[str] = "centralised-ucb"
     paper: ClassVar[str] = "Fact 1: the single agent that a team with full sight reduces to"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ucb"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """An empty memory of team actions."""
@@ -54,6 +55,7 @@ class CentralisedTS(Posterior, Controller):
 
     name: ClassVar[str] = "centralised-ts"
     paper: ClassVar[str] = "Fact 1, with Thompson sampling for UCB"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ts"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """An empty memory of team actions."""

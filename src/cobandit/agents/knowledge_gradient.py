@@ -29,6 +29,7 @@ class KnowledgeGradient(Posterior, Agent):
 
     name: ClassVar[str] = "knowledge-gradient"
     paper: ClassVar[str] = 'Partner-Aware UCB with Knowledge Gradient, Fig. "apx1"'
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.knowledge_gradient:knowledge_gradient"
 
     discount: float | None = option(None, "gamma of the discounted form; none: T - t rounds remain", _discount)
 

@@ -24,6 +24,7 @@ class MDSEE(Agent):
 
     name: ClassVar[str] = "mdsee"
     paper: ClassVar[str] = "later literature: arXiv 2109.03818"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.mdsee:mdsee"
 
     sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1, MOST))
     ties: str = option("first", "which of equal means wins: " + ", ".join(TIES), one_of(TIES, "tie rule"))

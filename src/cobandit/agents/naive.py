@@ -17,6 +17,7 @@ class NaiveUCB(UpperConfidence, Agent):
 
     name: ClassVar[str] = "naive-ucb"
     paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"; with p_i = 1 for all: Fact 1'
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ucb"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """An empty memory of team actions."""
@@ -41,6 +42,7 @@ class NaiveTS(Posterior, Agent):
 
     name: ClassVar[str] = "naive-ts"
     paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"'
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ts"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """An empty memory of team actions."""

@@ -17,6 +17,7 @@ class Optimal(Agent):
 
     name: ClassVar[str] = "optimal"
     paper: ClassVar[str] = "Problem Setting: a_*, the action regret is measured against"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.optimal:optimal"
     oracle: ClassVar[bool] = True
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:

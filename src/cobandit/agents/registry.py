@@ -6,6 +6,7 @@ from typing import Any
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
 from cobandit.agents.mdsee import MDSEE
 from cobandit.agents.mucb_intervals import MUCBIntervals
@@ -13,7 +14,9 @@ from cobandit.agents.naive import NaiveTS, NaiveUCB
 from cobandit.agents.optimal import Optimal
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
+from cobandit.agents.softmax import Softmax
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
+from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
 from cobandit.errors import UnknownName
 
 AGENTS: dict[str, type[Agent] | type[Controller]] = {
@@ -28,6 +31,9 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "optimal": Optimal,
     "mucb-intervals": MUCBIntervals,
     "mdsee": MDSEE,
+    "softmax": Softmax,
+    "win-stay-lose-shift": WinStayLoseShift,
+    "epsilon-greedy": EpsilonGreedy,
 }
 
 

@@ -17,6 +17,7 @@ class VeryNaiveUCB(UpperConfidence, Agent):
 
     name: ClassVar[str] = "very-naive-ucb"
     paper: ClassVar[str] = 'Additional Simulations, Fig. "very_naive"'
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.very_naive_ucb:very_naive_ucb"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """An empty memory of the own arms."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import sys
+from collections.abc import Callable, Iterator
 from typing import Any, NoReturn
 
 import typer
@@ -22,7 +24,8 @@ class Door(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         """Run a command and turn its errors into one line and an exit code."""
         try:
-            return super().invoke(ctx)
+            with notices(say):
+                return super().invoke(ctx)
         except CobanditError as error:
             _fail(str(error))
         except KeyboardInterrupt:
@@ -49,6 +52,30 @@ class Door(TyperGroup):
             _forget_stdout()
             say(f"Error: {os_error_line(error)}")
             sys.exit(WRONG_INPUT)
+
+
+class _Notices(logging.Handler):
+    """What the package logs, as lines for the person. That something is being compiled is told on a terminal alone."""
+
+    def __init__(self, show: Callable[[str], object]) -> None:
+        super().__init__(logging.WARNING)
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if sys.stderr.isatty() or not getattr(record, "compiling", False):
+            self._show(record.getMessage())
+
+
+@contextlib.contextmanager
+def notices(show: Callable[[str], object]) -> Iterator[None]:
+    """Meanwhile, have what the package logs shown by ``show``."""
+    log, handler = logging.getLogger("cobandit"), _Notices(show)
+    outside, propagates = log.handlers, log.propagate
+    log.handlers, log.propagate = [handler], False
+    try:
+        yield
+    finally:
+        log.handlers, log.propagate = outside, propagates
 
 
 def say(text: str) -> None:

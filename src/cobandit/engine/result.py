@@ -67,7 +67,8 @@ class Result:
     """The regret of every run at every checkpoint, and all that is needed to repeat it.
 
     ``task_regret`` and ``team_regret`` are arrays of runs x checkpoints. Task regret sums mu_* - mu_a over the
-    rounds; team regret (the paper's R(T)) counts what the agents observe of it.
+    rounds; team regret (the paper's R(T)) counts what the agents observe of it. ``engine`` played, for
+    ``engine_reason``.
     """
 
     problem: Problem
@@ -76,6 +77,7 @@ class Result:
     seed: int
     first_run: int
     engine: str
+    engine_reason: str
     seconds: float
     checkpoints: NDArray[np.int64]
     task_regret: NDArray[np.float64]
@@ -117,6 +119,7 @@ class Result:
             "first_run": self.first_run,
             "seed": self.seed,
             "engine": self.engine,
+            "engine_reason": self.engine_reason,
             "seconds": self.seconds,
             "python": platform.python_version(),
             "numpy": np.__version__,

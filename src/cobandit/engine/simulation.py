@@ -6,6 +6,7 @@ import importlib.util
 import itertools
 import math
 import os
+import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents.registry import AGENTS
 from cobandit.agents.team import Team
 from cobandit.checks import MOST, one_of, shown, whole
 from cobandit.engine import reference
@@ -24,6 +24,9 @@ from cobandit.problem import Problem
 
 ENGINES = ("auto", "fast", "reference")
 DEFAULT_CHECKPOINTS = 100
+
+SMALL_JOB = 10_000
+"""Up to so many agent-rounds the reference engine is done before the fast one would have been loaded from disk."""
 
 Progress = Callable[[int, int], None]
 
@@ -44,8 +47,9 @@ def simulate(
     """Play ``runs`` independent runs of ``horizon`` rounds and keep their regret at the checkpoints.
 
     The result depends on the problem, the team, the horizon and the seed alone, never on the engine or on the
-    number of threads. ``engine="auto"`` takes the fast one where numba is installed and every agent is a registered
-    one, else the reference. ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
+    number of threads. ``engine="auto"`` takes the fast one where numba is installed and everything, the problem's
+    models and the agents, has a compiled form, else the reference; the result says which and why.
+    ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
     themselves. ``first_run`` numbers the first run, so a long job can be cut into pieces: runs 0-99 and
     100-199 together are runs 0-199. ``progress(done, runs)`` is called now and then.
     """
@@ -61,7 +65,7 @@ def simulate(
     seed = checked_seed(seed)
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
-    chosen = chosen_engine(one_of(ENGINES)("engine", engine), team, problem)
+    chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers if chosen == "fast" else 1)
 
     finished = 0
@@ -87,29 +91,43 @@ def simulate(
         seed=seed,
         first_run=first_run,
         engine=chosen,
+        engine_reason=reason,
         seconds=time.perf_counter() - start,
         checkpoints=points,
         task_regret=regrets,
     )
 
 
-def chosen_engine(engine: str, team: Team, problem: Problem) -> str:
-    """The engine that will run: ``fast`` or ``reference``."""
-    strangers = [str(p) for p in team.players(problem.agents) if type(p) is not AGENTS.get(p.name)]
-    return engine_for(engine, strangers, "registered agents")
+def chosen_engine(engine: str, problem: Problem, team: Team, horizon: int, runs: int) -> tuple[str, str]:
+    """The engine that will run, ``fast`` or ``reference``, and why."""
+
+    def obstacle() -> str | None:
+        from cobandit.engine import fast
+
+        return fast.obstacle(problem, team, horizon)
+
+    return engine_for(engine, obstacle, problem.agents * horizon * runs)
 
 
-def engine_for(engine: str, strangers: Sequence[str], known: str) -> str:
-    """The engine that will run, where ``strangers`` are the players that the fast one does not know."""
+def engine_for(engine: str, obstacle: Callable[[], str | None], agent_rounds: int) -> tuple[str, str]:
+    """The engine that will run and why; ``obstacle()`` tells, in a few words, what the fast one cannot play."""
+    asked = one_of(ENGINES)("engine", engine)
+    if asked == "reference":
+        return "reference", "asked for"
     installed = importlib.util.find_spec("numba") is not None
-    if engine == "fast":
-        if strangers:
-            raise InvalidInput(f"The fast engine plays {known} only, not {strangers[0]}; use engine='reference'.")
+    if asked == "auto":
         if not installed:
-            raise MissingExtra("fast", "The fast engine")
-    if engine == "auto":
-        return "fast" if installed and not strangers else "reference"
-    return engine
+            return "reference", "numba is not installed"
+        if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
+            return "reference", "a small job is done before the fast engine has been loaded"
+    if not installed:
+        raise MissingExtra("fast", "The fast engine")
+    found = obstacle()
+    if found is None:
+        return "fast", "asked for" if asked == "fast" else "everything has a compiled form"
+    if asked == "fast":
+        raise InvalidInput(f"The fast engine cannot play this: {found}. Use engine='auto' or engine='reference'.")
+    return "reference", found
 
 
 def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:

@@ -3,8 +3,9 @@
 No web and no SQL: a server and a database are built on top. Paper: Experiments; Online Casino Study.
 """
 
+from cobandit.agents import EpsilonGreedy, Softmax, WinStayLoseShift
 from cobandit.studies.assignment import Places, next_order
-from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, EpsilonGreedy, Softmax, WinStayLoseShift, make_behaviour
+from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, make_behaviour
 from cobandit.studies.crowd import Crowd, simulate_participants
 from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment, rehearsed_data
 from cobandit.studies.design import StudyDesign, design_text, load_design, parse_design, shipped_designs

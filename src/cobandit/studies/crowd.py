@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents import AGENTS, Agent
-from cobandit.checks import MOST, is_list, one_of, real, shown, whole
+from cobandit.agents import Agent
+from cobandit.checks import MOST, is_list, real, shown, whole
 from cobandit.engine.simulation import (
-    ENGINES,
     Progress,
     available_cores,
     checked_checkpoints,
@@ -27,7 +26,7 @@ from cobandit.engine.simulation import (
 )
 from cobandit.engine.streams import checked_seed
 from cobandit.errors import InvalidInput, TooLarge
-from cobandit.studies.behaviours import EpsilonGreedy, Softmax, WinStayLoseShift, make_behaviour
+from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.plan import (
     CHOICES_STREAM,
@@ -41,7 +40,7 @@ from cobandit.studies.plan import (
 from cobandit.studies.rehearse import BEHAVIOUR_STREAM, rehearse
 
 if TYPE_CHECKING:
-    from cobandit.engine.fast.studies import Course, Person
+    from cobandit.engine.fast.studies import CompiledStudy
 
 Mixture = str | Agent | Sequence[tuple[str | Agent, float]]
 
@@ -61,6 +60,7 @@ class Crowd:
     behaviours: tuple[Agent, ...]
     seed: int
     engine: str
+    engine_reason: str
     seconds: float
     seeds: NDArray[np.uint64]
     orders: NDArray[np.int64]
@@ -109,7 +109,8 @@ def simulate_participants(
     is drawn. Orders alternate where the design counterbalances them, else they are drawn. Participant i is the
     same whatever the number of participants, the engine and the threads, and plays the rounds of ``rehearse(design,
     behaviour, seeds[i], orders[i])``. ``engine="auto"`` takes the fast one where numba is installed and every
-    behaviour is one of `BEHAVIOURS`, else plays one round at a time. ``checkpoints`` as for `cobandit.simulate`,
+    behaviour and every AI has a compiled form, else plays one round at a time; the crowd says which and why.
+    ``checkpoints`` as for `cobandit.simulate`,
     but regret is kept after the last round alone unless asked for. ``progress(done, participants)`` is called now and
     then.
     """
@@ -121,7 +122,9 @@ def simulate_participants(
     number = checked_seed(seed)
     points = checked_checkpoints(checkpoints, study.rounds)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
-    chosen = _chosen_engine(one_of(ENGINES)("engine", engine), members)
+    warm_rounds = 0 if study.warm_start is None else study.warm_start.rounds
+    rounds = len(study.conditions) * study.episodes * (warm_rounds + study.rounds)
+    chosen, reason = engine_for(engine, lambda: _obstacle(study, members), len(study.arms) * rounds * count)
     _refuse_what_cannot_fit(study, count, len(points))
 
     seeds = np.asarray(_bits(number, _PEOPLE).random_raw(count), dtype=np.uint64)
@@ -144,11 +147,12 @@ def simulate_participants(
         from cobandit.engine.fast.studies import run_participants
 
         keys = participant_keys(study, seeds)
-        regrets, good = run_participants(fast_course(study, members), keys, seeds, orders, kinds, points, workers, done)
+        compiled = compiled_study(study, members)
+        regrets, good = run_participants(compiled, keys, seeds, orders, kinds, points, workers, done)
     else:
         regrets, good = _rehearsed(study, members, seeds, orders, kinds, points, done)
     seconds = time.perf_counter() - start
-    return Crowd(study, members, number, chosen, seconds, seeds, orders, kinds, points, regrets, good)
+    return Crowd(study, members, number, chosen, reason, seconds, seeds, orders, kinds, points, regrets, good)
 
 
 def checked_mixture(behaviours: Any) -> tuple[tuple[Agent, ...], NDArray[np.float64]]:
@@ -178,9 +182,9 @@ def participant_keys(design: StudyDesign, seeds: NDArray[np.uint64]) -> NDArray[
     return np.frombuffer(made, dtype="<u4").reshape(-1, 8).astype(np.uint32)
 
 
-def fast_course(design: StudyDesign, behaviours: Sequence[Agent]) -> Course:
+def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:
     """The study as the compiled kernels take it."""
-    from cobandit.engine.fast.studies import Course, Purposes
+    from cobandit.engine.fast.studies import CompiledStudy, Purposes
 
     practices = 0 if design.practice is None else design.practice.episodes
     means: list[NDArray[np.float64]] = []
@@ -188,7 +192,7 @@ def fast_course(design: StudyDesign, behaviours: Sequence[Agent]) -> Course:
         anybody = ParticipantPlan(design, 0, 0)
         means = [anybody.episode(practices + k).unswapped_means for k in range(design.episodes)]
     names = [condition.name for condition in design.conditions]
-    return Course(
+    return CompiledStudy(
         problem=design.problem,
         rounds=design.rounds,
         warm_rounds=0 if design.warm_start is None else design.warm_start.rounds,
@@ -201,29 +205,20 @@ def fast_course(design: StudyDesign, behaviours: Sequence[Agent]) -> Course:
         mean_range=(design.means.low, design.means.high),
         partners=tuple(condition.make() for condition in design.conditions),
         warm_partner=None if design.warm_start is None else design.warm_start.make(),
-        people=tuple(_plain(behaviour) for behaviour in behaviours),
+        people=tuple(behaviours),
         purposes=Purposes(MEANS_STREAM, LUCK_STREAM, SIGHT_STREAM, CHOICES_STREAM, WARM_STREAM, BEHAVIOUR_STREAM),
     )
 
 
-def _plain(behaviour: Agent) -> Agent | Person:
-    """A registered agent as it is, one of the noisy people as plain numbers."""
-    from cobandit.engine.fast.studies import Person
+def _obstacle(design: StudyDesign, behaviours: Sequence[Agent]) -> str | None:
+    """Why the fast engine cannot play this, in a few words; None where it can."""
+    from cobandit.engine.fast import NotCompiled
 
-    if isinstance(behaviour, Softmax):
-        return Person(behaviour.name, memory=behaviour.memory, temperature=behaviour.temperature)
-    if isinstance(behaviour, WinStayLoseShift):
-        return Person(behaviour.name, slip=behaviour.slip)
-    if isinstance(behaviour, EpsilonGreedy):
-        return Person(behaviour.name, slip=behaviour.epsilon)
-    return behaviour
-
-
-def _chosen_engine(engine: str, behaviours: Sequence[Agent]) -> str:
-    """The engine that will run, as `engine.simulation.chosen_engine` picks it."""
-    known = {Softmax, WinStayLoseShift, EpsilonGreedy, *AGENTS.values()}
-    strangers = [str(behaviour) for behaviour in behaviours if type(behaviour) not in known]
-    return engine_for(engine, strangers, "the library's own behaviours")
+    try:
+        _ = compiled_study(design, behaviours).players
+    except NotCompiled as reason:
+        return str(reason)
+    return None
 
 
 def _rehearsed(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
+BLOCKS_PER_THREAD = 4
+"""So that a thread on a slower core does not leave the others waiting at the end."""
+
 
 def run_blocks(block: Callable[[int], int], starts: Sequence[int], threads: int, done: Callable[[int], None]) -> None:
     """Run ``block`` at every start; ``done`` hears, in this thread, how much each has finished."""
@@ -20,3 +23,8 @@ def run_blocks(block: Callable[[int], int], starts: Sequence[int], threads: int,
         except BaseException:
             pool.shutdown(wait=True, cancel_futures=True)
             raise
+
+
+def block_size(count: int, rounds: int, most_rounds: int, threads: int) -> int:
+    """How many of ``count`` runs of so many rounds make a block: few enough rounds, and enough blocks for all."""
+    return max(1, min(most_rounds // rounds, -(-count // (threads * BLOCKS_PER_THREAD))))

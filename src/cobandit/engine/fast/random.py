@@ -1,7 +1,8 @@
-"""NumPy's own random bits inside compiled code: SeedSequence hashing and the SFC64 generator, word for word.
+"""NumPy's own random bits inside compiled code: the SFC64 generator and its distributions, word for word.
 
-A run's streams are rows of four 64-bit words, and every draw is, bit for bit, what `numpy.random` itself would have
-given: the same algorithms in the same order of operations. The ziggurat's tables are Numba's copy of NumPy's.
+A run's streams are rows of four 64-bit words, one behind the other, and every draw is, bit for bit, what
+`numpy.random` itself would have given: the same algorithms in the same order of operations. The ziggurat's tables are
+Numba's copy of NumPy's. The rows are seeded by `seeds`.
 """
 
 from __future__ import annotations
@@ -10,18 +11,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, uint32, uint64
+from numba import njit, uint64
 from numba.np.random import _constants as ziggurat
 from numpy.typing import NDArray
 
-POOL = 4
-WARM_UP = 12
-INIT_A, MULT_A = 0x43B0D7E5, 0x931E8875
-INIT_B, MULT_B = 0x8B51F9DD, 0x58F38DED
-MIX_L, MIX_R = 0xCA01F9DD, 0x4973F715
-compiled: Any = njit(cache=True, nogil=True, error_model="numpy")
-# Put into the caller before compiling: a call would cost more than the draw, and keep the stream out of registers.
-inlined: Any = njit(cache=True, nogil=True, error_model="numpy", inline="always")
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+compiled: Any = njit(**_OPTIONS)
+"""For functions that other compiled ones call: only what is called is ever compiled."""
+inlined: Any = njit(forceinline=True, **_OPTIONS)
+"""Likewise, where a call would cost more than what is done."""
+
 NORMAL_LIMITS, EXPONENTIAL_LIMITS = ziggurat.ki_double.astype(np.int64), ziggurat.ke_double.astype(np.int64)
 NORMAL_WIDTHS, EXPONENTIAL_WIDTHS = ziggurat.wi_double, ziggurat.we_double
 NORMAL_HEIGHTS, EXPONENTIAL_HEIGHTS = ziggurat.fi_double, ziggurat.fe_double
@@ -30,72 +29,22 @@ EXPONENTIAL_EDGE = float(ziggurat.ziggurat_exp_r)
 TO_UNIT = 1.0 / 9007199254740992.0
 
 
-def seed_words(seed: int) -> NDArray[np.uint32]:
-    """The seed as SeedSequence lays it out before the spawn key: little-endian 32-bit words, at least four."""
-    words = [seed >> shift & 0xFFFFFFFF for shift in range(0, max(seed.bit_length(), 1), 32)]
-    return np.array(words + [0] * (POOL - len(words)), dtype=np.uint32)
-
-
 def gamma_steps(most: int) -> NDArray[np.float64]:
     """1 / sqrt(9 (k - 1/3)) for k = 1 .. most, which a gamma draw of shape k takes from here; entry 0 is unused."""
     shapes = np.maximum(np.arange(most + 1), 1)
     return np.asarray(1.0 / np.sqrt(9.0 * (shapes - 1.0 / 3.0)))
 
 
-@compiled
-def seed_streams(words: Any, run: int, streams: Any, first: int = 0) -> None:
-    """Fill the rows of ``streams`` with the SFC64 states of ``SeedSequence(seed, spawn_key=(run, first + row))``."""
-    pool = np.empty(POOL, dtype=np.uint32)
-    for row in range(streams.shape[0]):
-        hash_const = uint32(INIT_A)
-        for i in range(POOL):
-            value = uint32(words[i] ^ hash_const)
-            hash_const = uint32(hash_const * uint32(MULT_A))
-            value = uint32(value * hash_const)
-            pool[i] = uint32(value ^ uint32(value >> uint32(16)))
-        for source in range(POOL):
-            for target in range(POOL):
-                if source != target:
-                    value = uint32(pool[source] ^ hash_const)
-                    hash_const = uint32(hash_const * uint32(MULT_A))
-                    value = uint32(value * hash_const)
-                    value = uint32(value ^ uint32(value >> uint32(16)))
-                    mixed = uint32(uint32(pool[target] * uint32(MIX_L)) - uint32(value * uint32(MIX_R)))
-                    pool[target] = uint32(mixed ^ uint32(mixed >> uint32(16)))
-        extra = words.shape[0] - POOL
-        for source in range(extra + 2):
-            word = words[POOL + source] if source < extra else uint32(run) if source == extra else uint32(first + row)
-            for target in range(POOL):
-                value = uint32(word ^ hash_const)
-                hash_const = uint32(hash_const * uint32(MULT_A))
-                value = uint32(value * hash_const)
-                value = uint32(value ^ uint32(value >> uint32(16)))
-                mixed = uint32(uint32(pool[target] * uint32(MIX_L)) - uint32(value * uint32(MIX_R)))
-                pool[target] = uint32(mixed ^ uint32(mixed >> uint32(16)))
-        hash_const = uint32(INIT_B)
-        for half in range(6):
-            value = uint32(pool[half % POOL] ^ hash_const)
-            hash_const = uint32(hash_const * uint32(MULT_B))
-            value = uint32(value * hash_const)
-            value = uint32(value ^ uint32(value >> uint32(16)))
-            if half % 2 == 0:
-                streams[row, half // 2] = uint64(value)
-            else:
-                streams[row, half // 2] |= uint64(value) << uint64(32)
-        streams[row, 3] = uint64(1)
-        for _ in range(WARM_UP):
-            next_word(streams, row)
-
-
 @inlined
 def next_word(streams: Any, row: int) -> Any:
     """The next 64 bits of a stream (SFC64)."""
-    a, b, c, d = streams[row, 0], streams[row, 1], streams[row, 2], streams[row, 3]
+    at = 4 * row
+    a, b, c, d = streams[at], streams[at + 1], streams[at + 2], streams[at + 3]
     word = a + b + d
-    streams[row, 3] = d + uint64(1)
-    streams[row, 0] = b ^ (b >> uint64(11))
-    streams[row, 1] = c + (c << uint64(3))
-    streams[row, 2] = ((c << uint64(24)) | (c >> uint64(40))) + word
+    streams[at + 3] = d + uint64(1)
+    streams[at] = b ^ (b >> uint64(11))
+    streams[at + 1] = c + (c << uint64(3))
+    streams[at + 2] = ((c << uint64(24)) | (c >> uint64(40))) + word
     return word
 
 
@@ -105,7 +54,7 @@ def uniform(streams: Any, row: int) -> Any:
     return np.int64(next_word(streams, row) >> uint64(11)) * TO_UNIT
 
 
-@inlined
+@compiled
 def normal(streams: Any, row: int) -> Any:
     """``Generator.standard_normal()``: a ziggurat of 256 layers."""
     while True:
@@ -133,7 +82,7 @@ def normal_tail(streams: Any, row: int, size: int) -> Any:
             return -(NORMAL_EDGE + x) if (size >> 8) & 1 else NORMAL_EDGE + x
 
 
-@inlined
+@compiled
 def exponential(streams: Any, row: int) -> Any:
     """``Generator.standard_exponential()``: likewise."""
     while True:
@@ -150,7 +99,7 @@ def exponential(streams: Any, row: int) -> Any:
             return value
 
 
-@inlined
+@compiled
 def gamma(streams: Any, row: int, shape: float, c: float) -> Any:
     """``Generator.standard_gamma(shape)`` for shape >= 1 (Marsaglia and Tsang, in NumPy's order of operations).
 
@@ -173,7 +122,7 @@ def gamma(streams: Any, row: int, shape: float, c: float) -> Any:
             return b * v
 
 
-@inlined
+@compiled
 def beta(streams: Any, row: int, a: float, b: float, steps: Any) -> Any:
     """``Generator.beta(a, b)`` for whole numbers a, b >= 1, with the table of `gamma_steps`."""
     if a == 1.0 and b == 1.0:

@@ -7,70 +7,32 @@ Paper: Experiments, Procedure; Online Casino Study, Procedure.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents import Agent, Team
-from cobandit.engine.fast import codes
-from cobandit.engine.fast.blocks import run_blocks
-from cobandit.engine.fast.encode import SIGHTS, encode
-from cobandit.engine.fast.people import (
-    AI,
-    COLUMNS,
-    FORESEEN,
-    HORIZON,
-    NOTES,
-    OTHER_ARMS,
-    OWN_ARMS,
-    PARTICIPANT,
-    PLACE,
-    RANK,
-    SEATS,
-    TABLE,
-    UNKNOWN,
-    WARM,
-    choose,
-    forget,
-    learn,
-)
-from cobandit.engine.fast.random import POOL, compiled, seed_streams, uniform
+from cobandit.agents import Agent
+from cobandit.engine.fast.blocks import block_size, run_blocks
+from cobandit.engine.fast.caching import make_ready
+from cobandit.engine.fast.models import sight_kind
+from cobandit.engine.fast.players import Seat, Squads, briefings_of, compiled_player, make_squads, make_stage
+from cobandit.engine.fast.seeds import seed_words, stream_states
+from cobandit.engine.fast.study_loop import NO_RECORD, StudyRecord, play_participants
+from cobandit.engine.fast.world import World, make_world
+from cobandit.engine.streams import FIRST_OBSERVATION, REWARDS, SETUP
 from cobandit.problem import Problem
 
 ROUNDS_PER_BLOCK = 200_000
 """Long enough to hide the cost of a call, short enough for progress and Ctrl-C."""
 
-BLOCKS_PER_THREAD = 4
-"""So that a thread on a slower core does not leave the others waiting at the end."""
-
 KEY_WORDS = 8
 """A key has 256 bits."""
 
-LONGEST_TABLED_MEMORY = 32
-"""Up to here the powers of e that a softmax needs are taken from NumPy, so that not even their last bit can differ."""
-
-PERSONS = {
-    "softmax": codes.SOFTMAX,
-    "win-stay-lose-shift": codes.STAY_OR_SHIFT,
-    "epsilon-greedy": codes.GREEDY,
-}
-"""The simulated people by the names they have in ``studies/behaviours.py``."""
-
-# Rows of an episode's streams: two for what is seen, then one for each seat's own draws.
-_MEANS, _LUCK, _SIGHT, _OWN = 0, 1, 2, 4
-
-
-class Person(NamedTuple):
-    """A simulated person as plain numbers; ``slip`` is the chance of an arm at random."""
-
-    name: str
-    memory: int = 1
-    temperature: float = 1.0
-    slip: float = 0.0
+PARTICIPANT, AI = 0, 1
 
 
 class Purposes(NamedTuple):
@@ -85,8 +47,8 @@ class Purposes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Course:
-    """A study as the kernels need it.
+class CompiledStudy:
+    """A study as the compiled loop needs it.
 
     ``sequences[order, set]`` is the condition that an order has in a set; ``means`` holds a matrix for each episode, or
     is empty where each participant's are drawn from ``mean_range``.
@@ -104,13 +66,40 @@ class Course:
     mean_range: tuple[float, float]
     partners: tuple[Agent, ...]
     warm_partner: Agent | None
-    people: tuple[Agent | Person, ...]
+    people: tuple[Agent, ...]
     purposes: Purposes
 
     @property
     def total(self) -> int:
         """The rounds of an episode, the warm start's among them."""
         return self.warm_rounds + self.rounds
+
+    @cached_property
+    def players(self) -> list[Any]:
+        """The compiled forms of people, then partners, then the warm start's partner; or `NotCompiled`."""
+        seats = briefings_of(self.problem, self.total)
+        first = FIRST_OBSERVATION + self.problem.agents
+
+        def at(agent: Agent, seat: int, horizon: int, stream: int) -> Any:
+            return compiled_player(agent, Seat(replace(seats[seat], horizon=horizon), stream))
+
+        made = [at(person, PARTICIPANT, self.rounds, first + PARTICIPANT) for person in self.people]
+        made += [at(partner, AI, self.total, first + AI) for partner in self.partners]
+        if self.warm_partner is not None:
+            made.append(at(self.warm_partner, PARTICIPANT, self.warm_rounds, first + self.problem.agents))
+        return made
+
+    @cached_property
+    def squads(self) -> Squads:
+        """The players by kind."""
+        return make_squads(self.players)
+
+    @cached_property
+    def world(self) -> World:
+        """The world before any episode; the warm start's partner has a stream of its own, the last."""
+        windows = max(int(getattr(player, "window", 1)) for player in self.players)
+        streams = FIRST_OBSERVATION + 2 * self.problem.agents + 1
+        return make_world(self.problem.arms, self.problem.known_ranks(), windows, self.total, streams)
 
 
 class Rounds(NamedTuple):
@@ -119,181 +108,11 @@ class Rounds(NamedTuple):
     arms: NDArray[np.int64]
     rewards: NDArray[np.float64]
     seen: NDArray[np.float64]
-    predicted: NDArray[np.int64]
-
-
-@compiled
-def play_participants(
-    options: Any,
-    numbers: Any,
-    scales: Any,
-    bonuses: Any,
-    roots: Any,
-    steps: Any,
-    weights: Any,
-    own: Any,
-    lines: Any,
-    sight: int,
-    levels: Any,
-    rounds: int,
-    warm_rounds: int,
-    practices: int,
-    swaps: bool,
-    shared: bool,
-    sequences: Any,
-    given_means: Any,
-    mean_range: Any,
-    purposes: Any,
-    first_partner: int,
-    warm_partner: int,
-    keys: Any,
-    key_sizes: Any,
-    seeds: Any,
-    orders: Any,
-    people: Any,
-    checkpoints: Any,
-    regrets: Any,
-    good: Any,
-    record: bool,
-    kept_arms: Any,
-    kept_rewards: Any,
-    kept_seen: Any,
-    kept_predicted: Any,
-) -> None:
-    """Play every participant through every episode that counts, into the rows of ``regrets`` and ``good``.
-
-    ``record`` keeps the rounds of the last one.
-    """
-    of_means, of_luck, of_sight, of_choices, of_warm, of_person = purposes
-    cells = own.shape[1]
-    columns = own[1, cells - 1] + 1
-    episodes = good.shape[2]
-    counts = np.zeros((SEATS, cells), dtype=np.int64)
-    sums = np.zeros((SEATS, cells))
-    kept = np.zeros((SEATS, cells))
-    active = np.zeros((SEATS, cells), dtype=np.uint8)
-    notes = np.zeros((SEATS, NOTES), dtype=np.int64)
-    past = np.zeros((SEATS, warm_rounds + rounds), dtype=np.int64)
-    trail = np.zeros((SEATS, warm_rounds + rounds), dtype=np.int64)
-    values = np.zeros(cells)
-    streams = np.zeros((_OWN + SEATS, 4), dtype=np.uint64)
-    words = np.zeros(KEY_WORDS + 2, dtype=np.uint32)
-    means = np.zeros(cells)
-    seats = np.array([PARTICIPANT, AI])
-    players, rounds_of, arms = np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    seen = np.zeros(2)
-    otherwise = 0.0 if sight == codes.MISSED else 1.0 if sight == codes.FLIPPED else math.nan
-    for p in range(orders.shape[0]):
-        size = key_sizes[p]
-        words[:size] = keys[p, :size]
-        words[size + 1] = 1
-        address = words[: size + 2]
-        for which in range(sequences.shape[1]):
-            condition = sequences[orders[p], which]
-            turned = swaps and which % 2 == 1
-            own_part = 1 + condition
-            part = 0 if shared else own_part
-            for number in range(episodes):
-                words[size] = of_luck
-                seed_streams(address, number, streams[_LUCK : _LUCK + 1], part)
-                words[size] = of_sight
-                seed_streams(address, number, streams[_SIGHT : _SIGHT + 2], 2 * part)
-                words[size] = of_choices
-                seed_streams(address, number, streams[_OWN + AI : _OWN + AI + 1], own_part)
-                if warm_rounds > 0:
-                    words[size] = of_warm
-                    seed_streams(address, number, streams[_OWN + WARM : _OWN + WARM + 1], own_part)
-                index = practices + which * episodes + number
-                seed_streams(seeds[p], of_person, streams[_OWN + PARTICIPANT : _OWN + PARTICIPANT + 1], index)
-                # The means before any swap; a swap of both agents' arms turns the row-major order round.
-                if given_means.shape[0] > 0:
-                    means[:] = given_means[number]
-                else:
-                    words[size] = of_means
-                    seed_streams(address, number, streams[_MEANS : _MEANS + 1], 0)
-                    for cell in range(cells):
-                        means[cell] = mean_range[0] + (mean_range[1] - mean_range[0]) * uniform(streams, _MEANS)
-                best_cell = 0
-                for cell in range(cells):
-                    here = cells - 1 - cell if turned else cell
-                    there = cells - 1 - best_cell if turned else best_cell
-                    if means[here] > means[there]:
-                        best_cell = cell
-                best_mean = means[cells - 1 - best_cell if turned else best_cell]
-
-                forget(counts, sums, kept, active, notes)
-                regret, successes, at = 0.0, 0, 0
-                for k in range(warm_rounds + rounds):
-                    warm = k < warm_rounds
-                    seats[0], players[0] = (WARM, warm_partner) if warm else (PARTICIPANT, people[p])
-                    rounds_of[0], rounds_of[1] = k + 1 if warm else k + 1 - warm_rounds, k + 1
-                    players[1] = first_partner + condition
-                    for i in range(2):
-                        arms[i] = choose(
-                            options,
-                            numbers,
-                            scales,
-                            roots,
-                            steps,
-                            weights,
-                            own,
-                            lines,
-                            counts,
-                            sums,
-                            kept,
-                            active,
-                            notes,
-                            past,
-                            values,
-                            players[i],
-                            seats[i],
-                            rounds_of[i],
-                            best_cell,
-                            streams,
-                            _OWN + seats[i],
-                        )
-                    played = arms[0] * columns + arms[1]
-                    world = cells - 1 - played if turned else played
-                    reward = 0.0
-                    for cell in range(cells):
-                        draw = uniform(streams, _LUCK)
-                        if cell == world and draw < means[world]:
-                            reward = 1.0
-                    for i in range(2):
-                        seen[i] = reward if uniform(streams, _SIGHT + i) < levels[i] else otherwise
-                        learn(
-                            options,
-                            bonuses,
-                            own,
-                            counts,
-                            sums,
-                            kept,
-                            active,
-                            notes,
-                            past,
-                            trail,
-                            players[i],
-                            seats[i],
-                            rounds_of[i],
-                            played,
-                            seen[i],
-                        )
-                    if record:
-                        kept_arms[condition, number, k] = arms
-                        kept_rewards[condition, number, k] = reward
-                        kept_seen[condition, number, k] = seen
-                        kept_predicted[condition, number, k] = notes[AI, FORESEEN]
-                    if not warm:
-                        regret += best_mean - means[world]
-                        successes += int(reward)
-                        if rounds_of[0] == checkpoints[at]:
-                            regrets[p, condition, number, at] = regret
-                            at = min(at + 1, checkpoints.shape[0] - 1)
-                good[p, condition, number] = successes
+    predictions: NDArray[np.int64]
 
 
 def run_participants(
-    course: Course,
+    study: CompiledStudy,
     keys: NDArray[np.uint32],
     seeds: NDArray[np.uint64],
     orders: NDArray[np.int64],
@@ -305,132 +124,129 @@ def run_participants(
     """Task regret (participants x conditions x episodes x checkpoints) and good outcomes (the same but for the last).
 
     Participant i has the key of row ``keys[i]`` (little-endian words), ``seeds[i]``, the order ``orders[i]`` and plays
-    as ``course.people[people[i]]``. Blocks of participants are spread over threads that hold no lock.
+    as ``study.people[people[i]]``. Blocks of participants are spread over threads that hold no lock.
     """
-    count, conditions = len(orders), len(course.partners)
-    regrets = np.zeros((count, conditions, course.episodes, len(checkpoints)))
-    good = np.zeros((count, conditions, course.episodes), dtype=np.int64)
-    fixed = _arguments(course)
-    each = _participants(keys, seeds, orders, people)
-    rounds = conditions * course.episodes * course.total
-    size = max(1, min(ROUNDS_PER_BLOCK // rounds, -(-count // (threads * BLOCKS_PER_THREAD))))
-    starts = range(0, count, size)
-    nothing = _room(course, 0)
+    count, conditions = len(orders), len(study.partners)
+    regrets = np.zeros((count, conditions, study.episodes, len(checkpoints)))
+    good = np.zeros((count, conditions, study.episodes), dtype=np.int64)
+
+    def arguments(part: slice) -> tuple[Any, ...]:
+        of_part = keys[part], seeds[part], orders[part], people[part]
+        return _arguments(study, *of_part, checkpoints, regrets[part], good[part])
+
+    make_ready(play_participants, arguments(slice(0, 0)), "simulated participants")
+    size = block_size(count, conditions * study.episodes * study.total, ROUNDS_PER_BLOCK, threads)
 
     def block(start: int) -> int:
         part = slice(start, start + size)
-        play_participants(
-            *fixed, *(rows[part] for rows in each), checkpoints, regrets[part], good[part], False, *nothing
-        )
+        play_participants(*arguments(part))
         return len(good[part])
 
-    run_blocks(block, starts, threads, done)
+    run_blocks(block, range(0, count, size), threads, done)
     return regrets, good
 
 
-def run_rounds(course: Course, key: NDArray[np.uint32], seed: int, order: int, person: int) -> Rounds:
+def run_rounds(study: CompiledStudy, key: NDArray[np.uint32], seed: int, order: int, person: int) -> Rounds:
     """Every round of one participant, to be read and compared."""
-    kept = _room(course, course.total)
-    play_participants(
-        *_arguments(course),
-        *_participants(key[np.newaxis], np.array([seed], dtype=np.uint64), np.array([order]), np.array([person])),
-        np.array([course.rounds]),
-        np.zeros((1, len(course.partners), course.episodes, 1)),
-        np.zeros((1, len(course.partners), course.episodes), dtype=np.int64),
-        True,
-        *kept,
+    agents = study.problem.agents
+    shape = (len(study.partners), study.episodes, study.total)
+    kept = Rounds(
+        np.zeros((*shape, agents), dtype=np.int64),
+        np.zeros(shape),
+        np.zeros((*shape, agents)),
+        np.zeros((*shape, agents, agents), dtype=np.int64),
     )
+    flat: list[Any] = [rows.reshape(-1) for rows in kept]
+    record = StudyRecord(1, flat[0], flat[1], flat[2], flat[3], study.total)
+    arguments = _arguments(
+        study,
+        key[np.newaxis],
+        np.array([seed], dtype=np.uint64),
+        np.array([order]),
+        np.array([person]),
+        np.array([study.rounds]),
+        np.zeros((1, *shape[:2], 1)),
+        np.zeros((1, *shape[:2]), dtype=np.int64),
+        record,
+    )
+    make_ready(play_participants, arguments, "a simulated participant")
+    play_participants(*arguments)
     return kept
 
 
-def _room(course: Course, rounds: int) -> Rounds:
-    shape = (len(course.partners), course.episodes, rounds)
-    return Rounds(
-        np.zeros((*shape, 2), dtype=np.int64),
-        np.zeros(shape),
-        np.zeros((*shape, 2)),
-        np.zeros(shape, dtype=np.int64),
-    )
-
-
-def _participants(
-    keys: NDArray[np.uint32], seeds: NDArray[np.uint64], orders: NDArray[np.int64], people: NDArray[np.int64]
-) -> tuple[NDArray[Any], ...]:
-    """Keys with the number of words SeedSequence gives them, seeds as words, orders and people."""
-    used = KEY_WORDS - (keys[:, ::-1] != 0).argmax(axis=1)
-    sizes = np.where((keys != 0).any(axis=1), np.maximum(used, POOL), POOL)
-    words = np.zeros((len(seeds), POOL), dtype=np.uint32)
-    words[:, 0] = seeds & np.uint64(0xFFFFFFFF)
-    words[:, 1] = seeds >> np.uint64(32)
-    return np.ascontiguousarray(keys), sizes.astype(np.int64), words, orders.astype(np.int64), people.astype(np.int64)
-
-
-def _arguments(course: Course) -> tuple[Any, ...]:
-    """In the order of `play_participants`, up to ``warm_partner``."""
-    problem = course.problem
-    players = [(person, 0, course.rounds) for person in course.people]
-    players += [(partner, 1, course.total) for partner in course.partners]
-    if course.warm_partner is not None:
-        players.append((course.warm_partner, 0, course.warm_rounds))
+def _arguments(
+    study: CompiledStudy,
+    keys: NDArray[np.uint32],
+    seeds: NDArray[np.uint64],
+    orders: NDArray[np.int64],
+    people: NDArray[np.int64],
+    checkpoints: NDArray[np.int64],
+    regrets: NDArray[np.float64],
+    good: NDArray[np.int64],
+    record: StudyRecord = NO_RECORD,
+) -> tuple[Any, ...]:
+    """In the order of `play_participants`, on a stage of its own."""
+    numbers = np.array(study.squads.numbers, dtype=np.int64)
+    first = len(study.people)
+    occupants = np.full((len(study.partners), study.problem.agents), -1, dtype=np.int64)
+    occupants[:, AI] = numbers[first : first + len(study.partners)]
+    warm = np.full(study.problem.agents, -1, dtype=np.int64)
+    if study.warm_partner is not None:
+        warm[PARTICIPANT] = numbers[-1]
     return (
-        *_tables(problem, players),
-        SIGHTS[problem.observation.name],
-        np.array(problem.observation.levels, dtype=np.float64),
-        course.rounds,
-        course.warm_rounds,
-        course.practices,
-        course.swapped,
-        course.shared,
-        course.sequences,
-        course.means.reshape(-1, problem.cells),
-        np.array(course.mean_range, dtype=np.float64),
-        tuple(course.purposes),
-        len(course.people),
-        len(players) - 1,
+        *make_stage(study.squads, study.world, sight_kind(study.problem), record),
+        occupants,
+        warm,
+        study.sequences,
+        int(study.swapped),
+        study.warm_rounds,
+        study.rounds,
+        study.means.reshape(-1, study.problem.cells),
+        np.array(study.mean_range, dtype=np.float64),
+        _states(study, keys, seeds, orders),
+        orders.astype(np.int64),
+        numbers[people],
+        checkpoints,
+        regrets,
+        good,
     )
 
 
-def _tables(problem: Problem, players: Sequence[tuple[Agent | Person, int, int]]) -> tuple[NDArray[Any], ...]:
-    """What the kernel's first arguments are: a row for each player, its place and the horizon it is told given."""
-    count, longest = len(players), max(horizon for _, _, horizon in players)
-    ranks = problem.known_ranks()
-    options = np.zeros((count, COLUMNS), dtype=np.int64)
-    numbers = np.zeros((count, codes.FLOATS))
-    scales, bonuses = np.zeros((count, longest + 1)), np.zeros((count, longest + 1))
-    roots, steps = np.zeros(longest + 1), np.zeros(longest + 2)
-    weights = [np.zeros(0)]
-    for i, (player, place, horizon) in enumerate(players):
-        if isinstance(player, Person):
-            options[i, codes.KIND] = PERSONS[player.name]
-            options[i, codes.MEMORY] = memory = min(player.memory, horizon)
-            options[i, TABLE] = -1
-            numbers[i, [codes.TEMPERATURE, codes.SLIP]] = player.temperature, player.slip
-            if player.name == "softmax" and memory <= LONGEST_TABLED_MEMORY:
-                options[i, TABLE] = sum(map(len, weights))
-                weights.append(_softmax_weights(memory, player.temperature))
-        else:
-            encoded = encode(problem, Team([player, player]), horizon)
-            options[i, : codes.INTS], numbers[i] = encoded.options[0], encoded.numbers[0]
-            for table, row in (
-                (scales[i], encoded.scales[0]),
-                (bonuses[i], encoded.bonuses[0]),
-                (roots, encoded.roots),  # this and the next are the same for all, longer for a longer horizon
-                (steps, encoded.steps),
-            ):
-                table[: len(row)] = row
-        arms = problem.arms[place], problem.arms[1 - place]
-        options[i, [PLACE, OWN_ARMS, OTHER_ARMS, RANK, HORIZON]] = place, *arms, ranks[place], horizon
-    rows, columns = problem.arms
-    cells = np.arange(problem.cells, dtype=np.int64)
-    own = np.stack([cells // columns, cells % columns])
-    lines = np.zeros((3, problem.cells), dtype=np.int64)
-    lines[0, :rows], lines[1, :columns], lines[2] = cells[:rows] * columns, cells[:columns], cells
-    return options, numbers, scales, bonuses, roots, steps, np.concatenate(weights), own, lines
+def _states(
+    study: CompiledStudy, keys: NDArray[np.uint32], seeds: NDArray[np.uint64], orders: NDArray[np.int64]
+) -> NDArray[np.uint64]:
+    """The states of the streams of every participant's episodes: participants x sets x episodes x words."""
+    agents, sets, episodes = study.problem.agents, study.sequences.shape[1], study.episodes
+    rows = FIRST_OBSERVATION + 2 * agents + 1
+    states = np.zeros((len(orders), sets, episodes, rows, 4), dtype=np.uint64)
+    p, which, number = (axis.ravel() for axis in np.meshgrid(*map(np.arange, states.shape[:3]), indexing="ij"))
+    flat = states.reshape(-1, rows, 4)
+    own_part = 1 + study.sequences[orders[p], which]
+    part = np.zeros_like(own_part) if study.shared else own_part
+    purposes, last = study.purposes, rows - 1
+    wanted = [(REWARDS, purposes.luck, part), (FIRST_OBSERVATION + agents + AI, purposes.choices, own_part)]
+    wanted += [(FIRST_OBSERVATION + i, purposes.sight, agents * part + i) for i in range(agents)]
+    if not len(study.means):
+        wanted.append((SETUP, purposes.means, np.zeros_like(part)))
+    if study.warm_rounds:
+        wanted.append((last, purposes.warm, own_part))
+    sizes = _key_sizes(keys)
+    for size in np.unique(sizes):
+        mine = np.flatnonzero(sizes[p] == size)
+        words = [keys[p[mine], k] for k in range(size)]
+        for row, purpose, entry in wanted:
+            address = np.uint32(purpose), np.uint32(1), number[mine].astype(np.uint32), entry[mine].astype(np.uint32)
+            flat[mine, row] = stream_states(words, *address)
+    index = study.practices + which * episodes + number
+    low, high = (seeds[p] & np.uint64(0xFFFFFFFF)).astype(np.uint32), (seeds[p] >> np.uint64(32)).astype(np.uint32)
+    none = seed_words(0)[2:]
+    spawned = stream_states((low, high, *none), np.uint32(purposes.person), index.astype(np.uint32))
+    flat[:, FIRST_OBSERVATION + agents + PARTICIPANT] = spawned
+    return states.reshape(len(orders), sets, episodes, 4 * rows)
 
 
-def _softmax_weights(memory: int, temperature: float) -> NDArray[np.float64]:
-    """exp(value - top) for every pair of states of the top and of another configuration, as `Softmax` computes it."""
-    counts = np.repeat(np.arange(memory + 1), np.arange(memory + 1) + 1)
-    sums = np.concatenate([np.arange(n + 1) for n in range(memory + 1)])
-    values = (UNKNOWN + sums) / (1.0 + counts) / temperature
-    return np.asarray(np.exp(np.minimum(values - values[:, np.newaxis], 0.0)).ravel())
+def _key_sizes(keys: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """With how many words SeedSequence takes each key: without leading zeros, but at least four."""
+    used = KEY_WORDS - (keys[:, ::-1] != 0).argmax(axis=1)
+    least = len(seed_words(0))
+    return np.where((keys != 0).any(axis=1), np.maximum(used, least), least)

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import cobandit as cb
 from cobandit.engine.fast import studies as fast
+from cobandit.engine.fast.kinds.softmax import _weights
 from cobandit.studies import BEHAVIOURS, crowd, load_design, make_behaviour, plan, rehearse
-from cobandit.studies.crowd import fast_course, participant_keys
+from cobandit.studies.crowd import compiled_study, participant_keys
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
 SHORT = replace(CASINO, rounds=60, episodes=3, practice=replace(CASINO.practice, rounds=5))
@@ -62,28 +63,27 @@ def warm(name, options, rounds=20):
 
 def assert_same(design, behaviour, seed, order):
     """Every round of the participant, and of the warm starts, in both ways of playing."""
-    course = fast_course(design, [behaviour])
+    study = compiled_study(design, [behaviour])
     keys = participant_keys(design, np.array([seed], dtype=np.uint64))
-    quick = fast.run_rounds(course, keys[0], seed, order, 0)
+    quick = fast.run_rounds(study, keys[0], seed, order, 0)
     names = [condition.name for condition in design.conditions]
     for episode in rehearse(design, behaviour, seed, order):
         if episode.plan.practice:
             continue
         where = names.index(episode.plan.condition), episode.plan.number
         rounds = [*episode.warm_start, *episode.rounds]
-        assert len(rounds) == course.total
+        assert len(rounds) == study.total
         unknown = {None: np.nan}
         np.testing.assert_array_equal(quick.arms[where], [(r.arm_0, r.arm_1) for r in rounds])
         np.testing.assert_array_equal(quick.rewards[where], [r.reward for r in rounds])
         seen = [(unknown.get(r.seen_0, r.seen_0), unknown.get(r.seen_1, r.seen_1)) for r in rounds]
         np.testing.assert_array_equal(quick.seen[where], seen)
         foreseen = [-1 if r.predicted_1_0 is None else r.predicted_1_0 for r in rounds]
-        np.testing.assert_array_equal(quick.predicted[where], foreseen)
+        np.testing.assert_array_equal(quick.predictions[where][..., fast.AI, fast.PARTICIPANT], foreseen)
 
 
 def test_everything_registered_is_covered():
     assert set(PEOPLE) | set(AGENTS) == set(BEHAVIOURS)
-    assert set(PEOPLE) == set(fast.PERSONS)
 
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)
@@ -173,7 +173,7 @@ def test_keys_of_any_length(key, monkeypatch):
 
 def test_the_powers_of_e_are_those_of_the_plain_version():
     """Element by element, as a row of four and as a whole table: NumPy may take another path for each."""
-    table = fast._softmax_weights(8, 0.1).reshape(45, 45)
+    table = _weights(8, 0.1).reshape(45, 45)
     states = [(n, s) for n in range(9) for s in range(n + 1)]
     values = np.array([(0.5 + s) / (1.0 + n) / 0.1 for n, s in states])
     for top in range(45):

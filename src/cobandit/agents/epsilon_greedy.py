@@ -1,0 +1,42 @@
+"""Epsilon-greedy over team actions: a simple model of how people play (see `softmax`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.beliefs import Memory, best, random_arm
+from cobandit.checks import real
+
+UNKNOWN = 0.5
+"""What a configuration is taken to be worth before it was ever seen."""
+
+
+@dataclass
+class EpsilonGreedy(Agent):
+    """Aims at the configuration with the best mean so far, but for a share of rounds at random."""
+
+    name: ClassVar[str] = "epsilon-greedy"
+    paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.epsilon_greedy:epsilon_greedy"
+
+    epsilon: float = option(0.15, "chance of any arm at random instead", real(0.0, 1.0))
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Nothing counted."""
+        super().reset(briefing, rng)
+        self._memory = Memory(briefing.arms)
+
+    def choose(self) -> int:
+        """The own part of the best configuration, equals by a draw."""
+        if self.rng.random() < self.epsilon:
+            return random_arm(self.briefing.own_arms, self.rng)
+        means = (self._memory.sums + UNKNOWN) / (self._memory.counts + 1.0)
+        return best(means, "random", self.rng)[self.briefing.agent]
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Count the round."""
+        self._memory.record(team_action, reward)

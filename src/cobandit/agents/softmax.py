@@ -1,0 +1,54 @@
+"""Softmax over a few remembered rounds: a simple model of how people play.
+
+People in bandit tasks remember little, repeat what has just worked and now and then try something for no reason. This,
+`win_stay_lose_shift` and `epsilon_greedy` are the usual simple models of that. They rehearse a study; nobody should
+take them for people.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.checks import MOST, real, whole
+
+UNKNOWN = 0.5
+"""What a configuration is taken to be worth before it was ever seen."""
+
+
+@dataclass
+class Softmax(Agent):
+    """Remembers the last few rounds, values each configuration by them and aims at one by softmax."""
+
+    name: ClassVar[str] = "softmax"
+    paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.softmax:softmax"
+
+    temperature: float = option(0.1, "how noisy the aim is: near 0 always at the best", real(1e-3, 1e3))
+    memory: int = option(8, "how many past rounds are remembered", whole(1, MOST))
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Nothing remembered."""
+        super().reset(briefing, rng)
+        self._past: deque[tuple[TeamAction, float]] = deque(maxlen=self.memory)
+
+    def choose(self) -> int:
+        """The own part of the configuration aimed at."""
+        sums, counts = np.full(self.briefing.arms, UNKNOWN), np.ones(self.briefing.arms)
+        for action, reward in self._past:
+            sums[action] += reward
+            counts[action] += 1.0
+        values = (sums / counts).ravel() / self.temperature
+        weights = np.cumsum(np.exp(values - values.max()))
+        pick = int(np.searchsorted(weights, self.rng.random() * weights[-1], side="right"))
+        cell = np.unravel_index(min(pick, len(weights) - 1), self.briefing.arms)
+        return int(cell[self.briefing.agent])
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round, if anything was seen."""
+        if reward is not None:
+            self._past.append((team_action, reward))

@@ -1,0 +1,80 @@
+"""Compiling with a copy on disk, where there is a place for one, and saying so when somebody has to wait."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import config, njit
+
+log = logging.getLogger("cobandit")
+
+COMPILING = "Compiling the fast engine for %s: a few seconds, the first time only."
+NO_PLACE = (
+    "Compiled code cannot be kept on disk (%s), so every process compiles anew. "
+    "Set NUMBA_CACHE_DIR to a folder that can be written to."
+)
+
+
+def compiled_loop(function: Callable[..., Any]) -> Any:
+    """A compiled entry point, kept on disk where numba finds a place for it.
+
+    Without the compiler it is the plain function, with the silent overflow that compiled numbers have.
+    """
+    if config.DISABLE_JIT:
+        return np.errstate(all="ignore")(function)
+    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+    try:
+        return njit(cache=True, **options)(function)
+    except RuntimeError as error:  # no folder that can be written to
+        log.warning(NO_PLACE, str(error).rstrip("."))
+        return njit(**options)(function)
+
+
+def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
+    """Have the code for these arguments, from disk or from the compiler, in this thread.
+
+    The compiler is slow and cannot be stopped from another thread, so threads get code that is ready. If it takes the
+    compiler, ``what`` is waited for is said first. A full disk costs the copy, not the result.
+    """
+    if config.DISABLE_JIT:
+        return
+    signature = tuple(loop.typeof_pyval(argument) for argument in arguments)
+    if signature in loop.overloads:
+        return
+    said = _Announcer(loop, signature, what)
+    try:
+        with said:
+            loop.compile(signature)
+    except OSError as error:
+        if signature not in loop.overloads:
+            raise
+        log.warning(NO_PLACE, error)
+
+
+class _Announcer:
+    """Says that something is being compiled, unless it is found on disk."""
+
+    def __init__(self, loop: Any, signature: Any, what: str) -> None:
+        self._loop, self._signature, self._what = loop, signature, what
+
+    def __enter__(self) -> None:
+        self._start = time.perf_counter()
+        if not _on_disk(self._loop, self._signature):
+            log.warning(COMPILING, self._what, extra={"compiling": True})
+
+    def __exit__(self, *_: object) -> None:
+        log.debug("The fast engine was ready for %s after %.2f s.", self._what, time.perf_counter() - self._start)
+
+
+def _on_disk(loop: Any, signature: Any) -> bool:
+    """Whether numba has a copy on disk; it has no public way to ask before it compiles."""
+    cache: Any = getattr(loop, "_cache", None)
+    index = getattr(getattr(cache, "_cache_file", None), "_load_index", None)
+    if index is None:
+        return False
+    key = cache._index_key(signature, loop.targetctx.codegen())
+    return key in index()

@@ -1,0 +1,242 @@
+"""Which code a kind's methods are: the class's own, found by type while compiling.
+
+The loops walk over a tuple of squads. Each function below exists twice: as plain Python, for play without the compiler,
+and as the code that takes its place in compiled loops, which is made anew for each set of kinds, so that nothing
+but the kinds present is ever compiled.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import extending, types
+
+from cobandit.engine.fast.pointers import player, pointers
+from cobandit.engine.fast.world import own_arm
+
+overload: Any = extending.overload
+overload_method: Any = extending.overload_method
+
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_INLINED = _OPTIONS | {"forceinline": True}
+
+
+def is_joint(kind: Any) -> bool:
+    """Whether a kind is a joint controller, which chooses a cell for the whole team."""
+    return bool(getattr(kind, "joint", False))
+
+
+@overload_method(types.NamedTuple, "begin", jit_options=_OPTIONS, strict=False)
+def _begin(self: Any, world: Any) -> Any:
+    return getattr(self.instance_class, "begin", None)
+
+
+@overload_method(types.NamedTuple, "choose", jit_options=_INLINED, strict=False)
+def _choose(self: Any, world: Any, t: Any) -> Any:
+    return getattr(self.instance_class, "choose", None)
+
+
+@overload_method(types.NamedTuple, "learn", jit_options=_INLINED, strict=False)
+def _learn(self: Any, world: Any, t: Any, played: Any, seen: Any) -> Any:
+    return getattr(self.instance_class, "learn", None)
+
+
+@overload_method(types.NamedTuple, "draw", jit_options=_INLINED, strict=False)
+def _draw(self: Any, world: Any, played: Any) -> Any:
+    return getattr(self.instance_class, "draw", None)
+
+
+@overload_method(types.NamedTuple, "see", jit_options=_INLINED, strict=False)
+def _see(self: Any, world: Any, agent: Any, reward: Any) -> Any:
+    return getattr(self.instance_class, "see", None)
+
+
+@overload_method(types.NamedTuple, "fuse", jit_options=_OPTIONS, strict=False)
+def _fuse(self: Any, world: Any) -> Any:
+    return getattr(self.instance_class, "fuse", None)
+
+
+@overload_method(types.NamedTuple, "keep_round", jit_options=_OPTIONS, strict=False)
+def _keep_round(self: Any, world: Any, episode: Any, k: Any, reward: Any) -> Any:
+    return getattr(self.instance_class, "keep_round", None)
+
+
+@overload_method(types.NamedTuple, "keep", jit_options=_OPTIONS, strict=False)
+def _keep(self: Any, world: Any, t: Any, reward: Any) -> Any:
+    return getattr(self.instance_class, "keep", None)
+
+
+def squads_of(tags: Any, memory: Any, row: int) -> Any:
+    """The squads of a tuple of tags, whose rows start at ``row``."""
+    return tuple(pointers(tag, memory, row + k) for k, tag in enumerate(tags))
+
+
+def begin_all(squads: Any, sizes: Any, world: Any) -> None:
+    """Let every player that wants to get ready for a run."""
+    for squad, size in zip(squads, sizes, strict=True):
+        if hasattr(squad, "begin"):
+            for k in range(size):
+                player(squad, k).begin(world)
+
+
+def choose_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
+    """Put everybody's arm of round t into the world."""
+    for squad, size in zip(squads, sizes, strict=True):
+        for k in range(size):
+            me = player(squad, k)
+            chosen = me.choose(world, t)
+            if is_joint(squad):
+                for j in range(world.agents):
+                    world.arm[j] = own_arm(world, j, chosen)
+            else:
+                world.arm[me.seat] = chosen
+
+
+def learn_all(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+    """Let everybody learn from round t."""
+    for squad, size in zip(squads, sizes, strict=True):
+        for k in range(size):
+            me = player(squad, k)
+            me.learn(world, t, played, sight.fuse(world) if is_joint(squad) else world.seen[me.seat])
+
+
+def begin_one(squads: Any, sizes: Any, number: int, world: Any) -> None:
+    """Let one player get ready for a run, by its number over all squads."""
+    for squad, size in zip(squads, sizes, strict=True):
+        if number < size:
+            if hasattr(squad, "begin"):
+                player(squad, number).begin(world)
+            return
+        number -= size
+    raise IndexError(number)
+
+
+def choose_one(squads: Any, sizes: Any, number: int, world: Any, t: int) -> Any:
+    """The arm of one player by its number over all squads."""
+    for squad, size in zip(squads, sizes, strict=True):
+        if number < size:
+            return player(squad, number).choose(world, t)
+        number -= size
+    raise IndexError(number)
+
+
+def learn_one(squads: Any, sizes: Any, number: int, world: Any, t: int, played: int, seen: float) -> None:
+    """Let one player learn, by its number over all squads."""
+    for squad, size in zip(squads, sizes, strict=True):
+        if number < size:
+            player(squad, number).learn(world, t, played, seen)
+            return
+        number -= size
+    raise IndexError(number)
+
+
+@overload(squads_of, jit_options=_INLINED, strict=False)
+def _squads_of(tags: Any, memory: Any, row: Any) -> Any:
+    if len(tags) == 1:
+        return lambda tags, memory, row: (pointers(tags[0], memory, row),)
+    return lambda tags, memory, row: (pointers(tags[0], memory, row), *squads_of(tags[1:], memory, row + 1))
+
+
+@overload(begin_all, jit_options=_INLINED, strict=False)
+def _begin_all(squads: Any, sizes: Any, world: Any) -> Any:
+    if len(squads) == 0:
+        return lambda squads, sizes, world: None
+    if not hasattr(squads[0].instance_class, "begin"):
+        return lambda squads, sizes, world: begin_all(squads[1:], sizes[1:], world)
+
+    def code(squads: Any, sizes: Any, world: Any) -> None:
+        for k in range(sizes[0]):
+            player(squads[0], k).begin(world)
+        begin_all(squads[1:], sizes[1:], world)
+
+    return code
+
+
+@overload(choose_all, jit_options=_INLINED, strict=False)
+def _choose_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
+    if is_joint(squads[0].instance_class):
+
+        def joint(squads: Any, sizes: Any, world: Any, t: int) -> None:
+            cell = player(squads[0], 0).choose(world, t)
+            for j in range(world.agents):
+                world.arm[j] = own_arm(world, j, cell)
+
+        return joint
+
+    def last(squads: Any, sizes: Any, world: Any, t: int) -> None:
+        for k in range(sizes[0]):
+            me = player(squads[0], k)
+            world.arm[me.seat] = me.choose(world, t)
+
+    def more(squads: Any, sizes: Any, world: Any, t: int) -> None:
+        for k in range(sizes[0]):
+            me = player(squads[0], k)
+            world.arm[me.seat] = me.choose(world, t)
+        choose_all(squads[1:], sizes[1:], world, t)
+
+    return last if len(squads) == 1 else more
+
+
+@overload(learn_all, jit_options=_INLINED, strict=False)
+def _learn_all(squads: Any, sizes: Any, world: Any, t: Any, played: Any, sight: Any) -> Any:
+    if is_joint(squads[0].instance_class):
+
+        def joint(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+            player(squads[0], 0).learn(world, t, played, sight.fuse(world))
+
+        return joint
+
+    def last(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+        for k in range(sizes[0]):
+            me = player(squads[0], k)
+            me.learn(world, t, played, world.seen[me.seat])
+
+    def more(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+        for k in range(sizes[0]):
+            me = player(squads[0], k)
+            me.learn(world, t, played, world.seen[me.seat])
+        learn_all(squads[1:], sizes[1:], world, t, played, sight)
+
+    return last if len(squads) == 1 else more
+
+
+@overload(begin_one, jit_options=_INLINED, strict=False)
+def _begin_one(squads: Any, sizes: Any, number: Any, world: Any) -> Any:
+    if len(squads) == 0:
+        return lambda squads, sizes, number, world: None
+    if not hasattr(squads[0].instance_class, "begin"):
+        return lambda squads, sizes, number, world: begin_one(squads[1:], sizes[1:], number - sizes[0], world)
+
+    def code(squads: Any, sizes: Any, number: int, world: Any) -> None:
+        if 0 <= number < sizes[0]:
+            player(squads[0], number).begin(world)
+        begin_one(squads[1:], sizes[1:], number - sizes[0], world)
+
+    return code
+
+
+@overload(choose_one, jit_options=_INLINED, strict=False)
+def _choose_one(squads: Any, sizes: Any, number: Any, world: Any, t: Any) -> Any:
+    def last(squads: Any, sizes: Any, number: int, world: Any, t: int) -> Any:
+        return player(squads[0], number).choose(world, t)
+
+    def more(squads: Any, sizes: Any, number: int, world: Any, t: int) -> Any:
+        if number < sizes[0]:
+            return player(squads[0], number).choose(world, t)
+        return choose_one(squads[1:], sizes[1:], number - sizes[0], world, t)
+
+    return last if len(squads) == 1 else more
+
+
+@overload(learn_one, jit_options=_INLINED, strict=False)
+def _learn_one(squads: Any, sizes: Any, number: Any, world: Any, t: Any, played: Any, seen: Any) -> Any:
+    def last(squads: Any, sizes: Any, number: int, world: Any, t: int, played: int, seen: float) -> None:
+        player(squads[0], number).learn(world, t, played, seen)
+
+    def more(squads: Any, sizes: Any, number: int, world: Any, t: int, played: int, seen: float) -> None:
+        if number < sizes[0]:
+            player(squads[0], number).learn(world, t, played, seen)
+        else:
+            learn_one(squads[1:], sizes[1:], number - sizes[0], world, t, played, seen)
+
+    return last if len(squads) == 1 else more

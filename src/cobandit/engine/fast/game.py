@@ -1,0 +1,60 @@
+"""One problem and one team, ready for the compiled loop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents.team import Team
+from cobandit.engine.fast.loop import NO_RECORD, Record
+from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
+from cobandit.engine.fast.players import Squads, compiled_team, make_squads, make_stage
+from cobandit.engine.fast.seeds import run_states
+from cobandit.engine.fast.world import World, make_world
+from cobandit.engine.streams import stream_count
+from cobandit.problem import Problem
+
+
+@dataclass(frozen=True)
+class Game:
+    """Everything the loop needs to know, apart from seed and runs."""
+
+    problem: Problem
+    horizon: int
+    players: list[Any]
+    squads: Squads
+    world: World
+    models: tuple[Any, ...]
+
+    def arguments(
+        self,
+        seed: int,
+        runs: range,
+        checkpoints: NDArray[np.int64],
+        out: NDArray[np.float64],
+        record: Record = NO_RECORD,
+    ) -> tuple[Any, ...]:
+        """In the order of `loop.play`, on a stage of its own."""
+        stage = make_stage(self.squads, self.world, *self.models, record)
+        seeds = run_states(seed, runs.start, len(runs), stream_count(self.problem.agents))
+        return (*stage, seeds, self.horizon, checkpoints, out)
+
+    def drawn(self, arguments: tuple[Any, ...]) -> tuple[NDArray[np.float64], tuple[int, ...]]:
+        """The means and the ranks that nature drew for the last run played with these arguments."""
+        world = arguments[0][0].value
+        return world.means.reshape(self.problem.arms).copy(), tuple(world.ranks.tolist())
+
+
+def make_game(problem: Problem, team: Team, horizon: int) -> Game:
+    """The game of a problem and a team, or `NotCompiled`."""
+    if type(problem) is not Problem:
+        raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
+    models = reward_kind(problem), sight_kind(problem), role_kind(problem)
+    players = compiled_team(problem, team.players(problem.agents), horizon)
+    windows = [int(getattr(player, "window", 1)) for player in players]
+    ranks = tuple(range(problem.agents)) if problem.roles == "random" else problem.known_ranks()
+    world = make_world(problem.arms, ranks, max(windows), horizon, stream_count(problem.agents))
+    return Game(problem, horizon, players, make_squads(players), world, models)

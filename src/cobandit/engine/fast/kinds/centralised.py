@@ -1,0 +1,111 @@
+"""Centralised UCB and Thompson, compiled (`agents.centralised`): the agents' searches, one brain for all.
+
+A joint kind chooses a cell, not an arm, and learns from what everybody's eyes are worth together.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.engine.fast.kinds.kinetic import KineticUCB, kinetic_winner
+from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, thompson
+from cobandit.engine.fast.kinds.tournament import TournamentUCB, block_winner
+from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB, fresh_best, kept_best
+from cobandit.engine.fast.kinds.ucb_search import quickest_ucb
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.random import inlined, uniform
+
+
+@inlined
+def random_cell(me: Any, world: Any) -> Any:
+    """Everybody's arm by a draw of its own."""
+    cell = 0
+    for j in range(world.agents):
+        cell += int(uniform(world.streams, me.stream) * world.arms[j]) * world.strides[j]
+    return cell
+
+
+class JointKeptUCB(KeptUCB):
+    """`KeptUCB` for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The cell with the best index."""
+        return kept_best(self, world, t)
+
+
+class JointFreshUCB(FreshUCB):
+    """`FreshUCB` for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The cell with the best index."""
+        return random_cell(self, world) if self.companion == 1 and t == 1 else fresh_best(self, world, t)
+
+
+class JointTournamentUCB(TournamentUCB):
+    """`TournamentUCB` for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The cell with the best index."""
+        return block_winner(self, world, t)
+
+
+class JointKineticUCB(KineticUCB):
+    """`KineticUCB` for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The cell with the best index."""
+        return random_cell(self, world) if self.companion == 1 and t == 1 else kinetic_winner(self, t)
+
+
+class JointBetaThompson(BetaThompson):
+    """`BetaThompson` for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The cell with the best draw."""
+        return beta_best(self, world, t)
+
+
+class JointGaussianThompson(GaussianThompson):
+    """`GaussianThompson` for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The cell with the best draw."""
+        return gaussian_best(self, world, t)
+
+
+JOINT: dict[type[Any], type[Any]] = {
+    kind.__mro__[1]: kind
+    for kind in (
+        JointKeptUCB,
+        JointFreshUCB,
+        JointTournamentUCB,
+        JointKineticUCB,
+        JointBetaThompson,
+        JointGaussianThompson,
+    )
+}
+
+
+def centralised_ucb(agent: CentralisedUCB, seat: Seat) -> Any:
+    """The quickest compiled form."""
+    kind = quickest_ucb(agent, seat)
+    return JOINT[type(kind)](*kind)
+
+
+def centralised_ts(agent: CentralisedTS, seat: Seat) -> Any:
+    """The compiled form."""
+    kind = thompson(agent, seat)
+    return JOINT[type(kind)](*kind)

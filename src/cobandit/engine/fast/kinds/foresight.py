@@ -1,0 +1,55 @@
+"""Foreseeing the higher-ranked from a window of their past arms (`agents.foresight`; Alg. 1, lines 5 and 11).
+
+A kind that can foresee has the fields of `FIELDS`: ``foresees`` (0 or 1), ``window`` (W) and ``repeat`` (L). Its
+*block* are the cells in which the foreseen coordinates are as foreseen: ``base + world.block[...]``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobandit.agents.partner_aware import PartnerAware
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.random import inlined, uniform
+
+
+def foresight_of(agent: Any, seat: Seat) -> tuple[int, int, int]:
+    """``foresees``, ``window`` and ``repeat`` of an agent."""
+    if not isinstance(agent, PartnerAware):
+        return 0, 1, 1
+    horizon = seat.briefing.horizon
+    return 1, min(agent.window, horizon), min(agent.repeat, horizon)
+
+
+@inlined
+def keeps_arm(me: Any, world: Any, t: int) -> Any:
+    """Whether this is a round in which the leader does not decide anew (Alg. 2, line 5)."""
+    return me.repeat > 1 and world.ranks[me.seat] == 0 and (t - 1) % me.repeat != 0
+
+
+@inlined
+def foresee(me: Any, world: Any, t: int) -> Any:
+    """The first cell of the block that the foreseen arms of all higher-ranked agents span."""
+    base = 0
+    if me.foresees == 1 and world.ranks[me.seat] > 0:
+        size = world.ring_size
+        remembered = min(t - 1, me.window)
+        oldest = world.slot[0] - remembered
+        oldest = oldest if oldest >= 0 else oldest + size
+        for rank in range(world.ranks[me.seat]):
+            j = world.order[rank]
+            u = uniform(world.streams, me.stream)
+            if remembered == 0:
+                arm = int(u * world.arms[j])
+            else:
+                back = oldest + int(u * remembered)
+                arm = world.ring[j * size + (back if back < size else back - size)]
+            world.predictions[me.seat * world.agents + j] = arm
+            base += arm * world.strides[j]
+    return base
+
+
+@inlined
+def block_row(me: Any, world: Any) -> Any:
+    """Which row of ``world.block`` holds the cells of a player's block: the last one, with all cells, for many."""
+    return me.seat if me.foresees == 1 else world.agents

@@ -1,0 +1,28 @@
+"""The optimal agent, compiled (`agents.optimal`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from cobandit.agents.optimal import Optimal
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.world import own_arm
+
+
+class Oracle(NamedTuple):
+    """Knows a_*."""
+
+    seat: Any
+    stream: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of a_*."""
+        return own_arm(world, self.seat, world.best[0])
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """There is nothing left to learn."""
+
+
+def optimal(agent: Optimal, seat: Seat) -> Oracle:
+    """The compiled form."""
+    return Oracle(seat.number, seat.stream)

@@ -1,0 +1,168 @@
+"""UCB over team actions by scanning a block: what partner-aware, naive and centralised UCB share.
+
+`KeptUCB` has the paper's index, whose delta is fixed: a round changes one index. `FreshUCB` has the indices
+that change with every round (anytime, companion). For many team actions see `tournament` and `kinetic`.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents.beliefs import UpperConfidence
+from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_of, keeps_arm
+from cobandit.engine.fast.kinds.search import tied
+from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.random import inlined, uniform
+from cobandit.engine.fast.world import own_arm, root
+
+
+class KeptUCB(NamedTuple):
+    """Keeps the paper's index of every cell."""
+
+    seat: Any
+    stream: Any
+    foresees: Any
+    window: Any
+    repeat: Any
+    random_ties: Any
+    scale: Any
+    counts: Any
+    sums: Any
+    kept: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of the best cell of the block."""
+        if keeps_arm(self, world, t):
+            return world.arm[self.seat]
+        return own_arm(world, self.seat, kept_best(self, world, t))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward."""
+        keep_index(self, world, played, seen)
+
+
+class FreshUCB(NamedTuple):
+    """Computes every index of the block in every round."""
+
+    seat: Any
+    stream: Any
+    foresees: Any
+    window: Any
+    repeat: Any
+    random_ties: Any
+    companion: Any
+    scales: Any
+    counts: Any
+    sums: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of the best cell of the block; the companion code draws the first arm."""
+        if keeps_arm(self, world, t):
+            return world.arm[self.seat]
+        if self.companion == 1 and t == 1:
+            return int(uniform(world.streams, self.stream) * world.arms[self.seat])
+        return own_arm(world, self.seat, fresh_best(self, world, t))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward."""
+        record(self, played, seen)
+
+
+@inlined
+def record(me: Any, cell: int, seen: float) -> None:
+    """Count a seen reward (`Memory.record`); NaN is a round in which nothing was seen."""
+    if seen == seen:
+        me.counts[cell] += 1
+        me.sums[cell] += seen
+
+
+@inlined
+def keep_index(me: Any, world: Any, cell: int, seen: float) -> None:
+    """Count a seen reward and keep the cell's new index."""
+    if seen == seen:
+        n = me.counts[cell] + 1
+        s = me.sums[cell] + seen
+        me.counts[cell] = n
+        me.sums[cell] = s
+        me.kept[cell] = s / n + me.scale * root(world, n)
+
+
+@inlined
+def kept_best(me: Any, world: Any, t: int) -> Any:
+    """The cell with the best kept index of the block."""
+    base = foresee(me, world, t)
+    row = block_row(me, world)
+    start, size = row * world.cells, world.block_size[row]
+    at = base + world.block[start]
+    top = me.kept[at]
+    for k in range(1, size):
+        cell = base + world.block[start + k]
+        if me.kept[cell] > top:
+            top = me.kept[cell]
+            at = cell
+    if me.random_ties == 1:
+        for k in range(size):
+            world.values[k] = me.kept[base + world.block[start + k]]
+        return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
+    return at
+
+
+@inlined
+def fresh_index(me: Any, world: Any, cell: int, scale: float) -> Any:
+    """The index of one cell (`UpperConfidence.indices`)."""
+    n = me.counts[cell]
+    if me.companion == 1:
+        return (1.0 + me.sums[cell]) / (2.0 + n) + scale * root(world, n)
+    return math.inf if n == 0 else me.sums[cell] / n + scale * root(world, n)
+
+
+@inlined
+def fresh_best(me: Any, world: Any, t: int) -> Any:
+    """The cell with the best index of the block."""
+    base = foresee(me, world, t)
+    row = block_row(me, world)
+    start, size = row * world.cells, world.block_size[row]
+    scale = me.scales[t]
+    at = base + world.block[start]
+    top = fresh_index(me, world, at, scale)
+    world.values[0] = top
+    for k in range(1, size):
+        cell = base + world.block[start + k]
+        value = fresh_index(me, world, cell, scale)
+        world.values[k] = value
+        if value > top:
+            top = value
+            at = cell
+    if me.random_ties == 1:
+        return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
+    return at
+
+
+@lru_cache(maxsize=2)
+def _logarithms(most: int) -> NDArray[np.float64]:
+    """log x for x = 1 .. most at x; Python's own, whose last bit NumPy's need not share."""
+    return table(np.fromiter((math.log(max(x, 1)) for x in range(most + 1)), dtype=np.float64, count=most + 1))
+
+
+def scales_of(agent: UpperConfidence, horizon: int) -> NDArray[np.float64]:
+    """scale_t for t = 0 .. T of an index that changes with time (`UpperConfidence.scale`)."""
+    scales = np.zeros(horizon + 1)
+    first = 2 if agent.index == "companion" else 1
+    logarithms = _logarithms(horizon)[first - (agent.index == "companion") : horizon + 1]
+    scales[first:] = np.sqrt(2.0 * agent.exploration * logarithms[: len(scales) - first])
+    return table(scales)
+
+
+def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
+    """The scanning form of any agent of the UCB family over team actions."""
+    shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
+    counts, sums = seat.zeros(np.int64), seat.zeros()
+    horizon = seat.briefing.horizon
+    if agent.index == "paper":
+        return KeptUCB(*shared, agent.scale(horizon, horizon), counts, sums, np.full(seat.cells, math.inf))
+    return FreshUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums)

@@ -1,0 +1,70 @@
+"""Very naive UCB, compiled (`agents.very_naive_ucb`): a bandit over the own arms alone."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.agents.very_naive_ucb import VeryNaiveUCB
+from cobandit.engine.fast.kinds.search import best_of
+from cobandit.engine.fast.kinds.ucb import fresh_index, keep_index, record, scales_of
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.random import uniform
+from cobandit.engine.fast.world import own_arm
+
+
+class KeptOwnUCB(NamedTuple):
+    """Keeps the paper's index of every own arm."""
+
+    seat: Any
+    stream: Any
+    random_ties: Any
+    scale: Any
+    counts: Any
+    sums: Any
+    kept: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own arm with the best index."""
+        return best_of(self.kept, world.arms[self.seat], self.random_ties, world.streams, self.stream)
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward of the own arm."""
+        keep_index(self, world, own_arm(world, self.seat, played), seen)
+
+
+class FreshOwnUCB(NamedTuple):
+    """Computes the index of every own arm in every round."""
+
+    seat: Any
+    stream: Any
+    random_ties: Any
+    companion: Any
+    scales: Any
+    counts: Any
+    sums: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own arm with the best index; the companion code draws the first one."""
+        arms = world.arms[self.seat]
+        if self.companion == 1 and t == 1:
+            return int(uniform(world.streams, self.stream) * arms)
+        for arm in range(arms):
+            world.values[arm] = fresh_index(self, world, arm, self.scales[t])
+        return best_of(world.values, arms, self.random_ties, world.streams, self.stream)
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward of the own arm."""
+        record(self, own_arm(world, self.seat, played), seen)
+
+
+def very_naive_ucb(agent: VeryNaiveUCB, seat: Seat) -> KeptOwnUCB | FreshOwnUCB:
+    """The compiled form."""
+    arms, horizon = seat.briefing.own_arms, seat.briefing.horizon
+    shared = seat.number, seat.stream, int(agent.ties == "random")
+    counts, sums = np.zeros(arms, dtype=np.int64), np.zeros(arms)
+    if agent.index == "paper":
+        return KeptOwnUCB(*shared, agent.scale(horizon, horizon), counts, sums, np.full(arms, math.inf))
+    return FreshOwnUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums)

@@ -1,0 +1,178 @@
+"""Lock-step runs: many runs advance together, one lane each, in loops the compiler turns into vector code.
+
+For small Bernoulli problems in which every player is of the UCB family over team actions with first-index ties (the
+teams of most of the paper's figures). The trajectories are those of `loop.play`, bit for bit.
+
+An index is kept as estimate + scale * span, which serves all three variants: a cell never tried has an infinite
+estimate and no span, or, in the companion's variant, a half and the stand-in for its root.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.engine.fast.caching import make_ready
+from cobandit.engine.fast.game import Game
+from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
+from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB
+from cobandit.engine.fast.lockstep.loop import Agents, Lanes, play_lanes
+from cobandit.engine.fast.lockstep.steps import LANES
+from cobandit.engine.fast.pointers import Tag, memory_of
+from cobandit.engine.fast.seeds import draw_uniforms, run_states
+from cobandit.engine.streams import REWARDS, SETUP, stream_count
+from cobandit.problem import Bernoulli, FixedMeans, Flipped, Missed
+
+__all__ = ["FEWEST_RUNS", "LANES", "Lockstep", "can_play"]
+
+MOST_CELLS = 16
+"""Up to so many (padded) team actions; the code is made for each number anew."""
+
+FEWEST_RUNS = LANES // 2
+"""With fewer runs most lanes would play for nobody."""
+
+UNIT = 2.0**53
+
+
+def can_play(game: Game) -> bool:
+    """Whether these runs can be played in lock-step."""
+    problem, players = game.problem, game.players
+    companions = [getattr(player, "companion", 0) for player in players]
+    return (
+        type(problem.reward) is Bernoulli
+        and type(problem.observation) in (Missed, Flipped)
+        and problem.roles != "random"
+        and padded_cells(problem.arms) <= MOST_CELLS
+        and all(type(player) in (KeptUCB, FreshUCB, TournamentUCB) for player in players)
+        and not any(getattr(player, "random_ties", 0) for player in players)
+        and len(set(companions)) == 1
+    )
+
+
+class Lockstep:
+    """One game, ready for lock-step."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
+        self._companion = int(getattr(game.players[0], "companion", 0))
+        arms = game.problem.arms
+        self._cells = padded_cells(arms)
+        widths = [(size - 1).bit_length() for size in arms]
+        shifts = [sum(widths[i + 1 :]) for i in range(len(arms))]
+        cell = np.arange(self._cells)
+        coordinates = [(cell >> shift) & ((1 << width) - 1) for shift, width in zip(shifts, widths, strict=True)]
+        self._real = np.all([own < size for own, size in zip(coordinates, arms, strict=True)], axis=0)
+        self._agents = Tag(self._described(widths, shifts))
+        self._each = (0,) * self._cells
+        empty = self.arguments(0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
+        make_ready(play_lanes, empty, f"lock-step runs over {self._cells} team actions")
+
+    def play(self, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]) -> None:
+        """Play the runs into the rows of ``out``."""
+        play_lanes(*self.arguments(seed, runs, checkpoints, out))
+
+    def arguments(
+        self, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
+    ) -> tuple[Any, ...]:
+        """In the order of `loop.play_lanes`."""
+        game = self._game
+        agents, cells = game.problem.agents, self._cells
+        seeds = run_states(seed, runs.start, len(runs), stream_count(agents))
+        means = np.full((len(runs), cells), -1.0)  # a mean that is never best, for cells that are mere padding
+        given = game.problem.means
+        if isinstance(given, FixedMeans):
+            means[:, self._real] = given.values
+        else:
+            drawn = draw_uniforms(seeds[:, 4 * SETUP : 4 * SETUP + 4], game.problem.cells)
+            means[:, self._real] = given.low + (given.high - given.low) * drawn
+        limits = np.ceil(means * UNIT).astype(np.int64)
+        gaps = means.max(axis=1, keepdims=True, initial=-1.0) - means
+        first = 4 * REWARDS
+        tags = self._agents, Tag(self._lanes())
+        return (
+            self._each,
+            tags,
+            memory_of(tags),
+            np.ascontiguousarray(seeds[:, first:]),
+            limits,
+            gaps,
+            self._real,
+            self._companion,
+            game.world.roots[0],
+            game.world.ring_size,
+            game.horizon,
+            checkpoints,
+            out,
+        )
+
+    def _described(self, widths: list[int], shifts: list[int]) -> Agents:
+        """The agents' options, one number each."""
+        game = self._game
+        ranks = game.world.ranks
+        masks = [
+            sum(((1 << widths[j]) - 1) << shifts[j] for j in range(len(widths)) if ranks[j] < ranks[i])
+            for i in range(len(widths))
+        ]
+        sight = game.problem.observation
+        players = game.players
+        changing = max(len(getattr(player, "scales", ())) for player in players)
+        scales = np.zeros((len(players), max(changing, 1)))
+        for row, player in zip(scales, players, strict=True):
+            row[:] = player.scales if isinstance(player, FreshUCB) else player.scale
+        foresees = np.array([player.foresees for player in players], dtype=np.int64)
+        return Agents(
+            arms=np.array(game.problem.arms, dtype=np.int64),
+            shift=np.array(shifts, dtype=np.int64),
+            low=np.array([(1 << width) - 1 for width in widths], dtype=np.int64),
+            mask=np.array(masks, dtype=np.int64),
+            order=game.world.order,
+            higher=np.where(foresees == 1, ranks, 0),
+            window=np.array([player.window for player in players], dtype=np.int64),
+            repeat=np.array([player.repeat if r == 0 else 1 for player, r in zip(players, ranks, strict=True)]),
+            scales=scales.ravel(),
+            limit=np.array([math.ceil(level * UNIT) for level in sight.levels], dtype=np.int64),
+            count=len(players),
+            scale_step=len(scales[0]),
+            changes=int(changing > 0),
+            otherwise=1.0 if isinstance(sight, Flipped) else 0.0,
+        )
+
+    def _lanes(self) -> Lanes:
+        """The state of all lanes."""
+        agents, cells = self._game.problem.agents, self._cells
+        sizes = {
+            "bits": 4 * (1 + 2 * agents),
+            "ring": agents * self._game.world.ring_size,
+            "limits": cells,
+            "counts": cells,
+            "spans": cells,
+            "sums": agents * cells,
+            "estimates": agents * cells,
+            "gaps": cells,
+            "foreseen": 1,
+            "played": 1,
+            "reward": 1,
+            "latest": 1,
+            "chosen": agents,
+        }
+        whole = {"limits", "foreseen", "played", "chosen"}
+        words = {"bits", "ring"}
+        block = _aligned(sum(sizes.values()) * LANES)
+        views: dict[str, Any] = {}
+        start = 0
+        for name, size in sizes.items():
+            view = block[start : start + size * LANES]
+            views[name] = view if name in words else view.view(np.int64 if name in whole else np.float64)
+            start += size * LANES
+        return Lanes(**views)
+
+
+def _aligned(words: int) -> NDArray[np.uint64]:
+    """So many words that start at a cache line."""
+    line = 8
+    block = np.zeros(words + line, dtype=np.uint64)
+    start = -(block.ctypes.data // 8) % line
+    return block[start : start + words]

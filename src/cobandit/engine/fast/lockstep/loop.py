@@ -1,0 +1,165 @@
+"""The round loop in lock-step."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from cobandit.engine.fast.caching import compiled_loop
+from cobandit.engine.fast.lockstep.steps import (
+    LANES,
+    choose_foreseen,
+    choose_freely,
+    draw_arms,
+    draw_rewards,
+    foresee_drawn,
+    foresee_remembered,
+    join_arms,
+    learn,
+)
+from cobandit.engine.fast.pointers import from_entry, pointers
+
+
+class Agents(NamedTuple):
+    """The agents' options: arrays with one number each.
+
+    A cell's number is its coordinates' bits, agent 0's foremost, with room for a power of two of arms: those at
+    ``shift``, masked by ``low``. ``mask`` has the bits of all that rank higher, ``higher`` is how many an agent
+    foresees.
+    """
+
+    arms: Any
+    shift: Any
+    low: Any
+    mask: Any
+    order: Any
+    higher: Any
+    window: Any
+    repeat: Any
+    scales: Any
+    limit: Any
+    count: Any
+    scale_step: Any
+    changes: Any
+    otherwise: Any
+
+
+class Lanes(NamedTuple):
+    """The state of all lanes: ``LANES`` numbers for each stream word, cell, agent or agent and cell."""
+
+    bits: Any
+    ring: Any
+    limits: Any
+    counts: Any
+    spans: Any
+    sums: Any
+    estimates: Any
+    gaps: Any
+    foreseen: Any
+    played: Any
+    reward: Any
+    latest: Any
+    chosen: Any
+
+
+@compiled_loop
+def play_lanes(
+    each: Any,
+    tags: Any,
+    memory: Any,
+    seeds: Any,
+    limits: Any,
+    gaps: Any,
+    real: Any,
+    companion: int,
+    untried_root: float,
+    ring_size: int,
+    horizon: int,
+    checkpoints: Any,
+    out: Any,
+) -> None:
+    """Play one run for each row of ``seeds`` into the rows of ``out``.
+
+    ``tags`` are those of the agents and of the lanes, ``seeds`` are the streams' states from the rewards' on,
+    ``limits`` and ``gaps`` describe each run's means.
+    """
+    agents = pointers(tags[0], memory, 0)
+    lanes = pointers(tags[1], memory, 1)
+    cells = len(each)
+    runs = out.shape[0]
+    prior = 1.0 if companion == 1 else 0.0
+    for start in range(0, runs, LANES):
+        for lane in range(LANES):
+            run = min(start + lane, runs - 1)
+            for k in range(seeds.shape[1]):
+                lanes.bits[k * LANES + lane] = seeds[run, k]
+            for cell in range(cells):
+                here = cell * LANES + lane
+                lanes.limits[here] = limits[run, cell]
+                lanes.gaps[here] = gaps[run, cell]
+                lanes.counts[here] = 0.0
+                lanes.spans[here] = untried_root if companion == 1 and real[cell] else 0.0
+                for i in range(agents.count):
+                    untried = 0.5 if companion == 1 else math.inf
+                    lanes.sums[i * cells * LANES + here] = 0.0
+                    lanes.estimates[i * cells * LANES + here] = untried if real[cell] else -math.inf
+        point = 0
+        slot = -1
+        for t in range(1, horizon + 1):
+            slot = slot + 1 if slot + 1 < ring_size else 0
+            for lane in range(LANES):
+                lanes.played[lane] = 0
+            for i in range(agents.count):
+                if agents.repeat[i] > 1 and (t - 1) % agents.repeat[i] != 0:
+                    continue
+                bits = from_entry(lanes.bits, (1 + agents.count + i) * 4 * LANES)
+                chosen = from_entry(lanes.chosen, i * LANES)
+                if companion == 1 and t == 1:
+                    draw_arms(bits, agents.arms[i], chosen)
+                    continue
+                estimates = from_entry(lanes.estimates, i * cells * LANES)
+                scale = agents.scales[i * agents.scale_step + (t if agents.changes == 1 else 0)]
+                shift, low = agents.shift[i], agents.low[i]
+                if agents.higher[i] == 0:
+                    choose_freely(each, estimates, lanes.spans, scale, shift, low, chosen)
+                    continue
+                for lane in range(LANES):
+                    lanes.foreseen[lane] = 0
+                remembered = min(t - 1, agents.window[i])
+                for rank in range(agents.higher[i]):
+                    j = agents.order[rank]
+                    if remembered == 0:
+                        foresee_drawn(bits, agents.arms[j], agents.shift[j], lanes.foreseen)
+                    else:
+                        ring = from_entry(lanes.ring, j * ring_size * LANES)
+                        oldest = slot - remembered if slot >= remembered else slot - remembered + ring_size
+                        foresee_remembered(bits, remembered, ring, ring_size, oldest, agents.shift[j], lanes.foreseen)
+                choose_foreseen(each, estimates, lanes.spans, scale, shift, low, agents.mask[i], lanes.foreseen, chosen)
+            for i in range(agents.count):
+                chosen = from_entry(lanes.chosen, i * LANES)
+                ring = from_entry(lanes.ring, i * ring_size * LANES)
+                join_arms(chosen, agents.shift[i], slot, ring, lanes.played)
+            draw_rewards(
+                each, lanes.bits, lanes.played, lanes.limits, lanes.counts, lanes.spans, lanes.reward, lanes.latest
+            )
+            for i in range(agents.count):
+                learn(
+                    each,
+                    from_entry(lanes.bits, (1 + i) * 4 * LANES),
+                    lanes.played,
+                    agents.limit[i],
+                    agents.otherwise,
+                    prior,
+                    lanes.reward,
+                    lanes.latest,
+                    from_entry(lanes.sums, i * cells * LANES),
+                    from_entry(lanes.estimates, i * cells * LANES),
+                )
+            if t == checkpoints[point]:
+                # Sum of n_a (mu_* - mu_a) in row-major order, for every lane that stands for a run.
+                for lane in range(min(LANES, runs - start)):
+                    lost = 0.0
+                    for cell in range(cells):
+                        lost += lanes.counts[cell * LANES + lane] * lanes.gaps[cell * LANES + lane]
+                    out[start + lane, point] = lost
+                point = point + 1 if point + 1 < checkpoints.shape[0] else point

@@ -1,0 +1,209 @@
+"""The steps of a round in lock-step: each a loop over lanes that the compiler turns into vector code.
+
+All state lies cell by cell and lane by lane, behind plain pointers with unsigned positions: signed ones could be
+negative, and the check for that would keep the compiler from using vectors. ``each`` is a tuple with one entry per
+cell, so that loops over cells unroll. For few cells the played one is picked by comparing with each of them; beyond
+`FEW_CELLS` it is cheaper to go to its place.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numba import int64, uint64
+
+from cobandit.engine.fast.pointers import apart, select
+from cobandit.engine.fast.random import TO_UNIT, compiled
+
+LANES = 32
+FEW_CELLS = 8
+at = np.uintp
+
+
+@compiled
+def choose_freely(each: Any, estimates: Any, spans: Any, scale: float, shift: int, low: int, chosen: Any) -> None:
+    """The own arm of the best index among all cells."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        top = estimates[o] + scale * spans[o]
+        best = int64(0)
+        for cell in range(1, len(each)):
+            here = o + at(cell * LANES)
+            value = estimates[here] + scale * spans[here]
+            best = select(value > top, int64(cell), best)
+            top = select(value > top, value, top)
+        chosen[o] = (best >> shift) & low
+
+
+@compiled
+def choose_foreseen(
+    each: Any,
+    estimates: Any,
+    spans: Any,
+    scale: float,
+    shift: int,
+    low: int,
+    mask: int,
+    foreseen: Any,
+    chosen: Any,
+) -> None:
+    """The own arm of the best index among the cells whose higher-ranked coordinates are as foreseen."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        code = foreseen[o]
+        top = -math.inf
+        best = int64(0)
+        for cell in range(len(each)):
+            here = o + at(cell * LANES)
+            value = estimates[here] + scale * spans[here]
+            value = select(code == cell & mask, value, -math.inf)
+            best = select(value > top, int64(cell), best)
+            top = select(value > top, value, top)
+        chosen[o] = (best >> shift) & low
+
+
+@compiled
+def draw_arms(bits: Any, arms: int, chosen: Any) -> None:
+    """An own arm by a draw."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
+        word = a + b + d
+        bits[o] = b ^ (b >> uint64(11))
+        bits[o + at(LANES)] = c + (c << uint64(3))
+        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        bits[o + at(3 * LANES)] = d + uint64(1)
+        chosen[o] = int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * arms))
+
+
+@compiled
+def foresee_drawn(bits: Any, arms: int, shift: int, foreseen: Any) -> None:
+    """A higher-ranked agent's arm by a draw, for the first round, put into the foreseen code."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
+        word = a + b + d
+        bits[o] = b ^ (b >> uint64(11))
+        bits[o + at(LANES)] = c + (c << uint64(3))
+        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        bits[o + at(3 * LANES)] = d + uint64(1)
+        foreseen[o] |= int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * arms)) << shift
+
+
+@compiled
+def foresee_remembered(
+    bits: Any, remembered: int, ring: Any, ring_size: int, oldest: int, shift: int, foreseen: Any
+) -> None:
+    """A higher-ranked agent's arm of a remembered round, from a ring of its latest arms."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
+        word = a + b + d
+        bits[o] = b ^ (b >> uint64(11))
+        bits[o + at(LANES)] = c + (c << uint64(3))
+        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        bits[o + at(3 * LANES)] = d + uint64(1)
+        back = oldest + int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * remembered))
+        back = select(back >= ring_size, back - ring_size, back)
+        foreseen[o] |= int64(ring[at(back * LANES + lane)]) << shift
+
+
+@compiled
+def join_arms(chosen: Any, shift: int, slot: int, ring: Any, played: Any) -> None:
+    """One agent's arms into the team actions and into the ring of its latest arms."""
+    apart()
+    to = at(slot * LANES)
+    for lane in range(LANES):
+        o = at(lane)
+        arm = chosen[o]
+        played[o] |= arm << shift
+        ring[to + o] = uint64(arm)
+
+
+@compiled
+def draw_rewards(
+    each: Any, bits: Any, played: Any, limits: Any, counts: Any, spans: Any, reward: Any, latest: Any
+) -> None:
+    """The reward of every lane, and one more play of the played cell."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
+        word = a + b + d
+        bits[o] = b ^ (b >> uint64(11))
+        bits[o + at(LANES)] = c + (c << uint64(3))
+        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        bits[o + at(3 * LANES)] = d + uint64(1)
+        drawn = int64(word >> uint64(11))
+        p = played[o]
+        if len(each) <= FEW_CELLS:
+            limit, n = limits[o], counts[o]
+            for cell in range(1, len(each)):
+                other, count = limits[o + at(cell * LANES)], counts[o + at(cell * LANES)]
+                limit = select(p == cell, other, limit)
+                n = select(p == cell, count, n)
+            n = n + 1.0
+            span = 1.0 / math.sqrt(n)
+            for cell in range(len(each)):
+                count, kept = counts[o + at(cell * LANES)], spans[o + at(cell * LANES)]
+                counts[o + at(cell * LANES)] = select(p == cell, n, count)
+                spans[o + at(cell * LANES)] = select(p == cell, span, kept)
+        else:
+            here = at(p * LANES + lane)
+            limit = limits[here]
+            n = counts[here] + 1.0
+            counts[here] = n
+            spans[here] = 1.0 / math.sqrt(n)
+        reward[o] = select(drawn < limit, 1.0, 0.0)
+        latest[o] = n
+
+
+@compiled
+def learn(
+    each: Any,
+    bits: Any,
+    played: Any,
+    limit: int,
+    otherwise: float,
+    prior: float,
+    reward: Any,
+    latest: Any,
+    sums: Any,
+    estimates: Any,
+) -> None:
+    """What an agent sees in every lane, and its new estimate; ``prior`` is 1 for the Beta(1, 1) mean, else 0."""
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
+        word = a + b + d
+        bits[o] = b ^ (b >> uint64(11))
+        bits[o + at(LANES)] = c + (c << uint64(3))
+        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        bits[o + at(3 * LANES)] = d + uint64(1)
+        r = reward[o]
+        seen = select(int64(word >> uint64(11)) < limit, r, otherwise)
+        p = played[o]
+        if len(each) <= FEW_CELLS:
+            s = sums[o]
+            for cell in range(1, len(each)):
+                other = sums[o + at(cell * LANES)]
+                s = select(p == cell, other, s)
+            s = s + seen
+            estimate = (prior + s) / (2.0 * prior + latest[o])
+            for cell in range(len(each)):
+                total, kept = sums[o + at(cell * LANES)], estimates[o + at(cell * LANES)]
+                sums[o + at(cell * LANES)] = select(p == cell, s, total)
+                estimates[o + at(cell * LANES)] = select(p == cell, estimate, kept)
+        else:
+            here = at(p * LANES + lane)
+            s = sums[here] + seen
+            sums[here] = s
+            estimates[here] = (prior + s) / (2.0 * prior + latest[o])

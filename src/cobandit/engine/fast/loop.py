@@ -1,0 +1,100 @@
+"""The compiled round loop: any kinds of players, any mix of them, every model of the problem."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.engine.fast.caching import compiled_loop
+from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
+from cobandit.engine.fast.pointers import pointers
+
+
+class Record(NamedTuple):
+    """Keeps every round of one run, as `Trajectory` does, where that is ``wanted``."""
+
+    wanted: Any
+    actions: Any
+    rewards: Any
+    seen: Any
+    predictions: Any
+
+    def keep(self, world: Any, t: int, reward: float) -> None:
+        """One round."""
+        if self.wanted == 0:
+            return
+        agents = world.agents
+        self.rewards[t - 1] = reward
+        for j in range(agents):
+            self.actions[(t - 1) * agents + j] = world.arm[j]
+            self.seen[(t - 1) * agents + j] = world.seen[j]
+        for k in range(agents * agents):
+            self.predictions[(t - 1) * agents * agents + k] = world.predictions[k]
+
+
+@compiled_loop
+def play(
+    tags: Any,
+    team: Any,
+    sizes: Any,
+    memory: Any,
+    fresh: Any,
+    state: Any,
+    seeds: Any,
+    horizon: int,
+    checkpoints: Any,
+    out: Any,
+) -> None:
+    """Play one run for each row of ``seeds`` into the rows of ``out``: task regret at each checkpoint.
+
+    ``tags`` are those of the world, the rewards, the sight, the roles and the record; the rows of the squads of the
+    ``team`` in ``memory`` come behind theirs.
+    """
+    world = pointers(tags[0], memory, 0)
+    rewards = pointers(tags[1], memory, 1)
+    sight = pointers(tags[2], memory, 2)
+    roles = pointers(tags[3], memory, 3)
+    record = pointers(tags[4], memory, 4)
+    squads = squads_of(team, memory, 5)
+    for run in range(out.shape[0]):
+        for k in range(seeds.shape[1]):
+            world.streams[k] = seeds[run, k]
+        for k in range(fresh.shape[0]):
+            state[k] = fresh[k]
+        rewards.begin(world)
+        roles.begin(world)
+        best = 0
+        for cell in range(1, world.cells):
+            if world.means[cell] > world.means[best]:
+                best = cell
+        world.best[0] = best
+        world.slot[0] = -1
+        begin_all(squads, sizes, world)
+        point = 0
+        for t in range(1, horizon + 1):
+            slot = world.slot[0] + 1
+            slot = slot if slot < world.ring_size else 0
+            world.slot[0] = slot
+            choose_all(squads, sizes, world, t)
+            played = 0
+            for j in range(world.agents):
+                played += world.arm[j] * world.strides[j]
+                world.ring[j * world.ring_size + slot] = world.arm[j]
+            world.plays[played] += 1
+            reward = rewards.draw(world, played)
+            for j in range(world.agents):
+                world.seen[j] = sight.see(world, j, reward)
+            learn_all(squads, sizes, world, t, played, sight)
+            record.keep(world, t, reward)
+            if t == checkpoints[point]:
+                # Sum of n_a (mu_* - mu_a) in row-major order, as `reference.regret_of` adds it.
+                lost = 0.0
+                for cell in range(world.cells):
+                    lost += world.plays[cell] * (world.means[best] - world.means[cell])
+                out[run, point] = lost
+                point = point + 1 if point + 1 < checkpoints.shape[0] else point
+
+
+NO_RECORD = Record(0, np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64))
+"""Keeps regret alone."""

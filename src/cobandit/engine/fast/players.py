@@ -1,0 +1,204 @@
+"""From agents to what compiled loops take: one player each, then squads of one kind, then one block of state.
+
+An agent's class names its compiled form in ``compiled``, as ``"module:function"`` or the function itself. The function
+takes the agent and its `Seat` and returns a kind: a NamedTuple of numbers and one-dimensional arrays, with the methods
+``choose(self, world, t)`` and ``learn(self, world, t, played, seen)`` and, where it needs one, ``begin(self, world)``.
+The first two fields are ``seat`` and ``stream``. Arrays start every run as the function made them; one that was made
+by `table` never changes and is shared.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.agents.base import Agent, Briefing, Controller
+from cobandit.engine.fast import world as worlds
+from cobandit.engine.fast.models import NotCompiled
+from cobandit.engine.fast.pointers import Tag, memory_of
+from cobandit.engine.fast.world import World
+from cobandit.engine.streams import FIRST_OBSERVATION
+from cobandit.errors import AgentError
+from cobandit.problem import Problem
+
+Player = Agent | Controller
+
+
+@dataclass(frozen=True)
+class Seat:
+    """Where a compiled player sits: what its agent is told, and which stream is its own.
+
+    With ``drawn_roles`` the ranks of the briefing are not those of the runs, which ``world.ranks`` has.
+    """
+
+    briefing: Briefing
+    stream: int
+    drawn_roles: bool = False
+
+    @property
+    def number(self) -> int:
+        """The agent's own index."""
+        return self.briefing.agent
+
+    @property
+    def cells(self) -> int:
+        """The number of team actions."""
+        return math.prod(self.briefing.arms)
+
+    def zeros(self, dtype: type[Any] = np.float64) -> NDArray[Any]:
+        """One number for each team action."""
+        return np.zeros(self.cells, dtype=dtype)
+
+
+def table(values: Any) -> NDArray[Any]:
+    """An array that never changes while playing, so that it is shared and not started anew."""
+    made = np.ascontiguousarray(values)
+    made.flags.writeable = False
+    return made
+
+
+def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
+    """The function that makes a player's compiled form; None where its very class names none.
+
+    A subclass does not inherit it: its methods may be others.
+    """
+    named = type(player).__dict__.get("compiled")
+    if not isinstance(named, str):
+        return getattr(named, "__func__", named)
+    module, _, function = named.partition(":")
+    try:
+        return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+    except (ImportError, AttributeError) as error:
+        raise AgentError(
+            f"{type(player).__name__} names {named!r} as its compiled form, which cannot be had: {error}"
+        ) from error
+
+
+def compiled_player(player: Player, seat: Seat) -> Any:
+    """A player's compiled form, or `NotCompiled`."""
+    factory = factory_of(player)
+    if factory is None:
+        raise NotCompiled(f"{player.title} has no compiled form")
+    kind = factory(player, seat)
+    methods = [name for name in ("choose", "learn") if not callable(getattr(kind, name, None))]
+    if not isinstance(kind, tuple) or getattr(kind, "_fields", ())[:2] != ("seat", "stream") or methods:
+        raise AgentError(
+            f"The compiled form of {player.title} is {type(kind).__name__}; a NamedTuple is needed whose first fields "
+            "are seat and stream, with the methods choose and learn."
+        )
+    return kind
+
+
+def briefings_of(problem: Problem, horizon: int) -> list[Briefing]:
+    """What each agent of a problem is told (`engine.reference.Match`); drawn ranks are stood in for by the indices."""
+    drawn = problem.roles == "random"
+    ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
+    return [
+        Briefing(i, problem.arms, ranks, horizon, binary=problem.binary, observation=problem.observation.name)
+        for i in range(problem.agents)
+    ]
+
+
+def compiled_team(problem: Problem, players: Sequence[Player], horizon: int) -> list[Any]:
+    """The compiled forms of a team's players."""
+    briefings = briefings_of(problem, horizon)
+    drawn = problem.roles == "random"
+    first = FIRST_OBSERVATION + problem.agents
+    if isinstance(players[0], Controller):
+        told = Briefing(**(vars(briefings[0]) | {"best_observer": problem.best_observer}))
+        return [compiled_player(players[0], Seat(told, first, drawn))]
+    return [
+        compiled_player(player, Seat(briefing, first + i, drawn))
+        for i, (player, briefing) in enumerate(zip(players, briefings, strict=True))
+    ]
+
+
+class Squads(NamedTuple):
+    """Players by kind: the kinds in the order of their names, each with rows; and the number each player got."""
+
+    kinds: tuple[Any, ...]
+    sizes: tuple[int, ...]
+    numbers: tuple[int, ...]
+
+
+def make_squads(players: Sequence[Any]) -> Squads:
+    """Stack players of one kind; ``numbers[i]`` is where player i stands in the order of all squads."""
+    by_name = sorted(range(len(players)), key=lambda i: (type(players[i]).__module__, type(players[i]).__qualname__, i))
+    groups = [list(group) for _, group in itertools.groupby(by_name, key=lambda i: type(players[i]))]
+    numbers = [0] * len(players)
+    for number, i in enumerate(by_name):
+        numbers[i] = number
+    kinds = tuple(
+        type(players[group[0]])(*(_stacked([players[i][f] for i in group]) for f in range(len(players[group[0]]))))
+        for group in groups
+    )
+    return Squads(kinds, tuple(map(len, groups)), tuple(numbers))
+
+
+def _stacked(values: list[Any]) -> NDArray[Any]:
+    """One field of several players: a number each, or a row each, as long as the longest needs."""
+    if not isinstance(values[0], np.ndarray):
+        whole = all(isinstance(value, (bool, int, np.integer)) for value in values)
+        return np.array(values, dtype=np.int64 if whole else np.float64)
+    longest = max(len(value) for value in values)
+    rows = np.zeros((len(values), longest), dtype=values[0].dtype)
+    for row, value in zip(rows, values, strict=True):
+        row[: len(value)] = value
+    rows.flags.writeable = values[0].flags.writeable
+    return rows
+
+
+class Stage(NamedTuple):
+    """What one thread plays on, as compiled loops take it.
+
+    ``tags`` are those of the world and of the models, ``team`` those of the squads; ``memory`` has a row for each. All
+    that changes in a run lies in one block: a run starts by copying ``fresh`` to ``state``.
+    """
+
+    tags: tuple[Tag, ...]
+    team: tuple[Tag, ...]
+    sizes: tuple[int, ...]
+    memory: NDArray[np.int64]
+    fresh: NDArray[np.uint64]
+    state: NDArray[np.uint64]
+
+
+def make_stage(squads: Squads, world: World, *models: Any) -> Stage:
+    """A stage of its own for one thread."""
+    changing = [(k, name) for k, kind in enumerate(squads.kinds) for name in kind._fields if _changes(kind, name)]
+    fields = [getattr(squads.kinds[k], name) for k, name in changing]
+    fields += [getattr(world, name) for name in worlds.STATE]
+    words = [-(-field.nbytes // 8) for field in fields]
+    fresh = np.zeros(sum(words), dtype=np.uint64)
+    state = fresh.copy()
+    views, at = [], 0
+    for field, size in zip(fields, words, strict=True):
+        fresh[at : at + size].view(field.dtype)[: field.size] = field.ravel()
+        views.append(state[at : at + size].view(field.dtype)[: field.size].reshape(field.shape))
+        at += size
+    own: dict[int, dict[str, Any]] = {k: {} for k in range(len(squads.kinds))}
+    for (k, name), view in zip(changing, views, strict=False):
+        own[k][name] = view
+    kept = {
+        name: value.copy() for name, value in world._asdict().items() if name not in worlds.SHARED and _array(value)
+    }
+    kept |= dict(zip(worlds.STATE, views[len(changing) :], strict=True))
+    tags = tuple(map(Tag, (world._replace(**kept), *models)))
+    team = tuple(Tag(kind._replace(**own[k])) for k, kind in enumerate(squads.kinds))
+    return Stage(tags, team, squads.sizes, memory_of(tags + team), fresh, state)
+
+
+def _array(value: Any) -> bool:
+    return isinstance(value, np.ndarray)
+
+
+def _changes(kind: Any, name: str) -> bool:
+    value = getattr(kind, name)
+    return bool(value.ndim == 2 and value.flags.writeable)

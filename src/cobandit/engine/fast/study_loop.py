@@ -1,0 +1,146 @@
+"""The compiled round loop of studies: episodes in which one seat changes its player after the warm start."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.engine.fast.caching import compiled_loop
+from cobandit.engine.fast.dispatch import begin_one, choose_one, learn_one, squads_of
+from cobandit.engine.fast.pointers import pointers
+from cobandit.engine.fast.random import uniform
+from cobandit.engine.streams import REWARDS, SETUP
+
+
+class StudyRecord(NamedTuple):
+    """Keeps every round of one participant, where that is ``wanted``; ``rounds`` is how many an episode has."""
+
+    wanted: Any
+    arms: Any
+    rewards: Any
+    seen: Any
+    predictions: Any
+    rounds: Any
+
+    def keep_round(self, world: Any, episode: int, k: int, reward: float) -> None:
+        """One round of an episode."""
+        if self.wanted == 0:
+            return
+        agents = world.agents
+        here = episode * self.rounds + k
+        self.rewards[here] = reward
+        for j in range(agents):
+            self.arms[here * agents + j] = world.arm[j]
+            self.seen[here * agents + j] = world.seen[j]
+        for n in range(agents * agents):
+            self.predictions[here * agents * agents + n] = world.predictions[n]
+
+
+@compiled_loop
+def play_participants(
+    tags: Any,
+    team: Any,
+    sizes: Any,
+    memory: Any,
+    fresh: Any,
+    state: Any,
+    occupants: Any,
+    warm_occupants: Any,
+    sequences: Any,
+    swaps: int,
+    warm_rounds: int,
+    rounds: int,
+    given_means: Any,
+    mean_range: Any,
+    seeds: Any,
+    orders: Any,
+    people: Any,
+    checkpoints: Any,
+    regrets: Any,
+    good: Any,
+) -> None:
+    """Play every participant through every episode that counts, into the rows of ``regrets`` and ``good``.
+
+    ``occupants[condition, seat]`` is the number of the player in a seat, -1 for the participant's, where
+    ``people[p]`` plays, and ``warm_occupants`` the same for the warm start. ``seeds[p, set, episode]`` are the states
+    of an episode's streams. ``tags`` are those of the world, the sight and the record.
+    """
+    world = pointers(tags[0], memory, 0)
+    sight = pointers(tags[1], memory, 1)
+    record = pointers(tags[2], memory, 2)
+    squads = squads_of(team, memory, 3)
+    cells = world.cells
+    setup, luck = np.int64(SETUP), np.int64(REWARDS)
+    for p in range(orders.shape[0]):
+        for which in range(sequences.shape[1]):
+            condition = sequences[orders[p], which]
+            turned = swaps == 1 and which % 2 == 1
+            for number in range(good.shape[2]):
+                for k in range(seeds.shape[3]):
+                    world.streams[k] = seeds[p, which, number, k]
+                for k in range(fresh.shape[0]):
+                    state[k] = fresh[k]
+                # A swap of all agents' arms turns the row-major order round.
+                best = 0
+                for cell in range(cells):
+                    mean = mean_range[0]
+                    if given_means.shape[0] > 0:
+                        mean = given_means[number, cell]
+                    else:
+                        mean += (mean_range[1] - mean_range[0]) * uniform(world.streams, setup)
+                    world.means[cells - 1 - cell if turned else cell] = mean
+                for cell in range(1, cells):
+                    if world.means[cell] > world.means[best]:
+                        best = cell
+                world.best[0] = best
+                world.slot[0] = -1
+                for seat in range(world.agents):
+                    player = occupants[condition, seat]
+                    begin_one(squads, sizes, people[p] if player < 0 else player, world)
+                    if player < 0 and warm_rounds > 0:
+                        begin_one(squads, sizes, warm_occupants[seat], world)
+
+                regret, successes, point = 0.0, 0, 0
+                for k in range(warm_rounds + rounds):
+                    slot = world.slot[0] + 1
+                    slot = slot if slot < world.ring_size else 0
+                    world.slot[0] = slot
+                    warm = k < warm_rounds
+                    played = 0
+                    for seat in range(world.agents):
+                        player, t = occupants[condition, seat], k + 1
+                        if player < 0:
+                            player = warm_occupants[seat] if warm else people[p]
+                            t = t if warm else t - warm_rounds
+                        world.arm[seat] = choose_one(squads, sizes, player, world, t)
+                        played += world.arm[seat] * world.strides[seat]
+                    for seat in range(world.agents):
+                        world.ring[seat * world.ring_size + slot] = world.arm[seat]
+                    # Luck is drawn for every cell, so that it is the same whatever anybody does.
+                    lucky = cells - 1 - played if turned else played
+                    reward = 0.0
+                    for cell in range(cells):
+                        draw = uniform(world.streams, luck)
+                        if cell == lucky and draw < world.means[played]:
+                            reward = 1.0
+                    for seat in range(world.agents):
+                        world.seen[seat] = sight.see(world, seat, reward)
+                    for seat in range(world.agents):
+                        player, t = occupants[condition, seat], k + 1
+                        if player < 0:
+                            player = warm_occupants[seat] if warm else people[p]
+                            t = t if warm else t - warm_rounds
+                        learn_one(squads, sizes, player, world, t, played, world.seen[seat])
+                    record.keep_round(world, condition * good.shape[2] + number, k, reward)
+                    if not warm:
+                        regret += world.means[best] - world.means[played]
+                        successes += int(reward)
+                        if k + 1 - warm_rounds == checkpoints[point]:
+                            regrets[p, condition, number, point] = regret
+                            point = point + 1 if point + 1 < checkpoints.shape[0] else point
+                good[p, condition, number] = successes
+
+
+NO_RECORD = StudyRecord(0, np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64), 0)
+"""Keeps outcomes alone."""

@@ -1,0 +1,114 @@
+"""What every kind of player can read in compiled code: the world of one run. All arrays are flat.
+
+The streams of a run are numbered as in `engine.streams`: set-up, rewards, each agent's observation, each agent's own
+choices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.agents.beliefs import COMPANION_FLOOR
+from cobandit.engine.fast.random import inlined
+
+LONGEST_TABLE = 1 << 20
+"""Up to so many plays of a cell 1 / sqrt(n) is looked up; beyond, where few ever come, it is computed."""
+
+
+class World(NamedTuple):
+    """The run under way.
+
+    ``arm[i]`` is agent i's latest arm and ``seen[i]`` what it saw; ``own[i * cells + cell]`` agent i's arm in a
+    cell; ``ring[i * ring_size + k]`` its past arms, the latest in ``slot[0]``. ``order`` lists the agents by rank.
+    ``block[i * cells + k]`` for k < ``block_size[i]`` are the cells in which all agents that rank above agent i play
+    arm 0; row ``agents`` of it holds all cells. ``best[0]`` is a_*. ``plays`` counts the plays of every cell.
+    ``predictions[i * agents + j]`` is the arm that agent i foresees for agent j, -1 where it foresees none.
+    ``values`` is a scratch array.
+    """
+
+    streams: Any
+    arms: Any
+    strides: Any
+    ranks: Any
+    order: Any
+    own: Any
+    block: Any
+    block_size: Any
+    ring: Any
+    slot: Any
+    arm: Any
+    seen: Any
+    means: Any
+    spreads: Any
+    best: Any
+    plays: Any
+    predictions: Any
+    values: Any
+    roots: Any
+    agents: Any
+    cells: Any
+    ring_size: Any
+    table_size: Any
+
+
+STATE = ("plays", "predictions")
+"""The fields that start anew with every run."""
+
+SHARED = ("arms", "strides", "own", "roots")
+"""The fields that nobody ever changes, so that all threads may use one copy."""
+
+
+def make_world(arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_plays: int, streams: int) -> World:
+    """A world for these agents, before any run."""
+    sizes = np.array(arms, dtype=np.int64)
+    agents, cells = len(arms), math.prod(arms)
+    strides = np.array([math.prod(arms[i + 1 :]) for i in range(agents)], dtype=np.int64)
+    own = (np.arange(cells) // strides[:, np.newaxis]) % sizes[:, np.newaxis]
+    table = min(most_plays, LONGEST_TABLE) + 1
+    world = World(
+        streams=np.zeros(4 * streams, dtype=np.uint64),
+        arms=sizes,
+        strides=strides,
+        ranks=np.array(ranks, dtype=np.int64),
+        order=np.argsort(ranks).astype(np.int64),
+        own=own.astype(np.int32).ravel(),
+        block=np.zeros((agents + 1) * cells, dtype=np.int32),
+        block_size=np.zeros(agents + 1, dtype=np.int64),
+        ring=np.zeros(agents * ring_size, dtype=np.int64),
+        slot=np.zeros(1, dtype=np.int64),
+        arm=np.zeros(agents, dtype=np.int64),
+        seen=np.zeros(agents),
+        means=np.zeros(cells),
+        spreads=np.zeros(cells),
+        best=np.zeros(1, dtype=np.int64),
+        plays=np.zeros(cells, dtype=np.int64),
+        predictions=np.full(agents * agents, -1, dtype=np.int64),
+        values=np.zeros(cells),
+        roots=1.0 / np.sqrt(np.maximum(np.arange(table), COMPANION_FLOOR)),
+        agents=agents,
+        cells=cells,
+        ring_size=ring_size,
+        table_size=table,
+    )
+    for agent in range(agents + 1):
+        higher = [j for j in range(agents) if agent < agents and ranks[j] < ranks[agent]]
+        inside = np.flatnonzero((own[higher] == 0).all(axis=0)).astype(np.int32)
+        world.block[agent * cells : agent * cells + len(inside)] = inside
+        world.block_size[agent] = len(inside)
+    return world
+
+
+@inlined
+def own_arm(world: Any, agent: int, cell: int) -> Any:
+    """An agent's arm in a cell."""
+    return np.int64(world.own[agent * world.cells + cell])
+
+
+@inlined
+def root(world: Any, n: int) -> Any:
+    """1 / sqrt(n), with the companion code's stand-in at 0."""
+    return world.roots[n] if n < world.table_size else 1.0 / math.sqrt(n)

@@ -1,0 +1,136 @@
+"""The compiled loops play the reference engine's very trajectories: every kind at least once, and many together."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import cobandit as cb
+from cobandit.engine import fast, reference
+from cobandit.engine.fast import lockstep
+from cobandit.engine.fast.game import make_game
+from cobandit.studies import load_design, simulate_participants
+
+ONES = cb.Problem.bernoulli("random", [0.9, 0.4], arms=(3, 2))
+KNOWN = cb.Problem.bernoulli("random", [0.3, 0.7], arms=(4, 3), observation="missed-known")
+REALS = cb.Problem.gaussian("random", [0.1, 0.5], arms=(3, 4))
+DRAWN = cb.Problem.bernoulli("random", [0.5, 0.9, 0.7], arms=(2, 3, 4), roles="random")
+MANY = cb.Problem.bernoulli("random", [1.0, 0.5], arms=(9, 7))
+FLIPPED = cb.Problem.bernoulli("random", [0.9, 0.6, 0.8], arms=(2, 3, 2), observation="flipped")
+
+GAMES = {
+    "scans": (ONES, [cb.PartnerAwareUCB(window=3, repeat=2), cb.PartnerAwareUCB(index="companion")]),
+    "scans with random ties": (ONES, [cb.NaiveUCB(ties="random"), cb.PartnerAwareUCB(index="anytime", ties="random")]),
+    "samplers": (ONES, [cb.KnowledgeGradient(), cb.PartnerAwareTS()]),
+    "people": (ONES, [cb.Softmax(memory=3), cb.WinStayLoseShift()]),
+    "people without a table": (ONES, [cb.Softmax(memory=40), cb.EpsilonGreedy()]),
+    "own arms": (KNOWN, [cb.VeryNaiveUCB(), cb.VeryNaiveUCB(index="anytime", ties="random")]),
+    "schedules": (ONES, [cb.MUCBIntervals(exploration=0.02), cb.MDSEE(ties="random")]),
+    "real rewards": (REALS, [cb.KnowledgeGradient(discount=0.9), cb.PartnerAwareTS()]),
+    "real rewards, an oracle": (REALS, [cb.Optimal(), cb.NaiveTS(ties="random")]),
+    "drawn roles": (DRAWN, [cb.PartnerAwareUCB(window=4), cb.PartnerAwareUCB(), cb.PartnerAwareTS(repeat=3)]),
+    "tournament and scan": (MANY, [cb.PartnerAwareUCB(), cb.PartnerAwareUCB(window=2)]),
+    "kinetic tournament": (
+        MANY,
+        [cb.PartnerAwareUCB(index="anytime", repeat=2), cb.PartnerAwareUCB(index="companion")],
+    ),
+    "one brain": (KNOWN, cb.CentralisedUCB()),
+    "one brain with a changing index": (MANY, cb.CentralisedUCB(index="companion")),
+    "one sampler for all": (FLIPPED, cb.CentralisedTS()),
+    "one sampler of real rewards": (REALS, cb.CentralisedTS(ties="random")),
+}
+
+
+def team_of(players) -> cb.Team:
+    return cb.Team(players) if isinstance(players, list) else cb.Team.of(players)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_round_is_the_same(name: str) -> None:
+    problem, players = GAMES[name]
+    team = team_of(players)
+    for run in (0, 3):
+        plain = reference.run_trajectory(problem, team, 400, 7, run)
+        quick = fast.run_trajectory(problem, team, 400, 7, run)
+        assert plain.ranks == quick.ranks
+        for part in ("means", "actions", "rewards", "seen", "predictions"):
+            np.testing.assert_array_equal(getattr(plain, part), getattr(quick, part))
+    points = np.array([1, 2, 50, 64, 100])
+    plain_regrets = reference.run_regrets(problem, team, 100, 9, range(3, 8), points, lambda more: None)
+    for threads in (1, 3):
+        quick_regrets = fast.run_regrets(problem, team, 100, 9, range(3, 8), points, threads, lambda more: None)
+        np.testing.assert_array_equal(plain_regrets, quick_regrets)
+
+
+def test_every_compiled_kind_is_compiled_here() -> None:
+    """What the games above are made of is all that the registered agents can become."""
+    kinds = {
+        type(kind) for problem, players in GAMES.values() for kind in make_game(problem, team_of(players), 9).players
+    }
+    wanted = set()
+    for name, kind in cb.AGENTS.items():
+        indices = ("paper", "anytime") if hasattr(kind, "index") else (None,)
+        for index in indices:
+            for problem in (ONES, MANY, REALS):
+                team = cb.Team.of(name, **({} if index is None else {"index": index}))
+                if fast.obstacle(problem, team, 9) is None:
+                    wanted |= {type(player) for player in make_game(problem, team, 9).players}
+    assert {kind.__name__ for kind in wanted - kinds} <= {"JointKeptUCB", "JointFreshUCB", "JointBetaThompson"}
+
+
+@settings(derandomize=True, deadline=None, max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_the_lock_step_loop_plays_what_the_reference_plays(data: st.DataObject) -> None:
+    arms = data.draw(
+        st.sampled_from([(2, 2), (2, 2), (1, 3), (2, 3), (3, 4), (2, 2, 2), (3, 5), (2, 3, 4)]), label="arms"
+    )
+    sight = data.draw(st.sampled_from(["missed", "flipped"]), label="sight")
+    levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
+    roles = data.draw(st.just("observability") | st.permutations(range(len(arms))).map(tuple), label="roles")
+    index = data.draw(st.sampled_from(["paper", "anytime", "companion"]), label="index")
+    problem = cb.Problem.bernoulli("random", levels, arms=arms, observation=sight, roles=roles)
+    team = cb.Team(
+        [
+            cb.PartnerAwareUCB(
+                window=data.draw(st.integers(1, 12)),
+                repeat=data.draw(st.integers(1, 3)),
+                exploration=data.draw(st.sampled_from([0.0, 0.025, 2.0])),
+                index=index,
+            )
+            if data.draw(st.booleans())
+            else cb.NaiveUCB(index=index)
+            for _ in arms
+        ]
+    )
+    steps = lockstep.can_play(make_game(problem, team, 50))
+    assert steps or problem.cells > 8
+    kernel = "lockstep" if steps else "general"
+    points = np.array([1, 7, 50])
+    plain = reference.run_regrets(problem, team, 50, 3, range(5, 75), points, lambda more: None)
+    quick = fast.run_regrets(problem, team, 50, 3, range(5, 75), points, 1, lambda more: None, kernel=kernel)
+    np.testing.assert_array_equal(plain, quick)
+
+
+def test_long_runs_beyond_the_table_of_roots(monkeypatch) -> None:
+    """Where a cell has been played more often than the table is long, its root is computed: the same bits."""
+    problem = cb.Problem.bernoulli([[0.9, 0.1], [0.2, 0.3]], [1.0, 0.5])
+    team = cb.Team.of("partner-aware-ucb")
+    points = np.array([3000])
+    whole = fast.run_regrets(problem, team, 3000, 1, range(4), points, 1, lambda more: None, kernel="general")
+    monkeypatch.setattr("cobandit.engine.fast.world.LONGEST_TABLE", 100)
+    short = fast.run_regrets(problem, team, 3000, 1, range(4), points, 1, lambda more: None, kernel="general")
+    np.testing.assert_array_equal(whole, short)
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_crowd_is_the_same(threads: int, monkeypatch) -> None:
+    monkeypatch.setattr("cobandit.engine.fast.studies.ROUNDS_PER_BLOCK", 1000)
+    mixture = [("softmax", 2), ("knowledge-gradient", 1), ("win-stay-lose-shift", 1)]
+    made = [
+        simulate_participants("burger", mixture, 40, 8, engine=engine, threads=threads, checkpoints=[1, 5, 20])
+        for engine in ("fast", "reference")
+    ]
+    assert [one.engine for one in made] == ["fast", "reference"]
+    assert load_design("burger").rounds == 20
+    for name in ("seeds", "orders", "kinds", "checkpoints", "regret_curves", "good", "task_regret", "team_regret"):
+        np.testing.assert_array_equal(getattr(made[0], name), getattr(made[1], name))
