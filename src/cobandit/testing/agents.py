@@ -41,8 +41,6 @@ from cobandit.engine.streams import Streams, checked_seed
 from cobandit.errors import AgentError, CobanditError, InvalidInput
 from cobandit.problem import Problem
 
-__all__ = ["RULES", "AgentContract", "check_agent", "contract_problems"]
-
 Player = Agent | Controller
 
 SHAPES = ((2, 2), (2, 3), (3, 2), (1, 3), (2, 3, 2))
