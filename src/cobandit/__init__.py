@@ -44,9 +44,21 @@ if TYPE_CHECKING:
     from cobandit.errors import CobanditError as CobanditError
     from cobandit.errors import InvalidInput as InvalidInput
     from cobandit.errors import MissingExtra as MissingExtra
+    from cobandit.errors import ModelError as ModelError
     from cobandit.errors import TooLarge as TooLarge
     from cobandit.errors import UnknownName as UnknownName
+    from cobandit.problem import Bernoulli as Bernoulli
+    from cobandit.problem import FixedMeans as FixedMeans
+    from cobandit.problem import Flipped as Flipped
+    from cobandit.problem import Gaussian as Gaussian
+    from cobandit.problem import Means as Means
+    from cobandit.problem import Missed as Missed
+    from cobandit.problem import MissedKnown as MissedKnown
+    from cobandit.problem import Noisy as Noisy
+    from cobandit.problem import Observation as Observation
     from cobandit.problem import Problem as Problem
+    from cobandit.problem import RandomMeans as RandomMeans
+    from cobandit.problem import Reward as Reward
     from cobandit.problem.means import local_optima as local_optima
     from cobandit.problem.means import two_corners as two_corners
 
@@ -77,8 +89,29 @@ _HOME = {
         "make_agent",
     ],
     "cobandit.engine": ["Result", "Trajectory", "simulate"],
-    "cobandit.errors": ["AgentError", "CobanditError", "InvalidInput", "MissingExtra", "TooLarge", "UnknownName"],
-    "cobandit.problem": ["Problem"],
+    "cobandit.errors": [
+        "AgentError",
+        "CobanditError",
+        "InvalidInput",
+        "MissingExtra",
+        "ModelError",
+        "TooLarge",
+        "UnknownName",
+    ],
+    "cobandit.problem": [
+        "Bernoulli",
+        "FixedMeans",
+        "Flipped",
+        "Gaussian",
+        "Means",
+        "Missed",
+        "MissedKnown",
+        "Noisy",
+        "Observation",
+        "Problem",
+        "RandomMeans",
+        "Reward",
+    ],
     "cobandit.problem.means": ["local_optima", "two_corners"],
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}

@@ -7,7 +7,8 @@
     │   ├── UnknownName                  no such name; the nearest right one is offered
     │   └── TooLarge                     the sizes asked for cannot fit into this machine
     ├── MissingExtra (also ImportError)  an optional part is not installed; the command to get it
-    └── AgentError                       an agent broke the contract while playing
+    ├── AgentError                       an agent broke the contract while playing
+    └── ModelError                       a model of means, reward or observation gave what it must not give
 
 The command line prints these without a traceback and exits with 2.
 """
@@ -73,3 +74,7 @@ def _rebuilt(kind: type[CobanditError], message: str) -> CobanditError:
 
 class AgentError(CobanditError):
     """An agent broke the contract while playing, for instance by choosing an arm it does not have."""
+
+
+class ModelError(CobanditError):
+    """A model of means, reward or observation gave what it must not give, for instance a reward that is no number."""

@@ -61,6 +61,15 @@ def test_a_team_in_a_line(name):
         assert f"{option} {'none' if default is None else default}" in line
 
 
+class Dice:
+    """Means in a class of one's own."""
+
+    arms, changes = (2, 2), False
+
+    def draw(self, t, previous, rng):
+        return rng.random(self.arms)
+
+
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
@@ -71,6 +80,7 @@ def test_a_team_in_a_line(name):
         (Problem.gaussian(arms=(2, 2), sd=[[0.1, 0.2], [0.3, 0.4]]), ["Gaussian (sd given)"]),
         (Problem.bernoulli(arms=(2, 2), roles="random"), ["roles drawn for each run"]),
         (Problem.bernoulli(arms=(2, 2), roles=(1, 0)), ["agent 1 leads"]),
+        (Problem.bernoulli(Dice()), ["2 x 2 arms, means by Dice, Bernoulli"]),
     ],
 )
 def test_a_problem_in_two_lines(problem, words):

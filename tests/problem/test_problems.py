@@ -177,7 +177,7 @@ class TestInstance:
         assert np.array_equal(instance.means.ravel(), np.random.default_rng(7).random(6))
 
     def test_random_means_between_given_ends(self):
-        means = RandomMeans((2, 2), -1.0, 3.0).draw(np.random.default_rng(7))
+        means = RandomMeans((2, 2), -1.0, 3.0).draw(1, None, np.random.default_rng(7))
         assert np.allclose(means.ravel(), -1 + 4 * np.random.default_rng(7).random(4))
 
     def test_spreads_come_after_the_means(self):

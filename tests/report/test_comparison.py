@@ -112,6 +112,17 @@ class TestEdges:
         played = cb.simulate(cb.Problem.gaussian(arms=(2, 2), noise=[0.1, 0.5]), TWO[0], 5, 2, 0, engine="reference")
         assert comparison._title(played) == "2 x 2 arms, random means, noise 0.1, 0.5; 2 runs, seed 0"
 
+    def test_models_of_ones_own_in_the_title(self):
+        class Dice(cb.RandomMeans):
+            pass
+
+        class Eyes(cb.Missed):
+            pass
+
+        problem = cb.Problem.bernoulli(Dice((2, 2)), observation=Eyes((1.0, 0.5)))
+        played = cb.simulate(problem, TWO[0], 5, runs=2, seed=0)
+        assert comparison._title(played) == "2 x 2 arms, means by Dice, sight by Eyes: 1, 0.5; 2 runs, seed 0"
+
 
 class TestRefused:
     def test_nothing_to_draw(self, tmp_path):

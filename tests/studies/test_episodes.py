@@ -163,11 +163,24 @@ class TestWarmStart:
         for stored in Episode.open(plan).warm_start:
             action = one.choose(), two.choose()
             reward = float(luck[one.round - 1][action])
-            seen = [plan.design.problem.observation.see(i, reward, rng) for i, rng in enumerate(eyes)]
+            seen = [plan.design.problem.observation.see(1, i, reward, rng) for i, rng in enumerate(eyes)]
             assert (stored.arm_0, stored.arm_1, stored.reward, stored.seen_1) == (*action, reward, seen[1])
             for agent, saw in ((one, seen[0]), (two, seen[1])):
                 agent.observe(action, saw)
                 agent.round += 1
+
+    def test_sight_counts_all_rounds_from_one(self, monkeypatch):
+        rounds, see = [], cb.Missed.see
+
+        def noted(self, t, agent, reward, rng):
+            rounds.append((t, agent))
+            return see(self, t, agent, reward, rng)
+
+        monkeypatch.setattr(cb.Missed, "see", noted)
+        episode = Episode.open(ParticipantPlan(BURGER, 4, 0).episode(0))
+        assert rounds == [(t, agent) for t in range(1, 21) for agent in (0, 1)]
+        episode.play(1, 0)
+        assert rounds[-2:] == [(21, 0), (21, 1)]
 
     def test_none_in_the_casino(self):
         assert Episode.open(ParticipantPlan(SHORT, 4, 0).episode(1)).warm_start == ()

@@ -40,8 +40,8 @@ class Briefing:
 
     ``agent`` is its own index, ``arms`` holds |A_i| of every agent, ``ranks`` every agent's rank (0 leads),
     ``horizon`` is T, ``binary`` says whether seen rewards are all 0 or 1, ``observation`` names the model.
-    ``means`` is None but for an agent that declares itself an oracle; ``best_observer`` is -1 but for a joint
-    controller, which knows whose eyes are best.
+    ``means`` is None but for an agent that declares itself an oracle, which gets a new briefing whenever they change;
+    ``best_observer`` is -1 but for a joint controller, which knows whose eyes are best.
     """
 
     agent: int
@@ -151,7 +151,7 @@ class Agent(_Player, ABC):
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Learn from the round just played: everybody's arms, and the own seen reward.
 
-        ``reward`` is None only under *missed-known* observation, when the agent knows it saw nothing.
+        ``reward`` is None when the agent knows it saw nothing, as under *missed-known* observation.
         """
 
     @property

@@ -21,15 +21,16 @@ class Optimal(Agent):
     oracle: ClassVar[bool] = True
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Look a_* up once."""
+        """Nothing but the means is needed."""
         super().reset(briefing, rng)
         if briefing.means is None:
             raise AgentError("The optimal agent was not told the means; only an engine can brief an oracle.")
-        self._arm = int(np.unravel_index(int(briefing.means.argmax()), briefing.arms)[briefing.agent])
 
     def choose(self) -> int:
-        """The own coordinate of a_*."""
-        return self._arm
+        """The own coordinate of a_*, looked up anew since the means may have changed."""
+        means = self.briefing.means
+        assert means is not None
+        return int(np.unravel_index(int(means.argmax()), self.briefing.arms)[self.briefing.agent])
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """There is nothing left to learn."""

@@ -102,13 +102,15 @@ def team_line(team: Team) -> str:
 
 def problem_lines(problem: Problem) -> list[str]:
     """What is played, in two lines."""
-    from cobandit.problem import FixedMeans, Gaussian
+    from cobandit.problem import FixedMeans, Gaussian, RandomMeans
 
     arms = " x ".join(str(size) for size in problem.arms)
     if isinstance(problem.means, FixedMeans):
         means = f"means {nested(problem.means)}" if problem.cells <= MOST_CELLS_SHOWN else "given means"
-    else:
+    elif isinstance(problem.means, RandomMeans):
         means = f"means drawn from {problem.means.low:g} to {problem.means.high:g} in each run"
+    else:
+        means = f"means by {type(problem.means).__name__}"
     reward = problem.reward.name.capitalize()
     if isinstance(problem.reward, Gaussian):
         low, high = problem.reward.low, problem.reward.high

@@ -7,32 +7,53 @@ from dataclasses import dataclass
 from cobandit.agents.base import TeamAction
 from cobandit.engine.streams import Streams
 from cobandit.problem import Problem
+from cobandit.problem.means import Tensor
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One round's answer: r*_t(a_t), and what each agent saw (None: it knows it saw nothing)."""
+    """One round's answer: r*_t(a_t), what each agent saw (None: it knows it saw nothing), and mu_* - mu_a."""
 
     reward: float
     seen: tuple[float | None, ...]
+    round_regret: float = 0.0
 
 
 class Environment:
-    """Nature for one run of a problem."""
+    """Nature for one run of a problem. ``round`` is the round to be played next, ``means`` are its means."""
 
     def __init__(self, problem: Problem, streams: Streams) -> None:
         self.problem = problem
         self.instance = problem.instance(streams.setup)
+        self.round = 1
         self._streams = streams
+        self._set_means(self.instance.means)
+
+    def begin_round(self) -> bool:
+        """Draw the means of the round to come, before anybody chooses; whether they are new ones.
+
+        Nothing happens where the means do not change, or are drawn already. `step` begins a round that nobody began.
+        """
+        if not self.problem.means.changes or self._drawn == self.round:
+            return False
+        self._set_means(self.problem.draw_means(self.round, self.means, self._streams.setup))
+        return True
 
     def step(self, team_action: TeamAction) -> Outcome:
-        """Play one round: one draw of the reward stream and one of each observation stream, always."""
-        spreads = self.instance.spreads
-        reward = self.problem.reward.draw(
-            float(self.instance.means[team_action]),
+        """Play one round: the same draws of the reward stream and of each observation stream, whatever is played."""
+        self.begin_round()
+        t, problem, spreads = self.round, self.problem, self.instance.spreads
+        reward = problem.draw_reward(
+            t,
+            float(self.means[team_action]),
             0.0 if spreads is None else float(spreads[team_action]),
             self._streams.rewards,
         )
-        observation = self.problem.observation
-        seen = tuple(observation.see(i, reward, rng) for i, rng in enumerate(self._streams.observations))
-        return Outcome(reward, seen)
+        seen = tuple(problem.see(t, i, reward, rng) for i, rng in enumerate(self._streams.observations))
+        self.round += 1
+        return Outcome(reward, seen, float(self._best - self.means[team_action]))
+
+    def _set_means(self, means: Tensor) -> None:
+        self.means = means
+        self._best = means.max()
+        self._drawn = self.round

@@ -49,6 +49,8 @@ class Match:
     def rounds(self) -> Iterator[tuple[TeamAction, Outcome]]:
         """Play all rounds, one at a time."""
         for t in range(1, self.horizon + 1):
+            if self.environment.begin_round():
+                self._tell_oracles()
             action = self._choices(t)
             outcome = self.environment.step(action)
             if self.controller is not None:
@@ -58,6 +60,12 @@ class Match:
                 agent.observe(action, seen)
                 agent.round += 1
             yield action, outcome
+
+    def _tell_oracles(self) -> None:
+        """Whoever is told the means is told the new ones."""
+        for player in (self.controller, *self.agents):
+            if player is not None and player.oracle:
+                player.briefing = dataclasses.replace(player.briefing, means=self.environment.means.copy())
 
     def _choices(self, t: int) -> TeamAction:
         arms = self.environment.problem.arms
@@ -104,18 +112,30 @@ def run_regrets(
     runs: range,
     checkpoints: NDArray[np.int64],
     done: Callable[[int], None],
+    team_regrets: NDArray[np.float64] | None = None,
 ) -> NDArray[np.float64]:
-    """Task regret of each run at each checkpoint."""
+    """Task regret of each run at each checkpoint.
+
+    ``team_regrets``, of the same shape, is filled with the team regret as it adds up round by round: for sight that
+    may change, where no one factor makes it of the task regret.
+    """
     regrets = np.zeros((len(runs), len(checkpoints)))
     for row, run in enumerate(runs):
         match = Match(problem, team, horizon, seed, run)
         gaps = match.environment.instance.gaps
         counts = np.zeros(problem.arms, dtype=np.int64)
         at = 0
-        for t, (action, _) in enumerate(match.rounds(), start=1):
+        task_lost = team_lost = 0.0
+        for t, (action, outcome) in enumerate(match.rounds(), start=1):
             counts[action] += 1
+            task_lost += outcome.round_regret
+            if team_regrets is not None:
+                team_lost += problem.team_factor_at(t) * outcome.round_regret
             if t == checkpoints[at]:
-                regrets[row, at] = regret_of(counts, gaps)
+                # Counts times gaps is what the compiled kernel adds up; it will do as long as the gaps stay.
+                regrets[row, at] = task_lost if problem.means.changes else regret_of(counts, gaps)
+                if team_regrets is not None:
+                    team_regrets[row, at] = team_lost
                 at = min(at + 1, len(checkpoints) - 1)
         done(1)
     return regrets
@@ -125,11 +145,13 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     """One run with everything that happened in it."""
     match = Match(problem, team, horizon, seed, run)
     instance = match.environment.instance
-    kept = Trajectory.empty(run, instance.means, instance.ranks, horizon)
+    kept = Trajectory.empty(run, instance.means, instance.ranks, horizon, changing=problem.means.changes)
     for t, (action, outcome) in enumerate(match.rounds()):
         kept.actions[t] = action
         kept.rewards[t] = outcome.reward
         kept.seen[t] = [np.nan if seen is None else seen for seen in outcome.seen]
+        if kept.round_regret is not None:
+            kept.round_regret[t] = outcome.round_regret
         for i, agent in enumerate(match.agents):
             for j, arm in agent.predictions.items():
                 kept.predictions[t, i, j] = arm

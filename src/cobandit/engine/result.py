@@ -81,6 +81,7 @@ class Result:
     seconds: float
     checkpoints: NDArray[np.int64]
     task_regret: NDArray[np.float64]
+    summed_team_regret: NDArray[np.float64] | None = None
 
     @property
     def runs(self) -> int:
@@ -89,7 +90,9 @@ class Result:
 
     @cached_property
     def team_regret(self) -> NDArray[np.float64]:
-        """The paper's R(T) of each run at each checkpoint."""
+        """The paper's R(T) of each run at each checkpoint; added up round by round where sight may change."""
+        if self.summed_team_regret is not None:
+            return self.summed_team_regret
         return self.task_regret * self.problem.team_factor
 
     def summary(self) -> RegretSummary:

@@ -78,12 +78,13 @@ def simulate(
 
     numbers = range(first_run, first_run + runs)
     start = time.perf_counter()
+    team_regrets = None if problem.steady_sight else np.zeros((runs, len(points)))
     if chosen == "fast":
         from cobandit.engine import fast
 
         regrets = fast.run_regrets(problem, team, horizon, seed, numbers, points, workers, done)
     else:
-        regrets = reference.run_regrets(problem, team, horizon, seed, numbers, points, done)
+        regrets = reference.run_regrets(problem, team, horizon, seed, numbers, points, done, team_regrets)
     return Result(
         problem=problem,
         team=team,
@@ -95,6 +96,7 @@ def simulate(
         seconds=time.perf_counter() - start,
         checkpoints=points,
         task_regret=regrets,
+        summed_team_regret=team_regrets,
     )
 
 

@@ -18,7 +18,8 @@ class Trajectory:
     """One run, round by round.
 
     ``actions[t, i]`` is agent i's arm, ``rewards[t]`` is r*, ``seen[t, i]`` what agent i saw (NaN: it knows it saw
-    nothing), ``predictions[t, i, j]`` the arm that agent i foresaw for agent j (-1: it foresaw none).
+    nothing), ``predictions[t, i, j]`` the arm that agent i foresaw for agent j (-1: it foresaw none). Where the means
+    change, ``means`` are those of round 1 and ``round_regret[t]`` is mu_* - mu_a of that round; else it is None.
     """
 
     run: int
@@ -28,10 +29,13 @@ class Trajectory:
     rewards: NDArray[np.float64]
     seen: NDArray[np.float64]
     predictions: NDArray[np.int64]
+    round_regret: NDArray[np.float64] | None = None
 
     @classmethod
-    def empty(cls, run: int, means: NDArray[np.float64], ranks: tuple[int, ...], horizon: int) -> Trajectory:
-        """Room for ``horizon`` rounds."""
+    def empty(
+        cls, run: int, means: NDArray[np.float64], ranks: tuple[int, ...], horizon: int, *, changing: bool = False
+    ) -> Trajectory:
+        """Room for ``horizon`` rounds; ``changing``: of means that change."""
         agents = len(ranks)
         return cls(
             run,
@@ -41,6 +45,7 @@ class Trajectory:
             np.zeros(horizon),
             np.zeros((horizon, agents)),
             np.full((horizon, agents, agents), NOBODY, dtype=np.int64),
+            np.zeros(horizon) if changing else None,
         )
 
     def __len__(self) -> int:
@@ -49,6 +54,8 @@ class Trajectory:
     @property
     def task_regret(self) -> NDArray[np.float64]:
         """Cumulative task regret after each round."""
+        if self.round_regret is not None:
+            return np.cumsum(self.round_regret)
         gaps = self.means.max() - self.means[tuple(self.actions.T)]
         return np.cumsum(gaps)
 
@@ -87,6 +94,7 @@ class Trajectory:
             and np.array_equal(self.rewards, other.rewards)
             and np.array_equal(self.seen, other.seen, equal_nan=True)
             and np.array_equal(self.predictions, other.predictions)
+            and np.array_equal(self.task_regret, other.task_regret)
         )
 
     def __repr__(self) -> str:

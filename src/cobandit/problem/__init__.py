@@ -1,6 +1,6 @@
 """The problem: rewards, observation, roles and regret of a decentralised cooperative bandit team."""
 
-from cobandit.problem.means import FixedMeans, RandomMeans
+from cobandit.problem.means import FixedMeans, Means, RandomMeans
 from cobandit.problem.observation import Flipped, Missed, MissedKnown, Noisy, Observation
 from cobandit.problem.problem import Instance, Problem
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
@@ -11,6 +11,7 @@ __all__ = [
     "Flipped",
     "Gaussian",
     "Instance",
+    "Means",
     "Missed",
     "MissedKnown",
     "Noisy",

@@ -1,4 +1,4 @@
-"""The means mu of the team actions: given once, or drawn anew for each run.
+"""The means mu of the team actions: given once, drawn anew for each run, or by a class of one's own.
 
 Paper: Problem Setting (mu_a); Simulations (fixed means; random means from Unif[0, 1]).
 """
@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,12 +40,64 @@ def checked_arms(arms: Any) -> tuple[int, ...]:
     return sizes
 
 
+@runtime_checkable
+class Means(Protocol):
+    """What a model of the means mu is: any class with these members, best a frozen dataclass.
+
+    ``arms`` holds |A_i| of every agent. ``changes`` says whether the means change from round to round. A class may
+    also have ``bounds``, its lowest and its highest possible mean: what the rewards cannot have is then refused when
+    the problem is made, and not when it is drawn. One object serves all runs, so it must not change.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def arms(self) -> tuple[int, ...]:
+            """|A_i| for each agent."""
+
+        @property
+        def changes(self) -> bool:
+            """Whether `draw` is called again before every later round."""
+
+    else:
+        # A frozen field fits a property for a type checker, but a dataclass that subclasses this would take the
+        # property itself for the default of its field.
+        arms: tuple[int, ...]
+        changes: bool
+
+    @abstractmethod
+    def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
+        """The means of round t, one axis per agent, with whatever is random drawn from ``rng``.
+
+        Called with t = 1 and ``previous`` None when a run is set up; and, only where ``changes`` is true, before
+        each later round with a copy of the means of the round before. All draws come from the set-up stream of the
+        run, so every team meets the same means.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class FixedMeans:
     """One tensor of means, the same in every run; ``values`` in row-major order over ``arms``."""
 
     arms: tuple[int, ...]
     values: tuple[float, ...]
+
+    changes: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        arms = checked_arms(self.arms)
+        array = numeric("means", self.values, "a list of numbers, one for each team action,")
+        if array.shape != (math.prod(arms),):
+            raise InvalidInput(
+                f"means has {array.size} values; arms {shown(arms)} make {math.prod(arms)} team actions, "
+                "and one value for each of them is needed."
+            )
+        wrong = bad_mean(array.reshape(arms))
+        if wrong is not None:
+            raise InvalidInput(f"means{wrong}")
+        object.__setattr__(self, "arms", arms)
+        object.__setattr__(self, "values", tuple(array.tolist()))
 
     @classmethod
     def of(cls, means: Any) -> FixedMeans:
@@ -54,14 +107,14 @@ class FixedMeans:
             raise InvalidInput(
                 f"means has shape {array.shape}; one axis per agent is needed, so at least 2 axes, none of them empty."
             )
-        fine = np.abs(array) <= LARGEST_MEAN
-        if not fine.all():
-            where = tuple(int(i) for i in np.argwhere(~fine)[0])
-            span = f"finite numbers from {-LARGEST_MEAN:g} to {LARGEST_MEAN:g}"
-            raise InvalidInput(f"means{list(where)} is {array[where]}; {span} are needed.")
-        return cls(checked_arms(array.shape), tuple(array.ravel().tolist()))
+        return cls(array.shape, tuple(array.ravel().tolist()))
 
-    def draw(self, rng: np.random.Generator) -> Tensor:
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest of them."""
+        return min(self.values), max(self.values)
+
+    def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
         """The means of one run (nothing is drawn)."""
         return np.array(self.values).reshape(self.arms)
 
@@ -74,17 +127,31 @@ class RandomMeans:
     low: float = 0.0
     high: float = 1.0
 
+    changes: ClassVar[bool] = False
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "arms", checked_arms(self.arms))
         object.__setattr__(self, "low", real(-LARGEST_MEAN, LARGEST_MEAN)("the lowest random mean", self.low))
         object.__setattr__(self, "high", real(self.low, LARGEST_MEAN)("the highest random mean", self.high))
 
-    def draw(self, rng: np.random.Generator) -> Tensor:
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The ends of the interval they are drawn from."""
+        return self.low, self.high
+
+    def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
         """The means of one run."""
         return self.low + (self.high - self.low) * rng.random(self.arms)
 
 
-Means = FixedMeans | RandomMeans
+def bad_mean(means: Tensor, low: float = -math.inf, high: float = math.inf) -> str | None:
+    """What is wrong with the first mean that is not finite, not to be added up or out of bounds, if there is one."""
+    low, high = max(low, -LARGEST_MEAN), min(high, LARGEST_MEAN)
+    fine = (means >= low) & (means <= high)
+    if fine.all():
+        return None
+    where = tuple(int(i) for i in np.argwhere(~fine)[0])
+    return f"{list(where)} is {means[where]}; finite numbers from {low:g} to {high:g} are needed."
 
 
 def local_optima(arms: int) -> list[list[float]]:

@@ -1,19 +1,69 @@
 """Observation models: what agent i sees of r*_t(a).
 
-Each agent has a stream of its own and takes exactly one draw of it a round. *Observability* (p_i) is always
-the probability of seeing r* itself, so a flip probability q_i of the paper is an observability of 1 - q_i.
-``slope(i)`` is how much of a difference in mu reaches agent i on average: d E[seen] / d mu.
+Each agent has a stream of its own and takes the same draws of it in a round whatever the team does. *Observability*
+(p_i) is always the probability of seeing r* itself, so a flip probability q_i of the paper is an observability of
+1 - q_i. ``slope(t, i)`` is how much of a difference in mu reaches agent i on average: d E[seen] / d mu.
 Paper: Problem Setting with its footnote; Generalization to Other Bandits.
 """
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from cobandit.checks import one_per_agent, real
+from cobandit.problem.means import LARGEST_MEAN
+
+
+@runtime_checkable
+class Observation(Protocol):
+    """What a model of observation is: any class with these members, best a frozen dataclass.
+
+    ``name`` is what tables call it and what the agents are told; a name of ours promises what ours does. ``binary``
+    says whether all that is seen of rewards of 0 and 1 is 0 or 1 as well. ``levels`` holds one number per agent that
+    describes its sight. One object serves all runs, so it must not change.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str:
+            """What tables call it, and what the agents are told."""
+
+        @property
+        def binary(self) -> bool:
+            """Whether all that is seen of rewards of 0 and 1 is 0 or 1 as well."""
+
+        @property
+        def levels(self) -> tuple[float, ...]:
+            """One number per agent that describes its sight."""
+
+    else:
+        name: str  # see Means
+        binary: bool
+        levels: tuple[float, ...]
+
+    @abstractmethod
+    def quality(self, agent: int) -> float:
+        """The higher, the better the agent observes; roles go by it. They are fixed before round 1."""
+        ...
+
+    @abstractmethod
+    def slope(self, t: int, agent: int) -> float:
+        """d E[seen] / d mu in round t, nothing seen counting as 0: what team regret makes of task regret."""
+        ...
+
+    @abstractmethod
+    def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
+        """What the agent sees of round t's reward; None: it knows that it saw nothing.
+
+        ``rng`` is the agent's own observation stream. How much is drawn from it must not depend on ``reward``: two
+        teams with one seed would no longer meet the same luck.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -38,11 +88,11 @@ class _BySight:
         """The higher, the better the agent observes; roles go by it."""
         return self.observability[agent]
 
-    def slope(self, agent: int) -> float:
+    def slope(self, t: int, agent: int) -> float:
         """d E[seen] / d mu."""
         return self.observability[agent]
 
-    def see(self, agent: int, reward: float, rng: np.random.Generator) -> float | None:
+    def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
         """What the agent sees of this round's reward."""
         return reward if rng.random() < self.observability[agent] else self.otherwise
 
@@ -83,7 +133,7 @@ class Noisy:
     binary: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "noise", one_per_agent("noise", self.noise, None, real(0.0)))
+        object.__setattr__(self, "noise", one_per_agent("noise", self.noise, None, real(0.0, LARGEST_MEAN)))
 
     @property
     def levels(self) -> tuple[float, ...]:
@@ -94,18 +144,16 @@ class Noisy:
         """The higher, the better the agent observes; roles go by it."""
         return -self.noise[agent]
 
-    def slope(self, agent: int) -> float:
+    def slope(self, t: int, agent: int) -> float:
         """d E[seen] / d mu."""
         return 1.0
 
-    def see(self, agent: int, reward: float, rng: np.random.Generator) -> float | None:
+    def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
         """What the agent sees of this round's reward."""
         return reward + self.noise[agent] * float(rng.standard_normal())
 
 
-Observation = Missed | MissedKnown | Flipped | Noisy
-
-OBSERVATIONS: dict[str, type[Observation]] = {
+OBSERVATIONS: dict[str, type[Missed] | type[MissedKnown] | type[Flipped] | type[Noisy]] = {
     "missed": Missed,
     "missed-known": MissedKnown,
     "flipped": Flipped,

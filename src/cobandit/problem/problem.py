@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
 
 from cobandit.checks import one_per_agent, real, shown, whole
 from cobandit.errors import InvalidInput, UnknownName
+from cobandit.problem import accept
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
-from cobandit.problem.observation import OBSERVATIONS, Noisy, Observation
+from cobandit.problem.observation import OBSERVATIONS, Observation
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 
 Roles = Literal["observability", "random"] | tuple[int, ...]
@@ -20,7 +21,7 @@ Roles = Literal["observability", "random"] | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Instance:
-    """What nature fixed for one run: the means, the spreads (Gaussian only) and the agents' ranks."""
+    """What nature fixed for one run: the means (of round 1, where they change), the spreads and the agents' ranks."""
 
     means: Tensor
     spreads: Tensor | None
@@ -41,10 +42,10 @@ class Instance:
 class Problem:
     """A decentralised cooperative bandit problem for N >= 2 agents.
 
-    Made by `Problem.bernoulli` or `Problem.gaussian`. ``weights`` (non-negative, one per agent, the
-    mean by default) make the team reward of the observed rewards. ``roles`` is ``"observability"`` (the
-    better observer ranks higher; equals: the lower index), ``"random"`` (unknown observability; drawn for
-    each run) or a tuple with each agent's rank, 0 being the leader.
+    Made by `Problem.bernoulli` or `Problem.gaussian`, or by `Problem.of` for models of one's own. ``weights``
+    (non-negative, one per agent, the mean by default) make the team reward of the observed rewards. ``roles`` is
+    ``"observability"`` (the better observer ranks higher; equals: the lower index), ``"random"`` (unknown
+    observability; drawn for each run) or a tuple with each agent's rank, 0 being the leader.
     """
 
     means: Means
@@ -54,19 +55,15 @@ class Problem:
     roles: Roles = "observability"
 
     def __post_init__(self) -> None:
-        agents = len(self.means.arms)
-        levels = self.observation.levels
-        if len(levels) != agents:
-            name = "noise" if isinstance(self.observation, Noisy) else "observability"
+        means, reward = accept.accept_means(self.means), accept.accept_reward(self.reward)
+        agents = len(means.arms)
+        accept.accept_observation(self.observation, agents)
+        accept.accept_bounds(means, reward)
+        if isinstance(reward, Gaussian) and reward.values is not None and len(reward.values) != math.prod(means.arms):
             raise InvalidInput(
-                f"{name} has {len(levels)} entries ({shown(levels)}); "
-                f"the means have {agents} axes, one per agent, so {agents} are needed."
+                f"{type(reward).__name__} has {len(reward.values)} spreads; "
+                f"there are {math.prod(means.arms)} team actions, and one spread for each is needed."
             )
-        if isinstance(self.reward, Bernoulli):
-            bounds = self.means.values if isinstance(self.means, FixedMeans) else (self.means.low, self.means.high)
-            for value in bounds:
-                if not 0.0 <= value <= 1.0:
-                    raise InvalidInput(f"means holds {value:g}; the means of Bernoulli rewards must lie in [0, 1].")
         equal = isinstance(self.weights, tuple) and not self.weights
         weights = (1.0 / agents,) * agents if equal else self.weights
         object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0, 1e6)))
@@ -75,29 +72,53 @@ class Problem:
         object.__setattr__(self, "roles", _checked_roles(self.roles, agents))
 
     @classmethod
+    def of(
+        cls,
+        means: Any,
+        reward: Reward,
+        observation: str | Observation = "missed",
+        *,
+        observability: Sequence[float] | None = None,
+        noise: Sequence[float] | None = None,
+        arms: Sequence[int] | None = None,
+        weights: Sequence[float] = (),
+        roles: Any = "observability",
+    ) -> Problem:
+        """Any models together, one's own among them.
+
+        ``means`` is a nested list, ``"random"`` with ``arms``, or a `Means`; ``reward`` a `Reward`; ``observation``
+        an `Observation`, or the name of one of ours with ``observability`` or ``noise``.
+        """
+        checked = _means(means, arms)
+        seen = _observation(observation, observability, noise, len(checked.arms))
+        return cls(checked, reward, seen, _listed(weights), roles)
+
+    @classmethod
     def bernoulli(
         cls,
         means: Any = "random",
         observability: Sequence[float] | None = None,
         *,
         arms: Sequence[int] | None = None,
-        observation: str = "missed",
+        observation: str | Observation = "missed",
         noise: Sequence[float] | None = None,
         weights: Sequence[float] = (),
         roles: Any = "observability",
     ) -> Problem:
-        """Bernoulli rewards: ``means`` a nested list in [0, 1], or ``"random"`` with ``arms``.
+        """Bernoulli rewards: ``means`` a nested list in [0, 1], ``"random"`` with ``arms``, or a `Means`.
 
         ``observation`` is ``missed``, ``missed-known`` or ``flipped`` with ``observability`` (the chance of
-        seeing the reward itself, default 1 for all), or ``noisy`` with ``noise``.
+        seeing the reward itself, default 1 for all), ``noisy`` with ``noise``, or an `Observation`.
         """
-        checked = _means(means, arms)
-        return cls(
-            checked,
+        return cls.of(
+            means,
             Bernoulli(),
-            _observation(observation, observability, noise, len(checked.arms)),
-            _listed(weights),
-            roles,
+            observation,
+            observability=observability,
+            noise=noise,
+            arms=arms,
+            weights=weights,
+            roles=roles,
         )
 
     @classmethod
@@ -108,7 +129,7 @@ class Problem:
         *,
         sd: Any = (0.1, 0.5),
         arms: Sequence[int] | None = None,
-        observation: str = "noisy",
+        observation: str | Observation = "noisy",
         observability: Sequence[float] | None = None,
         weights: Sequence[float] = (),
         roles: Any = "observability",
@@ -118,12 +139,14 @@ class Problem:
         By default agent i sees the reward plus noise of standard deviation ``noise[i]``.
         """
         checked = _means(means, arms)
-        return cls(
+        return cls.of(
             checked,
             Gaussian.of(sd, checked.arms),
-            _observation(observation, observability, noise, len(checked.arms)),
-            _listed(weights),
-            roles,
+            observation,
+            observability=observability,
+            noise=noise,
+            weights=weights,
+            roles=roles,
         )
 
     @property
@@ -150,15 +173,46 @@ class Problem:
     def team_factor(self) -> float:
         """What a unit of task regret costs in team regret: the weighted sum of the agents' slopes.
 
-        Under *missed* observation with equal weights this is mean(p_i).
+        Under *missed* observation with equal weights this is mean(p_i). Where sight changes, it is that of round 1.
         """
-        return sum(w * self.observation.slope(i) for i, w in enumerate(self.weights))
+        return self.team_factor_at(1)
+
+    def team_factor_at(self, t: int) -> float:
+        """The same in round t."""
+        factor = sum(w * self.observation.slope(t, i) for i, w in enumerate(self.weights))
+        return factor if self.steady_sight else accept.drawn_number(self.observation, "slope", t, factor, False)
+
+    @property
+    def custom_models(self) -> tuple[str, ...]:
+        """The classes of its models that are not ours; only the reference engine can play them."""
+        models = (self.means, self.reward, self.observation)
+        return tuple(type(model).__name__ for model in models if not accept.is_shipped(model))
+
+    @property
+    def steady_sight(self) -> bool:
+        """Whether `team_factor` is known to be the same in all rounds: all of our own observation models."""
+        return accept.is_shipped(self.observation)
 
     def instance(self, rng: np.random.Generator) -> Instance:
         """What nature fixes for one run, drawn from the run's set-up stream: means, spreads, roles."""
-        means = self.means.draw(rng)
-        spreads = self.reward.spreads(self.arms, rng)
+        means = self.draw_means(1, None, rng)
+        spreads = accept.drawn_spreads(self.reward, self.arms, self.reward.spreads(self.arms, rng))
         return Instance(means, spreads, self._ranks(rng))
+
+    def draw_means(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
+        """The means of round t, checked where the model is not ours."""
+        before = None if previous is None else previous.copy()  # the model may change it in place
+        return accept.drawn_means(self.means, self.reward, t, self.means.draw(t, before, rng))
+
+    def draw_reward(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
+        """r*_t(a) of a team action with this mean and spread, checked."""
+        reward = self.reward.draw(t, mean, spread, rng)
+        return accept.drawn_number(self.reward, "draw", t, reward, self.reward.binary)
+
+    def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
+        """What the agent sees of round t's reward, checked."""
+        seen = self.observation.see(t, agent, reward, rng)
+        return None if seen is None else accept.drawn_number(self.observation, "see", t, seen, self.binary)
 
     @property
     def best_observer(self) -> int:
@@ -186,9 +240,9 @@ class Problem:
         """The problem as plain data (for provenance and JSON)."""
         return {
             "arms": list(self.arms),
-            "means": list(self.means.values) if isinstance(self.means, FixedMeans) else asdict(self.means),
-            "reward": {"name": self.reward.name, **asdict(self.reward)},
-            "observation": {"name": self.observation.name, **asdict(self.observation)},
+            "means": list(self.means.values) if type(self.means) is FixedMeans else accept.plain_fields(self.means),
+            "reward": {"name": self.reward.name, **accept.plain_fields(self.reward)},
+            "observation": {"name": self.observation.name, **accept.plain_fields(self.observation)},
             "weights": list(self.weights),
             "roles": self.roles,
         }
@@ -206,8 +260,8 @@ def _ranks_of(order: list[int]) -> tuple[int, ...]:
 
 
 def _means(means: Any, arms: Sequence[int] | None) -> Means:
-    if isinstance(means, (FixedMeans, RandomMeans)):
-        checked: Means = means
+    if accept.looks_like(means, accept.MEANS):
+        checked = accept.accept_means(means)
     elif isinstance(means, str):
         if means != "random":
             raise UnknownName("kind of means", means, ["random"])
@@ -220,8 +274,13 @@ def _means(means: Any, arms: Sequence[int] | None) -> Means:
 
 
 def _observation(
-    name: str, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
+    name: Any, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
 ) -> Observation:
+    if accept.looks_like(name, accept.OBSERVATION):
+        for word, given in (("observability", observability), ("noise", noise)):
+            if given is not None:
+                raise InvalidInput(f"{word} was given, but {shown(name)} describes the sight of the agents itself.")
+        return accept.accept_observation(name, agents)
     if not isinstance(name, str) or name not in OBSERVATIONS:
         raise UnknownName("observation model", name, OBSERVATIONS)
     wanted, unwanted = (noise, observability) if name == "noisy" else (observability, noise)

@@ -1,19 +1,62 @@
 """Reward models: how r*_t(a) falls around the mean mu_a.
 
-Each draws exactly one number a round from the reward stream whatever the team does, so that two teams
+Each takes the same draws of the reward stream in a round whatever the team does, so that two teams
 with one seed meet the same luck. Paper: Problem Setting (Bernoulli), Generalization to Other Bandits (Gaussian).
 """
 
 from __future__ import annotations
 
+import math
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobandit.checks import numeric, real
+from cobandit.checks import numeric, real, shown
 from cobandit.errors import InvalidInput
 from cobandit.problem.means import LARGEST_MEAN, Tensor
+
+
+@runtime_checkable
+class Reward(Protocol):
+    """What a model of the reward r*_t(a) is: any class with these members, best a frozen dataclass.
+
+    ``name`` is what tables call it. ``binary`` says whether all its rewards are 0 or 1. A class may also have
+    ``mean_bounds``, the lowest and the highest mean that its rewards can have; means beyond them are refused. One
+    object serves all runs, so it must not change.
+    """
+
+    if TYPE_CHECKING:
+
+        @property
+        def name(self) -> str:
+            """What tables call it."""
+
+        @property
+        def binary(self) -> bool:
+            """Whether all its rewards are 0 or 1."""
+
+    else:
+        name: str  # see Means
+        binary: bool
+
+    @abstractmethod
+    def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
+        """One more number for each team action, fixed for one run, such as s_a; None where the mean is enough.
+
+        Called once a run, after the means, with the set-up stream.
+        """
+        ...
+
+    @abstractmethod
+    def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
+        """The reward of round t, with mean ``mean``, drawn from ``rng``; ``spread`` is 0 where there are no spreads.
+
+        How much is drawn from ``rng`` must not depend on ``mean`` and ``spread``: two teams with one seed would
+        no longer meet the same luck.
+        """
+        ...
 
 
 @dataclass(frozen=True)
@@ -22,12 +65,13 @@ class Bernoulli:
 
     name: ClassVar[str] = "bernoulli"
     binary: ClassVar[bool] = True
+    mean_bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
         """Nothing beyond the mean describes a Bernoulli reward."""
         return None
 
-    def draw(self, mean: float, spread: float, rng: np.random.Generator) -> float:
+    def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
         """The reward of one round."""
         return 1.0 if rng.random() < mean else 0.0
 
@@ -45,6 +89,18 @@ class Gaussian:
 
     name: ClassVar[str] = "gaussian"
     binary: ClassVar[bool] = False
+    mean_bounds: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        low = real(0.0, LARGEST_MEAN)("the lowest spread", self.low)
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", real(low, LARGEST_MEAN)("the highest spread", self.high))
+        if self.values is not None:
+            array = numeric("values", self.values, "a list of spreads, one for each team action,")
+            if array.ndim != 1 or not ((array >= 0.0) & (array <= LARGEST_MEAN)).all():
+                span = f"one finite number from 0 to {LARGEST_MEAN:g} for each team action"
+                raise InvalidInput(f"values is {shown(self.values)}; {span} is needed.")
+            object.__setattr__(self, "values", tuple(array.tolist()))
 
     @classmethod
     def of(cls, sd: Any, arms: tuple[int, ...]) -> Gaussian:
@@ -67,9 +123,6 @@ class Gaussian:
             return np.array(self.values).reshape(arms)
         return self.low + (self.high - self.low) * rng.random(arms)
 
-    def draw(self, mean: float, spread: float, rng: np.random.Generator) -> float:
+    def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
         """The reward of one round."""
         return mean + spread * float(rng.standard_normal())
-
-
-Reward = Bernoulli | Gaussian

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cobandit.engine import Result
 from cobandit.errors import InvalidInput, MissingExtra, UnknownName
-from cobandit.problem import FixedMeans
+from cobandit.problem import FixedMeans, RandomMeans
 
 FORMATS = (".svg", ".png", ".pdf")
 REGRETS = ("task", "team")
@@ -230,8 +230,11 @@ def _spread(wanted: Sequence[float], gap: float) -> list[float]:
 def _title(result: Result) -> str:
     problem = result.problem
     arms = " x ".join(str(size) for size in problem.arms)
-    means = "fixed means" if isinstance(problem.means, FixedMeans) else "random means"
+    kinds = {FixedMeans: "fixed means", RandomMeans: "random means"}
+    means = kinds.get(type(problem.means), f"means by {type(problem.means).__name__}")
     kind = "noise" if problem.observation.name == "noisy" else "observability"
+    if not problem.steady_sight:
+        kind = f"sight by {type(problem.observation).__name__}:"
     levels = ", ".join(f"{level:.3g}" for level in problem.observation.levels)
     return f"{arms} arms, {means}, {kind} {levels}; {result.runs:,} runs, seed {result.seed}"
 

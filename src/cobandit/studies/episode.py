@@ -229,7 +229,8 @@ class Episode:
         partner_arm, predicted = self._pending
         own, others = self._arms
         reward = float(self._luck[((t - 1 + self._before) * own + arm) * others + partner_arm])
-        seen = [self._observation.see(place, reward, rng) for place, rng in enumerate(self._observers)]
+        nth = t + self._before  # a model counts all rounds from 1: sight does not start anew after the warm start
+        seen = [self._observation.see(nth, place, reward, rng) for place, rng in enumerate(self._observers)]
         made = Round(t, arm, partner_arm, reward, seen[PARTICIPANT], seen[AI], predicted, self._head).sealed
         self._head = made.hash
         self._ai.observe((arm, partner_arm), seen[AI])

@@ -119,7 +119,7 @@ class EpisodePlan:
         """mu before any swap: the same for the k-th episodes of all sets."""
         rule, arms = self.design.means, self.design.arms
         if rule.draw == "fixed" and not self.practice:
-            return rule.values[self.number % len(rule.values)].draw(self._stream(MEANS_STREAM))
+            return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(MEANS_STREAM))
         key = self._person if rule.per == "participant" else person_key(self.design.digest, "study")
         draws = _stream(key, MEANS_STREAM, int(not self.practice), self.number, 0).random(arms)
         return rule.low + (rule.high - rule.low) * draws

@@ -177,6 +177,8 @@ class _Play:
         for _ in range(rounds):
             t = len(self.arms) + 1
             others = [int(self._partners.random() * size) for size in self.seat.problem.arms]
+            if self._world.begin_round() and self.player.oracle:
+                self.player.briefing = replace(self.player.briefing, means=self._world.means.copy())
             with self._no_crash(f"choose in round {t}"):
                 chosen: Any = self.player.choose()
                 foreseen = {} if isinstance(self.player, Controller) else dict(self.player.predictions)

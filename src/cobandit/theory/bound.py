@@ -310,6 +310,10 @@ def _check_problem(problem: Any) -> None:
         raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
     if problem.agents != 2:
         raise InvalidInput(f"problem has {problem.agents} agents; Theorem 1 is about 2, a leader and a follower.")
+    if problem.custom_models:
+        raise InvalidInput(
+            f"problem has a model of its own, {problem.custom_models[0]}; Theorem 1 is about shipped ones."
+        )
     if not isinstance(problem.means, FixedMeans):
         raise InvalidInput("problem has random means; Theorem 1 needs the means themselves: draw them, then give them.")
     if not isinstance(problem.reward, Bernoulli):

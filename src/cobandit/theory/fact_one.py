@@ -47,6 +47,8 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
     """
     if not isinstance(problem, Problem):
         raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+    if problem.custom_models:
+        raise InvalidInput(f"problem has a model of its own, {problem.custom_models[0]}; Fact 1 is about shipped ones.")
     full = 0.0 if isinstance(problem.observation, Noisy) else 1.0
     if any(level != full for level in problem.observation.levels):
         name = "noise" if isinstance(problem.observation, Noisy) else "observability"

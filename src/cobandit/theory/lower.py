@@ -22,6 +22,10 @@ def lai_robbins(problem: Problem) -> float:
     """
     if not isinstance(problem, Problem):
         raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+    if problem.custom_models:
+        raise InvalidInput(
+            f"problem has a model of its own, {problem.custom_models[0]}; the lower bound is about shipped ones."
+        )
     means: Any = problem.means
     if not isinstance(means, FixedMeans):
         raise InvalidInput("problem has random means; the lower bound needs the means themselves: draw them first.")
