@@ -1,5 +1,18 @@
-"""The contract every agent keeps, as checks for the authors of their own agents; pytest itself is not needed."""
+"""The contracts as checks, for the authors of their own agents, means, rewards and observation models.
+
+A broken rule raises `AgentError` or `ModelError` with one sentence that says what happened and what is needed. pytest
+itself is not needed.
+"""
 
 from cobandit.testing.agents import RULES, AgentContract, check_agent, contract_problems
+from cobandit.testing.models import check_means, check_observation, check_reward
 
-__all__ = ["RULES", "AgentContract", "check_agent", "contract_problems"]
+__all__ = [
+    "RULES",
+    "AgentContract",
+    "check_agent",
+    "check_means",
+    "check_observation",
+    "check_reward",
+    "contract_problems",
+]

@@ -372,9 +372,9 @@ def _own_stream_only(player: Player, problems: Sequence[Problem], horizon: int, 
             for global_seed in (1, 2):
                 random.seed(global_seed)
                 np.random.seed(global_seed)
-                before = _global_state()
+                before = global_state()
                 runs.append(bench.run())
-                if _global_state() != before:
+                if global_state() != before:
                     raise AgentError(f"{player} draws from the global random or numpy.random; {needed}.")
             bench.same(runs[0], runs[1], "plays otherwise in a second run with one seed", needed)
     finally:
@@ -445,6 +445,7 @@ def _frozen(player: Player) -> bytes | None:
         return None
 
 
-def _global_state() -> tuple[Any, ...]:
+def global_state() -> tuple[Any, ...]:
+    """The state of the random generators that everybody shares."""
     name, keys, *rest = np.random.get_state(legacy=True)
     return random.getstate(), name, np.asarray(keys).tobytes(), *rest
