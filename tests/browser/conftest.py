@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,14 @@ NEEDED = (
     "The browser tests need the Python package 'playwright' and one of the browsers "
     f"{', '.join(BROWSERS)}: pip install playwright; apt-get install chromium"
 )
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+# Playwright itself may evaluate; what a page does later by itself is under its policy.
+EVALUATES = """() => new Promise((done) => setTimeout(() => {
+  try { done(eval("'a string was run'")); } catch (error) { done(error.name); }
+}))"""
+PATIENCE = 60_000
+"""Milliseconds after which a page counts as stuck. A busy machine is no fault, so no test asks for less."""
+
 ARGUMENTS = [
     "--disable-gpu",
     "--disable-background-networking",
@@ -45,11 +54,12 @@ def browser() -> Iterator[Any]:
     """
     path = next((found for found in map(shutil.which, BROWSERS) if found), None)
     try:
-        from playwright.sync_api import sync_playwright
+        from playwright.sync_api import expect, sync_playwright
     except ImportError:
         path = None
     if path is None:
         _unable()
+    expect.set_options(timeout=PATIENCE)
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
@@ -57,6 +67,30 @@ def browser() -> Iterator[Any]:
         )
         yield chromium
         chromium.close()
+
+
+def _until(page: Any, look: Callable[[], Any], what: str = "") -> None:
+    """Look again and again, from here, until it is true.
+
+    For what ``expect(locator)`` cannot say. ``page.wait_for_function`` is no way: it makes the page itself evaluate a
+    string at each look, and the pages' Content-Security-Policy forbids just that.
+    """
+    deadline = time.monotonic() + PATIENCE / 1000
+    while not look():
+        assert time.monotonic() < deadline, f"still not so at {page.url}: {what}"
+        page.wait_for_timeout(20)
+
+
+@pytest.fixture(scope="session")
+def until() -> Callable[..., None]:
+    """Wait for something that no locator can say: ``until(page, look)``."""
+    return _until
+
+
+@pytest.fixture(scope="session")
+def fits() -> Callable[..., None]:
+    """Nothing sticks out to the right, ``fits(page, where)``; a chart may need a moment to follow a new width."""
+    return lambda page, where="": _until(page, lambda: page.evaluate(FITS), f"it fits {where}")
 
 
 class Visit:
@@ -71,23 +105,48 @@ class Visit:
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
 
 
+@pytest.fixture(scope="session")
+def strict() -> Callable[[Any], None]:
+    """The page is under its policy: it runs no strings."""
+
+    def check(page: Any) -> None:
+        assert page.evaluate(EVALUATES) == "EvalError", page.url
+
+    return check
+
+
 @pytest.fixture
-def visit(browser: Any) -> Iterator[Callable[..., Visit]]:
-    """Open a file with the network cut off; ``options`` are those of a browser context."""
+def new_context(browser: Any) -> Iterator[Callable[..., Any]]:
+    """Make a browser of one's own, with nothing in it that others left behind; closed after the test.
+
+    Without motion, unless a test asks for it: what is half faded in has, for a moment, too little contrast for axe.
+    """
     contexts = []
 
+    def new(**options: Any) -> Any:
+        given = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"} | options
+        contexts.append(browser.new_context(**given))
+        contexts[-1].set_default_timeout(PATIENCE)
+        return contexts[-1]
+
+    yield new
+    for context in contexts:
+        context.close()
+
+
+@pytest.fixture
+def visit(new_context: Callable[..., Any]) -> Callable[..., Visit]:
+    """Open a file with the network cut off; ``options`` are those of a browser context."""
+
     def open_file(path: Path, **options: Any) -> Visit:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        contexts.append(context)
+        context = new_context(**options)
         context.set_offline(True)
         context.route(lambda url: not url.startswith(("file:", "data:")), lambda route: route.abort())
         visit = Visit(context.new_page())
         visit.page.goto(path.as_uri())
         return visit
 
-    yield open_file
-    for context in contexts:
-        context.close()
+    return open_file
 
 
 def play(one: Panel, settings: Settings) -> PanelResult:

@@ -16,8 +16,8 @@ from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running
 
+expect = pytest.importorskip("playwright.sync_api").expect
 PASSWORD = "correct horse"
-FITS = "document.documentElement.scrollWidth <= window.innerWidth"
 NASTY = [
     '<img src=x onerror="window.struck=1">',
     "</textarea><script>window.struck=1</script>",
@@ -33,6 +33,7 @@ def _design() -> StudyDesign:
 
 
 DESIGN = _design()
+Check = Callable[..., None]
 
 
 class Server:
@@ -115,18 +116,8 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Any, server: Server) -> Iterator[Callable[..., Visit]]:
-    contexts = []
-
-    def come(**options: Any) -> Visit:
-        context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | options))
-        context.set_default_timeout(15_000)
-        contexts.append(context)
-        return Visit(context.new_page(), server)
-
-    yield come
-    for context in contexts:
-        context.close()
+def visit(server: Server, new_context: Callable[..., Any]) -> Callable[..., Visit]:
+    return lambda **options: Visit(new_context(**options).new_page(), server)
 
 
 def accessible(page: Any) -> None:
@@ -144,11 +135,10 @@ def test_a_wrong_password_then_the_right_one(visit: Callable[..., Visit], server
     opened = visit()
     page = opened.page
     page.goto(f"{server.url}/admin")
-    assert page.evaluate("document.activeElement.id") == "password"
+    expect(page.locator("#password")).to_be_focused()
     page.keyboard.type("wrong")
     page.keyboard.press("Enter")
-    page.get_by_role("alert").wait_for()
-    assert page.get_by_role("alert").inner_text() == "The password is wrong."
+    expect(page.get_by_role("alert")).to_have_text("The password is wrong.")
     page.get_by_label("Password").fill(PASSWORD)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url("**/admin")
@@ -167,25 +157,24 @@ def test_the_monitor_follows_a_participant(visit: Callable[..., Visit], server: 
     token = server.arrive()
     name = server.name(token)
     mine = row(page, name)
-    mine.wait_for()
-    assert mine.locator(".badge").inner_text() == "active"
+    expect(mine.locator(".badge")).to_have_text("active")
     page.locator("#search").fill(name[:5])
     page.locator("#search").press("End")
     server.go_on(token, "episode-0")
     server.send(token, 0, 1, 3)
     mine.get_by_text("Set 1 of 2, game 1 of 2: 3 of 4 rounds").wait_for()
-    assert page.evaluate("document.activeElement.id") == "search"  # nothing was torn from under the hands
-    assert page.locator("#curves .empty").is_visible()
+    expect(page.locator("#search")).to_be_focused()  # nothing was torn from under the hands
+    expect(page.locator("#curves .empty")).to_be_visible()
     server.go_on(token)
     mine.get_by_text("finished", exact=True).wait_for()
-    assert mine.get_by_text("100 %").is_visible()
-    page.wait_for_function("document.querySelector('#curves .plot').dataset.n === '1 1'")
-    assert page.locator("#curves canvas").is_visible()
-    assert page.locator("#tiles [data-status=finished] strong").inner_text() == "1"
-    assert page.locator("#conditions tbody tr").first.inner_text().split()[1:] == ["1", "1", "2", "8"]
+    expect(mine.get_by_text("100 %")).to_be_visible()
+    expect(page.locator("#curves .plot")).to_have_attribute("data-n", "1 1")
+    expect(page.locator("#curves canvas")).to_be_visible()
+    expect(page.locator("#tiles [data-status=finished] strong")).to_have_text("1")
+    expect(page.locator("#conditions tbody tr").first.locator("td")).to_have_text(["1", "1", "2", "8"])
     page.locator("#curves .plot").focus()
     page.keyboard.press("Home")
-    assert page.locator("#curves [aria-live]").inner_text().startswith("Round 1. ")
+    expect(page.locator("#curves [aria-live]")).to_have_text(re.compile(r"^Round 1\. "))
     assert opened.complaints == []
 
 
@@ -220,25 +209,26 @@ def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -
     people.nth(2).wait_for()
     assert row(page, demo).count() == 0
     page.locator("#search").fill("gra")
-    assert people.count() == 1
-    assert "Grace" in people.first.inner_text()
+    expect(people).to_have_count(1)
+    expect(people).to_contain_text("Grace")
     page.locator("#search").fill("")
     page.get_by_role("button", name="invited 2").click()
-    assert people.count() == 2
+    expect(people).to_have_count(2)
     page.get_by_role("button", name="invited 2").click()
+    expect(people).to_have_count(3)
     page.get_by_role("button", name="Participant", exact=True).click()
+    expect(page.locator("th[data-sort=participant]")).to_have_attribute("aria-sort", "ascending")
     names = people.locator("th a").all_inner_texts()
     assert names == sorted(names)
-    assert page.locator("th[data-sort=participant]").get_attribute("aria-sort") == "ascending"
     page.get_by_role("button", name="Demo 1").click()
     row(page, demo).wait_for()
-    assert people.count() == 1
-    assert "never counted" in page.locator("#kind-note").inner_text()
+    expect(people).to_have_count(1)
+    expect(page.locator("#kind-note")).to_contain_text("never counted")
     page.get_by_role("button", name="Rehearsal 0").click()
     page.get_by_text("cobandit study simulate").first.wait_for()
     page.get_by_role("button", name=re.compile("Participants 3")).click()
     row(page, server.name(token)).wait_for()
-    assert page.locator("#kind-note").is_hidden()
+    expect(page.locator("#kind-note")).to_be_hidden()
 
 
 def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Server) -> None:
@@ -250,14 +240,13 @@ def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Ser
     row(page, name).get_by_role("link").click()
     page.wait_for_url(f"**/participants/{name}")
     rounds = page.locator("#rounds tbody tr")
-    rounds.nth(3).wait_for()
-    assert rounds.count() == 4
+    expect(rounds).to_have_count(4)
     tabs = page.get_by_role("tab")
-    assert tabs.count() == 4
+    expect(tabs).to_have_count(4)
     tabs.first.focus()
     page.keyboard.press("End")
-    assert tabs.last.get_attribute("aria-selected") == "true"
-    page.wait_for_function("document.getElementById('panel').dataset.shown === '3 1'")
+    expect(tabs.last).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#panel")).to_have_attribute("data-shown", "3 1")
     told = server.admin.get(f"/api/admin/studies/1/participants/{name}/episodes/3").json()["rounds"]
     for i, one in enumerate(told):
         cells = rounds.nth(i).locator("th, td").all_inner_texts()
@@ -266,8 +255,8 @@ def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Ser
         assert cells[6] == f"{one['regret']:.2f}"
         assert cells[7] == "0.7 s"
     assert page.locator("#strip span.good").count() == sum(one["reward"] > 0 for one in told)
-    assert page.get_by_text("prolific: 5f0c1e2d3b4a59687a6b5c4d").is_visible()
-    assert page.get_by_text("What is your gender?").is_visible()
+    expect(page.get_by_text("prolific: 5f0c1e2d3b4a59687a6b5c4d")).to_be_visible()
+    expect(page.get_by_text("What is your gender?")).to_be_visible()
     assert opened.complaints == []
 
 
@@ -282,16 +271,18 @@ def test_deleting_asks_for_the_id(visit: Callable[..., Visit], server: Server) -
     page.locator("#rounds tbody tr").first.wait_for()
     page.get_by_role("button", name="Delete …").click()
     dialog = page.get_by_role("dialog")
-    assert "This deletes 16 rounds" in dialog.inner_text()
+    expect(dialog).to_contain_text("This deletes 16 rounds")
     confirm = dialog.get_by_role("button", name="Delete for good")
-    assert confirm.is_disabled()
+    expect(confirm).to_be_disabled()
+    expect(page.locator("#delete-id")).to_be_focused()
     page.keyboard.type("p-wrong")
     page.keyboard.press("Enter")
-    assert confirm.is_disabled()
+    expect(confirm).to_be_disabled()
     page.keyboard.press("Escape")
-    assert dialog.count() == 0
+    expect(dialog).to_have_count(0)
     assert server.name(token) == name
     page.get_by_role("button", name="Delete …").click()
+    expect(page.locator("#delete-id")).to_be_focused()
     page.keyboard.type(name)
     confirm.click()
     page.wait_for_url("**/admin/studies/1*")
@@ -308,10 +299,10 @@ def test_links_are_made_and_copied_whatever_the_labels_are(visit: Callable[..., 
     dialog = page.get_by_role("dialog")
     dialog.get_by_text("There are none yet.").wait_for()
     dialog.get_by_label("Labels, one per line").fill("\n".join([*NASTY, "", "Ada"]))
-    assert dialog.get_by_label("How many").input_value() == "5"
+    expect(dialog.get_by_label("How many")).to_have_value("5")
     dialog.get_by_role("button", name="Create").click()
     listed = dialog.locator("#links tbody tr")
-    listed.nth(4).wait_for()
+    expect(listed).to_have_count(5)
     assert listed.locator(".label").all_inner_texts() == ["Ada", *reversed(NASTY)]
     listed.first.get_by_role("button").click()
     page.get_by_text("Link copied").wait_for()
@@ -322,7 +313,7 @@ def test_links_are_made_and_copied_whatever_the_labels_are(visit: Callable[..., 
     accessible(page)
     page.keyboard.press("Escape")
     labels = page.locator("#people .label")
-    labels.nth(4).wait_for()
+    expect(labels).to_have_count(5)
     assert sorted(labels.all_inner_texts()) == sorted([*NASTY, "Ada"])
     assert page.evaluate("window.struck") is None
     page.goto(copied)
@@ -342,7 +333,7 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Close the study …").click()
     dialog = page.get_by_role("dialog")
-    assert "may finish" in dialog.inner_text() or "Nobody is at it now" in dialog.inner_text()
+    expect(dialog).to_contain_text("Nobody is at it now.")
     dialog.get_by_role("button", name="Close the study").click()
     page.locator("#standing.closed").wait_for()
     assert server.admin.get("/api/admin/studies").json()["studies"][0]["open"] is False
@@ -351,19 +342,19 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
     assert opened.complaints == []
 
 
-def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], server: Server) -> None:
+def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], server: Server, fits: Check) -> None:
     labels = ["word " * 35, "x" * 190, *NASTY, *(f"Person {i}" for i in range(194))]
     server.admin.post("/api/admin/studies/1/links", json={"labels": labels})
     opened = visit(viewport={"width": 390, "height": 844}, color_scheme="dark")
     page = opened.login()
     page.locator("#people tbody tr").nth(199).wait_for()
-    assert page.evaluate(FITS)
+    fits(page)
     page.get_by_role("button", name="Personal links …").click()
     page.locator("#links tbody tr").nth(199).wait_for()
-    assert page.evaluate(FITS)
+    fits(page)
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 1280, "height": 900})
-    assert page.evaluate(FITS)
+    fits(page)
     last = page.locator("#people tbody tr").last
     last.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
@@ -377,7 +368,7 @@ def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], ser
 @pytest.mark.slow
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_every_page_fits_and_can_be_used_by_all(
-    visit: Callable[..., Visit], server: Server, width: int, scheme: str
+    visit: Callable[..., Visit], server: Server, fits: Check, width: int, scheme: str
 ) -> None:
     for _ in range(2):
         token = server.arrive()
@@ -388,7 +379,7 @@ def test_every_page_fits_and_can_be_used_by_all(
     page = opened.page
 
     def check() -> None:
-        assert page.evaluate(FITS), page.url
+        fits(page)
         dark = page.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
         assert dark == (scheme == "dark")
         accessible(page)
@@ -398,21 +389,32 @@ def test_every_page_fits_and_can_be_used_by_all(
         check()
     opened.login()
     page.locator("#people tbody tr").nth(8).wait_for()
-    page.wait_for_function("document.querySelector('#curves .plot').dataset.n === '2 2'")
+    expect(page.locator("#curves .plot")).to_have_attribute("data-n", "2 2")
     check()
     for name in ("Export …", "Close the study …"):
         page.get_by_role("button", name=name).click()
+        expect(page.get_by_role("dialog")).to_be_visible()
         check()
         page.keyboard.press("Escape")
+        expect(page.get_by_role("dialog")).to_have_count(0)
     page.goto(f"{server.url}/admin/studies/1/participants/{server.name(token)}")
     page.locator("#rounds tbody tr").first.wait_for()
     check()
     page.get_by_role("button", name="Delete …").click()
+    expect(page.get_by_role("dialog")).to_be_visible()
     check()
     for address in ("/admin", "/admin/studies/1/payments"):
         page.goto(server.url + address)
         check()
     assert opened.complaints == []
+
+
+def test_every_page_is_under_its_policy(visit: Callable[..., Visit], server: Server, strict: Check) -> None:
+    opened = visit()
+    for address in ("/", "/admin/login", "/s/quick", "/nowhere"):
+        opened.page.goto(server.url + address)
+        strict(opened.page)
+    strict(opened.login())
 
 
 def test_from_the_home_page_to_the_demo(visit: Callable[..., Visit], server: Server) -> None:
@@ -427,7 +429,6 @@ def test_from_the_home_page_to_the_demo(visit: Callable[..., Visit], server: Ser
     page.wait_for_url("**/admin/login")
     server.admin.post("/api/admin/studies/1/close")
     page.goto(server.url)
-    closed = page.get_by_text("Take part").first
-    assert closed.get_attribute("aria-disabled") == "true"
-    assert page.get_by_text("takes no new participants").is_visible()
+    expect(page.get_by_text("Take part").first).to_have_attribute("aria-disabled", "true")
+    expect(page.get_by_text("takes no new participants")).to_be_visible()
     assert opened.complaints == []

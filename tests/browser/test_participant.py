@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -13,6 +14,7 @@ uvicorn = pytest.importorskip("uvicorn")
 httpx = pytest.importorskip("httpx")
 pytest.importorskip("sqlalchemy")
 pytest.importorskip("fastapi")
+expect = pytest.importorskip("playwright.sync_api").expect
 
 from axe_playwright_python.sync_playwright import Axe  # noqa: E402
 
@@ -20,11 +22,6 @@ from cobandit.studies import StudyDesign, load_design  # noqa: E402
 from cobandit.web import WebConfig, create_app  # noqa: E402
 from cobandit.web.serving import address_of, bound_socket, prepare  # noqa: E402
 
-FITS = "() => document.documentElement.scrollWidth <= window.innerWidth"
-STEP = "(step) => document.getElementById('app')?.dataset.step === step"
-SHOWN = "(n) => Number(document.getElementById('app').dataset.shown) === n"
-UNSENT = "(n) => Number(document.getElementById('app').dataset.unsent) === n"
-PLAYED = "(n) => Number(document.querySelector('.casino')?.dataset.played) >= n"
 PAPER = "() => getComputedStyle(document.body).backgroundColor"
 ROUNDS = "**/rounds*"
 
@@ -67,23 +64,33 @@ class Site:
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
-        with httpx.Client() as client:
-            client.get(f"{self.address}/api/health").raise_for_status()
+        self._ask("GET", "health")
 
     def stop(self) -> None:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
 
-    def post(self, path: str, body: Any) -> Any:
-        with httpx.Client() as client:
-            answer = client.post(f"{self.address}/api/{path}", json=body)
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """It is back afterwards in any case: the other tests need it, too."""
+        self.stop()
+        try:
+            yield
+        finally:
+            self.start()
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        with httpx.Client(timeout=60, trust_env=False) as client:
+            answer = client.request(method, f"{self.address}/api/{path}", json=body)
         answer.raise_for_status()
         return answer.json()
 
+    def post(self, path: str, body: Any) -> Any:
+        return self._ask("POST", path, body)
+
     def state(self, token: str) -> Any:
-        with httpx.Client() as client:
-            return client.get(f"{self.address}/api/participants/{token}").json()
+        return self._ask("GET", f"participants/{token}")
 
     def someone(self, study: str, *, ready: bool = True, **more: Any) -> str:
         """The token of a new participant, by default brought to the first round."""
@@ -115,7 +122,6 @@ class Guest:
 
     def tab(self, path: str = "") -> Any:
         page = self.context.new_page()
-        page.set_default_timeout(15_000)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         if path:
             page.goto(self.site.address + path)
@@ -123,15 +129,17 @@ class Guest:
 
 
 Invite = Callable[..., Guest]
+Check = Callable[..., None]
+Until = Callable[..., None]
 
 
 @pytest.fixture
-def guest(browser: Any, site: Site) -> Iterator[Invite]:
+def guest(new_context: Callable[..., Any], site: Site) -> Iterator[Invite]:
     made: list[Guest] = []
 
     def invite(script: str = "", **options: Any) -> Guest:
-        given = {"viewport": {"width": 1000, "height": 800}, "reduced_motion": "reduce", "locale": "en-GB"} | options
-        made.append(Guest(browser.new_context(**given), site))
+        given = {"viewport": {"width": 1000, "height": 800}, "locale": "en-GB"} | options
+        made.append(Guest(new_context(**given), site))
         if script:
             made[-1].context.add_init_script(script)
         return made[-1]
@@ -144,15 +152,30 @@ def guest(browser: Any, site: Site) -> Iterator[Invite]:
 
 def at(page: Any, step: str) -> Any:
     """Wait for a step."""
-    page.wait_for_function(STEP, arg=step)
+    expect(page.locator("#app")).to_have_attribute("data-step", step)
     return page
+
+
+def shown(page: Any, n: int) -> None:
+    """Wait until the outcome of a round of a burger or a grid is shown."""
+    expect(page.locator("#app")).to_have_attribute("data-shown", str(n))
+
+
+def unsent(page: Any, n: int) -> None:
+    """Wait until so many choices are without an answer."""
+    expect(page.locator("#app")).to_have_attribute("data-unsent", str(n))
+
+
+def pulled(page: Any, n: int) -> None:
+    """Wait until so many pulls of a casino are shown."""
+    expect(page.locator(".casino")).to_have_attribute("data-played", str(n))
 
 
 def choose(page: Any, arm: int) -> None:
     """One round of a burger or a grid by mouse, until its outcome is shown."""
     before = int(page.locator("#app").get_attribute("data-shown"))
     page.locator(".choice").nth(arm).click()
-    page.wait_for_function(SHOWN, arg=before + 1)
+    shown(page, before + 1)
 
 
 def fill(page: Any, *places: int) -> None:
@@ -180,12 +203,12 @@ class TestWholeStudies:
         at(page, "demographics")
         token = page.url.rsplit("/", 1)[1]
         go_on(page)
-        assert page.locator(".failed").count() == 3
-        assert page.evaluate("() => document.activeElement.id") == "age"
+        expect(page.locator(".failed")).to_have_count(3)
+        expect(page.locator("#age")).to_be_focused()
         page.fill("#age", "7")
         fill(page, 0)
         go_on(page)
-        assert page.locator(".failed").count() == 1
+        expect(page.locator(".failed")).to_have_count(1)
         page.fill("#age", "33")
         go_on(page)
         at(page, "instructions")
@@ -193,9 +216,8 @@ class TestWholeStudies:
         at(page, "quiz")
         fill(page, 0)
         go_on(page)
-        page.locator(".failed").first.wait_for()
-        assert page.locator(".failed").count() == 2
-        assert page.get_by_text("You work in a burger shop").is_visible(), "the instructions can be read again"
+        expect(page.locator(".failed")).to_have_count(2)
+        expect(page.get_by_text("You work in a burger shop"), "the instructions can be read again").to_be_visible()
         fill(page, 0, 1, 2)
         go_on(page)
         for part in (1, 2):
@@ -240,7 +262,7 @@ class TestWholeStudies:
         press("Tab", "Tab", "Space", "Tab", "ArrowDown", "Tab", "ArrowUp", "Tab", "Enter")
         at(page, "episode-0")
         press("ArrowUp", "s", "ArrowDown")
-        page.wait_for_function(PLAYED, arg=3)
+        pulled(page, 3)
         assert counted(page) == 3, "a short press is one pull"
         page.keyboard.down("w")
         at(page, "rest-1")
@@ -264,7 +286,7 @@ class TestWholeStudies:
         for t, keys in enumerate((["2"], ["ArrowRight", "Enter"], ["3"]), 1):
             for key in keys:
                 page.keyboard.press(key)
-            page.wait_for_function(SHOWN, arg=t)
+            shown(page, t)
         assert counted(page) == 3
         assert page.locator("td.latest").count() == 1
         assert "White" in page.locator(".news").inner_text()
@@ -273,17 +295,17 @@ class TestWholeStudies:
         page = at(guest().tab(f"/p/{site.someone('shop', ready=False)}"), "demographics")
         page.get_by_label("Language").select_option("de")
         page.get_by_role("heading", name="Über Sie").wait_for()
-        assert page.evaluate("() => document.documentElement.lang") == "de"
+        expect(page.locator("html")).to_have_attribute("lang", "de")
         page.reload()
         page.get_by_role("heading", name="Über Sie").wait_for()
         page.fill("#age", "44")
         page.reload()
         at(page, "demographics")
-        assert page.input_value("#age") == "44", "what was filled in is still there"
+        expect(page.locator("#age"), "what was filled in is still there").to_have_value("44")
         fill(page, 1)
         go_on(page)
         page.get_by_role("heading", name="So geht es").wait_for()
-        assert page.get_by_text("Sie arbeiten zusammen mit einem Roboter").is_visible()
+        expect(page.get_by_text("Sie arbeiten zusammen mit einem Roboter")).to_be_visible()
 
 
 class TestNothingLostNothingDoubled:
@@ -296,10 +318,10 @@ class TestNothingLostNothingDoubled:
         page.get_by_text("Connection lost: your choices are kept").wait_for()
         page.reload()
         at(page, "episode-0")
-        assert page.locator(".choice.picked").inner_text().startswith("Cheese"), "the choice is still made"
+        expect(page.locator(".choice.picked"), "the choice is still made").to_contain_text("Cheese")
         page.locator(".choice").first.click(force=True)  # too late for another one
         page.unroute(ROUNDS)
-        page.wait_for_function(SHOWN, arg=1)
+        shown(page, 1)
         state = site.state(token)
         assert (state["episode"]["played"], state["episode"]["latest"]["arms"][0]) == (1, 1)
         assert len({move["key"] for moves in tried for move in moves}) == 1
@@ -319,9 +341,9 @@ class TestNothingLostNothingDoubled:
 
         page.route(ROUNDS, swallow)
         page.keyboard.press("ArrowUp")
-        page.wait_for_function(PLAYED, arg=1)
+        pulled(page, 1)
         page.keyboard.press("ArrowDown")
-        page.wait_for_function(PLAYED, arg=2)
+        pulled(page, 2)
         assert lost == [1]
         assert counted(page) == 2 == site.state(token)["episode"]["played"]
 
@@ -333,10 +355,10 @@ class TestNothingLostNothingDoubled:
         page.get_by_text("Connection lost: your choices are kept").wait_for()
         for n, key in enumerate(("ArrowUp", "ArrowDown", "ArrowUp"), 1):
             page.keyboard.press(key)
-            page.wait_for_function(UNSENT, arg=n)
+            unsent(page, n)
         assert counted(page) == 0, "no outcome is shown that did not come from the server"
         visitor.context.set_offline(False)
-        page.wait_for_function(PLAYED, arg=3)
+        pulled(page, 3)
         page.get_by_text("Connection lost").wait_for(state="hidden")
         assert counted(page) == 3 == site.state(token)["episode"]["played"]
 
@@ -344,11 +366,10 @@ class TestNothingLostNothingDoubled:
         token = site.someone("shop")
         page = at(guest().tab(f"/p/{token}"), "episode-0")
         choose(page, 0)
-        site.stop()
-        page.keyboard.press("1")
-        page.get_by_text("Connection lost: your choices are kept").wait_for()
-        site.start()
-        page.wait_for_function(SHOWN, arg=2)
+        with site.away():
+            page.keyboard.press("1")
+            page.get_by_text("Connection lost: your choices are kept").wait_for()
+        shown(page, 2)
         assert site.state(token)["episode"]["played"] == 2 == counted(page)
         choose(page, 1)
         page.locator(".panel .primary").click()
@@ -402,7 +423,7 @@ class TestNothingLostNothingDoubled:
         site.post(f"participants/{token}/rounds", {"episode": 0, "moves": [move]})
         page.keyboard.press("2")
         page.get_by_text("already done in another tab").wait_for()
-        page.wait_for_function(UNSENT, arg=0)
+        unsent(page, 0)
         assert counted(page) == 1 == site.state(token)["episode"]["played"]
         choose(page, 1)
         assert counted(page) == 2
@@ -535,20 +556,22 @@ class TestQueue:
 
 class TestForEverybody:
     @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
-    def test_nothing_serious_and_nothing_cut_off(self, guest: Invite, site: Site, width: int, scheme: str) -> None:
+    def test_nothing_serious_and_nothing_cut_off(
+        self, guest: Invite, site: Site, fits: Check, width: int, scheme: str
+    ) -> None:
         page = guest(viewport={"width": width, "height": 740}, color_scheme=scheme).tab("/s/shop")
         at(page, "consent")
         assert (page.evaluate(PAPER) == "rgb(255, 255, 255)") == (scheme == "light")
 
         def look(where: str) -> None:
-            assert page.evaluate(FITS), where
+            fits(page, where)
             found = Axe().run(page).response["violations"]
             serious = [one["id"] for one in found if one["impact"] in ("serious", "critical")]
             assert serious == [], (where, [node["html"] for one in found for node in one["nodes"]])
             # Twice the letters on the wide page are as good as a page half as wide.
             if width > 720:
                 page.evaluate("() => { document.documentElement.style.fontSize = '200%'; }")
-                assert page.evaluate(FITS), f"{where}, large letters"
+                fits(page, f"{where}, large letters")
                 page.evaluate("() => { document.documentElement.style.fontSize = ''; }")
 
         look("consent")
@@ -589,7 +612,7 @@ class TestForEverybody:
     def test_the_voice_tells_what_the_picture_shows(self, guest: Invite, site: Site) -> None:
         token = site.someone("shop")
         page = at(guest().tab(f"/p/{token}"), "episode-0")
-        assert page.evaluate("() => document.activeElement.tagName") == "H1"
+        expect(page.locator("h1")).to_be_focused()
         choose(page, 1)
         latest = site.state(token)["episode"]["latest"]
         said = page.locator("main > [aria-live=polite]").inner_text()
@@ -597,14 +620,14 @@ class TestForEverybody:
         bar = page.get_by_role("progressbar")
         assert bar.get_attribute("aria-valuetext") == "4 of 8 steps done"
 
-    def test_touch_repeats_while_it_is_held(self, guest: Invite, site: Site) -> None:
+    def test_touch_repeats_while_it_is_held(self, guest: Invite, site: Site, until: Until) -> None:
         token = site.someone("den")
         page = at(guest().tab(f"/p/{token}"), "episode-0")
         page.locator(".row-button").nth(1).hover()
         page.mouse.down()
-        page.wait_for_function(PLAYED, arg=4)
+        until(page, lambda: int(page.locator(".casino").get_attribute("data-played")) >= 4)
         page.mouse.up()
-        page.wait_for_function(UNSENT, arg=0)
+        unsent(page, 0)
         state = site.state(token)
         pulls = {tuple(one["arms"]): one["good"] + one["bad"] for one in state["episode"]["counts"]}
         assert pulls[0, 0] + pulls[0, 1] == 0
@@ -619,23 +642,23 @@ class TestForEverybody:
     def test_a_demo_says_so(self, guest: Invite, site: Site) -> None:
         page = guest().tab("/s/shop?demo=1")
         at(page, "consent")
-        assert page.get_by_text("Demo: nothing you do here is kept").is_visible()
+        expect(page.get_by_text("Demo: nothing you do here is kept")).to_be_visible()
         go_on(page)
         at(page, "demographics")
-        assert page.get_by_text("Demo: nothing you do here is kept").is_visible()
+        expect(page.get_by_text("Demo: nothing you do here is kept")).to_be_visible()
         assert site.state(page.url.rsplit("/", 1)[1])["kind"] == "demo"
 
     def test_a_preview_cannot_begin(self, guest: Invite) -> None:
         page = guest().tab("/s/shop?workerId=w&assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE")
         at(page, "consent")
         page.locator(".primary").click(force=True)
-        assert page.get_by_text("Accept the task first").is_visible()
+        expect(page.get_by_text("Accept the task first")).to_be_visible()
         assert "/s/shop" in page.url
 
-    def test_an_unknown_link(self, guest: Invite) -> None:
+    def test_an_unknown_link(self, guest: Invite, fits: Check) -> None:
         page = guest().tab(f"/p/{'x' * 32}")
-        assert page.locator("h1").is_visible()
-        assert page.evaluate(FITS)
+        expect(page.locator("h1")).to_be_visible()
+        fits(page)
 
     def test_nothing_comes_from_elsewhere(self, guest: Invite, site: Site) -> None:
         page = guest().tab()

@@ -13,6 +13,8 @@ from cobandit.experiments import Panel, PanelResult
 from cobandit.report.page import write_page
 
 Open = Callable[..., Any]
+Check = Callable[..., None]
+expect = pytest.importorskip("playwright.sync_api").expect
 
 # How many pixels of a chart have, nearly, the colour of each of its lines.
 COLOURED = """(figure) => {
@@ -32,7 +34,6 @@ COLOURED = """(figure) => {
   });
 }"""
 PICTURE = "(figure) => figure.querySelector('canvas').toDataURL()"
-FITS = "document.documentElement.scrollWidth <= window.innerWidth"
 ALL_SHOWN = "(all) => all.every((one) => one.checkVisibility())"
 PAPER = "getComputedStyle(document.body).backgroundColor"
 
@@ -51,6 +52,10 @@ def test_opens_offline_and_asks_nobody_for_anything(visit: Open, report: Path) -
     assert [url for url in opened.requests if not url.startswith(("file:", "data:"))] == []
     assert opened.requests == [report.as_uri()]
     assert opened.complaints == []
+
+
+def test_it_runs_no_strings(visit: Open, report: Path, strict: Check) -> None:
+    strict(visit(report).page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -127,10 +132,9 @@ def test_pointing_at_a_round_shows_every_curve_there(visit: Open, report: Path) 
     box = figure.locator(".u-over").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     tip = figure.locator(".tip")
-    tip.wait_for(state="visible")
-    assert "Round 150" in tip.inner_text()
-    for label in ("Partner-Aware UCB", "Naive UCB", "Naive Thompson"):
-        assert label in tip.inner_text()
+    for text in ("Round 150", "Partner-Aware UCB", "Naive UCB", "Naive Thompson"):
+        expect(tip).to_contain_text(text)
+    expect(tip).to_be_visible()
     page.mouse.move(2, 2)
     tip.wait_for(state="hidden")
 
@@ -162,9 +166,9 @@ def test_claims_can_be_filtered_by_their_verdict(visit: Open, report: Path, resu
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_fits_the_screen_in_light_and_dark(visit: Open, report: Path, width: int, scheme: str) -> None:
+def test_fits_the_screen_in_light_and_dark(visit: Open, report: Path, fits: Check, width: int, scheme: str) -> None:
     page = visit(report, viewport={"width": width, "height": 844}, color_scheme=scheme).page
-    assert page.evaluate(FITS)
+    fits(page)
     light = page.evaluate(PAPER) == "rgb(255, 255, 255)"
     assert light == (scheme == "light")
     before = chart(page, "sim1-left").evaluate(PICTURE)
@@ -172,18 +176,18 @@ def test_fits_the_screen_in_light_and_dark(visit: Open, report: Path, width: int
     assert (page.evaluate(PAPER) == "rgb(255, 255, 255)") != light
     assert chart(page, "sim1-left").evaluate(PICTURE) != before, "the chart kept its colours"
     page.set_viewport_size({"width": width - 30, "height": 844})
-    assert page.evaluate(FITS)
+    fits(page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_prints_still_charts_in_light_colours(
-    visit: Open, report: Path, results: list[PanelResult], scheme: str
+    visit: Open, report: Path, results: list[PanelResult], fits: Check, scheme: str
 ) -> None:
     page = visit(report, color_scheme=scheme, viewport={"width": 700, "height": 1000}).page
     page.get_by_role("button", name="Dark", exact=True).click()
     page.emulate_media(media="print")
     assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
-    assert page.evaluate(FITS)
+    fits(page)
     stills = page.locator("svg.still")
     assert stills.count() == 2 * len(results)
     assert stills.evaluate_all(ALL_SHOWN)

@@ -12,14 +12,15 @@ import pytest
 pytest.importorskip("axe_playwright_python", reason="the page is checked with axe: pip install axe-playwright-python")
 
 from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import expect
 
 from cobandit.report.study import write_study_report
 from cobandit.studies import load_design, rehearsed_data
 from cobandit.studies.analysis import Analysis, analyse_data
 
 Open = Callable[..., Any]
+Check = Callable[..., None]
 
-FITS = "document.documentElement.scrollWidth <= window.innerWidth"
 PAPER = "getComputedStyle(document.body).backgroundColor"
 SHOWN = "(all) => all.filter((one) => one.checkVisibility()).length"
 # Letters of the drawn figures, in points of the screen, that are smaller than 9.
@@ -57,16 +58,16 @@ def test_opens_offline_and_asks_nobody_for_anything(visit: Open, study: Path) ->
 
 @pytest.mark.parametrize("width", [1280, 390])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_fits_the_screen_and_is_accessible(visit: Open, study: Path, width: int, scheme: str) -> None:
+def test_fits_the_screen_and_is_accessible(visit: Open, study: Path, fits: Check, width: int, scheme: str) -> None:
     page = visit(study, viewport={"width": width, "height": 844}, color_scheme=scheme).page
     assert (page.evaluate(PAPER) == "rgb(255, 255, 255)") == (scheme == "light")
-    assert page.evaluate(FITS)
+    fits(page)
     pictures = page.locator("svg.drawn")
     assert pictures.count() == 10
     assert pictures.evaluate_all(SHOWN) == 5
     assert page.locator("svg.drawn text").evaluate_all(TINY) == 0
     page.locator("details").evaluate_all("(all) => all.forEach((one) => (one.open = true))")
-    assert page.evaluate(FITS)
+    fits(page)
     found = Axe().run(page).response["violations"]
     assert [one["id"] for one in found] == [], [node["html"] for one in found for node in one["nodes"]]
 
@@ -102,7 +103,7 @@ def test_the_paragraphs_can_be_copied(visit: Open, study: Path, analysis: Analys
     page = visit(study, permissions=["clipboard-read", "clipboard-write"]).page
     for name, text in (("results", analysis.results_text), ("methods", analysis.methods)):
         page.get_by_role("button", name=f"Copy the {name}").click()
-        page.locator(".copied", has_text="Copied.").first.wait_for()
+        expect(page.locator(f"[data-copy={name}-text] + .copied")).to_have_text("Copied.")
         assert page.evaluate("navigator.clipboard.readText()") == text
 
 
@@ -114,11 +115,11 @@ def test_where_nothing_may_be_copied_the_text_is_selected(visit: Open, study: Pa
     assert page.evaluate("getSelection().toString()").startswith("Participants. 6 simulated participants")
 
 
-def test_prints_wide_figures_in_light_colours(visit: Open, study: Path) -> None:
+def test_prints_wide_figures_in_light_colours(visit: Open, study: Path, fits: Check) -> None:
     page = visit(study, color_scheme="dark", viewport={"width": 700, "height": 1000}).page
     page.emulate_media(media="print")
     assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
-    assert page.evaluate(FITS)
+    fits(page)
     assert page.locator("svg.drawn.wide").evaluate_all(SHOWN) == 5
     assert page.locator("svg.drawn.narrow").evaluate_all(SHOWN) == 0
     assert page.locator("svg.still").evaluate_all(SHOWN) == 2
@@ -134,11 +135,11 @@ def test_without_scripts_everything_can_be_read(visit: Open, study: Path) -> Non
 
 
 @pytest.mark.parametrize("count", [0, 1])
-def test_nearly_nobody_makes_a_sound_page(visit: Open, tmp_path: Path, count: int) -> None:
+def test_nearly_nobody_makes_a_sound_page(visit: Open, tmp_path: Path, fits: Check, count: int) -> None:
     data = rehearsed_data(load_design("burger"), [("softmax", i, 0) for i in range(count)])
     opened = visit(write_study_report(analyse_data(data), tmp_path), viewport={"width": 390, "height": 844})
     assert opened.complaints == []
-    assert opened.page.evaluate(FITS)
+    fits(opened.page)
     assert opened.page.locator(".undrawn").count() == (5 if count == 0 else 1)
     found = Axe().run(opened.page).response["violations"]
     assert [one["id"] for one in found] == [], [node["html"] for one in found for node in one["nodes"]]
