@@ -22,6 +22,14 @@ from cobandit.studies import StudyDesign, load_design  # noqa: E402
 from cobandit.web import WebConfig, create_app  # noqa: E402
 from cobandit.web.serving import address_of, bound_socket, prepare  # noqa: E402
 
+# A press that is short however busy the machine is: real keys may stay down long enough to repeat.
+TAP = """(keys) => {
+  for (const key of keys) {
+    for (const kind of ["keydown", "keyup"]) {
+      document.activeElement.dispatchEvent(new KeyboardEvent(kind, { key, bubbles: true, cancelable: true }));
+    }
+  }
+}"""
 PAPER = "() => getComputedStyle(document.body).backgroundColor"
 ROUNDS = "**/rounds*"
 
@@ -32,7 +40,6 @@ def small(name: str, new: str, **changes: Any) -> StudyDesign:
 
 DESIGNS = (
     small("burger", "shop", rounds=3),
-    small("burger", "hurry", rounds=3, limits={"warn_seconds": 1, "idle_seconds": 60}),
     small(
         "casino",
         "den",
@@ -40,6 +47,7 @@ DESIGNS = (
         episodes=2,
         practice={"agent": "very-naive-ucb", "options": {"exploration": 0.01}, "rounds": 30, "episodes": 1},
     ),
+    small("casino", "hall", rounds=5000, episodes=1, practice=None),
     small("three-by-three", "tea", rounds=3),
 )
 RIGHT = {"shop": {"layers": 0, "simultaneous": 1, "sensor": 2}, "den": {"row": 0, "simultaneous": 1, "coins": 2}}
@@ -96,7 +104,7 @@ class Site:
         """The token of a new participant, by default brought to the first round."""
         body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": "en"} | more
         token = str(self.post(f"studies/{study}/participants", body)["token"])
-        kind = "den" if study == "den" else "shop"
+        kind = "den" if study in ("den", "hall") else "shop"
         answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT[kind]}
         while ready and (step := self.state(token)["step"]["id"]) in answers:
             self.post(f"participants/{token}/answers/{step}", {"answers": answers[step]})
@@ -169,6 +177,11 @@ def unsent(page: Any, n: int) -> None:
 def pulled(page: Any, n: int) -> None:
     """Wait until so many pulls of a casino are shown."""
     expect(page.locator(".casino")).to_have_attribute("data-played", str(n))
+
+
+def tap(page: Any, *keys: str) -> None:
+    """Press keys shortly, one after the other."""
+    page.evaluate(TAP, keys)
 
 
 def choose(page: Any, arm: int) -> None:
@@ -262,8 +275,6 @@ class TestWholeStudies:
         press("Tab", "Tab", "Space", "Tab", "ArrowDown", "Tab", "ArrowUp", "Tab", "Enter")
         at(page, "episode-0")
         press("ArrowUp", "s", "ArrowDown")
-        pulled(page, 3)
-        assert counted(page) == 3, "a short press is one pull"
         page.keyboard.down("w")
         at(page, "rest-1")
         page.keyboard.up("w")
@@ -280,6 +291,17 @@ class TestWholeStudies:
                 press("Tab", "Enter")
         at(page, "thanks")
         assert page.locator("#code").inner_text() == "DONE4242"
+
+    def test_a_short_press_is_one_pull_however_soon_the_next_one_comes(self, guest: Invite, site: Site) -> None:
+        token = site.someone("den")
+        page = at(guest().tab(f"/p/{token}"), "episode-0")
+        tap(page, "ArrowUp", "s", "ArrowDown")
+        pulled(page, 3)
+        unsent(page, 0)
+        state = site.state(token)["episode"]
+        pulls = {tuple(one["arms"]): one["good"] + one["bad"] for one in state["counts"]}
+        assert counted(page) == 3 == state["played"]
+        assert (pulls[0, 0] + pulls[0, 1], pulls[1, 0] + pulls[1, 1]) == (1, 2)
 
     def test_a_grid_with_labels_of_its_own(self, guest: Invite, site: Site) -> None:
         page = at(guest().tab(f"/p/{site.someone('tea')}"), "episode-0")
@@ -340,9 +362,9 @@ class TestNothingLostNothingDoubled:
             route.abort()
 
         page.route(ROUNDS, swallow)
-        page.keyboard.press("ArrowUp")
+        tap(page, "ArrowUp")
         pulled(page, 1)
-        page.keyboard.press("ArrowDown")
+        tap(page, "ArrowDown")
         pulled(page, 2)
         assert lost == [1]
         assert counted(page) == 2 == site.state(token)["episode"]["played"]
@@ -354,7 +376,7 @@ class TestNothingLostNothingDoubled:
         visitor.context.set_offline(True)
         page.get_by_text("Connection lost: your choices are kept").wait_for()
         for n, key in enumerate(("ArrowUp", "ArrowDown", "ArrowUp"), 1):
-            page.keyboard.press(key)
+            tap(page, key)
             unsent(page, n)
         assert counted(page) == 0, "no outcome is shown that did not come from the server"
         visitor.context.set_offline(False)
@@ -621,7 +643,7 @@ class TestForEverybody:
         assert bar.get_attribute("aria-valuetext") == "4 of 8 steps done"
 
     def test_touch_repeats_while_it_is_held(self, guest: Invite, site: Site, until: Until) -> None:
-        token = site.someone("den")
+        token = site.someone("hall")  # where it does not matter how late the hand goes up
         page = at(guest().tab(f"/p/{token}"), "episode-0")
         page.locator(".row-button").nth(1).hover()
         page.mouse.down()
@@ -634,7 +656,11 @@ class TestForEverybody:
         assert pulls[1, 0] + pulls[1, 1] == state["episode"]["played"] >= 4
 
     def test_somebody_who_does_nothing_is_asked(self, guest: Invite, site: Site) -> None:
-        page = at(guest().tab(f"/p/{site.someone('hurry')}"), "episode-0")
+        page = guest().tab()
+        page.clock.install()
+        page.goto(f"{site.address}/p/{site.someone('shop')}")
+        at(page, "episode-0")
+        page.clock.fast_forward("10:00")
         page.get_by_role("dialog").get_by_role("button", name="Yes, I am here").click()
         page.get_by_role("dialog").wait_for(state="detached")
         choose(page, 0)
