@@ -166,7 +166,7 @@ class Site:
 
     def client(self, **options: Any) -> httpx.Client:
         """A browser of its own: no cookies, no connection shared."""
-        made = httpx.Client(base_url=self.url, timeout=30, trust_env=False, verify=False, **options)
+        made = httpx.Client(base_url=self.url, timeout=servers.PATIENCE, trust_env=False, verify=False, **options)
         self._clients.append(made)
         return made
 
@@ -244,6 +244,21 @@ def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
     """The same for a whole file of tests, which must not mind what the others leave behind."""
     with _opened() as start:
         yield start(f"sqlite:///{tmp_path_factory.mktemp('shared') / 'studies.sqlite'}", SHORT, demo=True)
+
+
+@pytest.fixture
+def ask() -> Iterator[httpx.Client]:
+    """A client for whole addresses on this machine: patient, and through no proxy."""
+    with httpx.Client(timeout=servers.PATIENCE, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def kept_port() -> Iterator[Any]:
+    """A port for a server that is yet to come."""
+    made = servers.KeptPort()
+    yield made
+    made.close()
 
 
 @pytest.fixture

@@ -37,18 +37,30 @@ SCRIPT = (
     "from cobandit.web.serving import bound_socket, serve\n"
     "serve(WebConfig.from_environment(), bound_socket('127.0.0.1', int(sys.argv[1])), int(sys.argv[2]))\n"
 )
-STARTING_SECONDS = 60
+PATIENCE = 60
+"""Seconds after which a server counts as stuck, at its start or at its end; a busy machine is no fault."""
 
 
 class NoPostgreSQL(Exception):
     """None of the three ways leads to a PostgreSQL server."""
 
 
-def free_port() -> int:
-    """A port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+class KeptPort:
+    """A free port of 127.0.0.1, for a server that is yet to come, or that comes back.
+
+    Until it is closed, the system gives the port to nobody who asks for any free one; other tests do so all the time.
+    """
+
+    def __init__(self) -> None:
+        self._socket = socket.socket()
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._socket.bind(("127.0.0.1", 0))
+        self.number = int(self._socket.getsockname()[1])
+        if sys.platform != "linux":  # elsewhere no other socket can be bound beside one that only keeps the place
+            self.close()
+
+    def close(self) -> None:
+        self._socket.close()
 
 
 def _processes() -> Iterator[tuple[int, int, str]]:
@@ -69,11 +81,15 @@ def _processes() -> Iterator[tuple[int, int, str]]:
 class StudyServer:
     """A server as `cobandit study serve` runs it, which can be killed and started again at the same port."""
 
-    def __init__(self, config: WebConfig, workers: int = 1, port: int | None = None) -> None:
+    def __init__(self, config: WebConfig, workers: int = 1) -> None:
         self.config, self.workers = config, workers
-        self.port = free_port() if port is None else port
+        self._port = KeptPort()
         self.starts = 0
         self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def port(self) -> int:
+        return self._port.number
 
     @property
     def url(self) -> str:
@@ -90,13 +106,13 @@ class StudyServer:
         command = [sys.executable, "-c", SCRIPT, str(self.port), str(self.workers)]
         self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
         self.starts += 1
-        deadline = time.monotonic() + STARTING_SECONDS
+        deadline = time.monotonic() + PATIENCE
         while not self.answers():
             if self._process.poll() is not None:
                 raise RuntimeError(f"The server ended with {self._process.returncode} before it answered.")
             if time.monotonic() > deadline:
                 self.stop()
-                raise RuntimeError(f"The server did not answer within {STARTING_SECONDS} s.")
+                raise RuntimeError(f"The server did not answer within {PATIENCE} s.")
             time.sleep(0.02)
         return self
 
@@ -129,10 +145,11 @@ class StudyServer:
         if self._process is not None and self._process.poll() is None:
             self._process.terminate()
             try:
-                self._process.wait(20)
+                self._process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
+        self._port.close()
 
 
 @contextlib.contextmanager
@@ -187,7 +204,7 @@ def _own_cluster(programs: Path, safe: bool) -> Iterator[str]:
     folder = Path(tempfile.mkdtemp(prefix="cobandit-pg-"))
     if user:
         shutil.chown(folder, "postgres", "postgres")
-    data, port = folder / "data", free_port()
+    data, port = folder / "data", KeptPort()
 
     def run(program: str, *arguments: str) -> None:
         command = [*user, str(programs / program), *arguments]
@@ -197,7 +214,7 @@ def _own_cluster(programs: Path, safe: bool) -> Iterator[str]:
             more = log.read_text() if log.exists() else ""
             raise RuntimeError(f"{program} failed: {done.stdout}{more}")
 
-    settings = f"-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=100"
+    settings = f"-p {port.number} -k {folder} -c listen_addresses=127.0.0.1 -c max_connections=100"
     if not safe:
         settings += " -c fsync=off -c full_page_writes=off"
     try:
@@ -205,10 +222,11 @@ def _own_cluster(programs: Path, safe: bool) -> Iterator[str]:
         # Its output goes to a file: a server that holds our pipe would keep subprocess waiting.
         run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-o", settings, "-w", "-t", "60", "start")
         try:
-            yield f"postgresql://postgres@127.0.0.1:{port}/postgres"
+            yield f"postgresql://postgres@127.0.0.1:{port.number}/postgres"
         finally:
             run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
     finally:
+        port.close()
         shutil.rmtree(folder, ignore_errors=True)
 
 

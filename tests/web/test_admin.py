@@ -466,13 +466,10 @@ def test_links_that_cannot_be_made(shared_site: Any, shared_admin: httpx.Client,
     assert shared_site.query("SELECT count(*) FROM participants") == [(0,)]
 
 
-def test_links_carry_the_public_address(short_sqlite: str) -> None:
-    with (
-        running(WebConfig(short_sqlite, public_url="https://lab.example/")) as url,
-        httpx.Client(base_url=url) as client,
-    ):
-        token = client.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
-        made = client.post(f"{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
+def test_links_carry_the_public_address(short_sqlite: str, ask: httpx.Client) -> None:
+    with running(WebConfig(short_sqlite, public_url="https://lab.example/")) as url:
+        token = ask.post(f"{url}/api/admin/login", json={"password": PASSWORD}).json()["token"]
+        made = ask.post(f"{url}{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
         assert made.json()[0]["url"].startswith("https://lab.example/p/")
 
 
@@ -662,23 +659,26 @@ def test_the_stream_ends_and_goes_on_where_it_was(
     site: Any, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("cobandit.web.routes.admin.PULSE_SECONDS", 0.02)
-    monkeypatch.setattr("cobandit.web.routes.admin.STREAM_SECONDS", 0.2)
-    [latest] = ticks(admin)
+    heard = ticks(admin)
+    latest = next(heard)
+    heard.close()
+    monkeypatch.setattr("cobandit.web.routes.admin.STREAM_SECONDS", 0.2)  # short, now that nothing has to come in time
     assert list(ticks(admin, {"last-event-id": latest})) == []
     problem(admin.get("/api/admin/studies/99/stream"), 404, "not-found")
 
 
 @pytest.mark.slow
 def test_an_open_stream_does_not_hold_up_the_end(
-    start_server: Callable[..., Any], short_sqlite: str, site: Any
+    start_server: Callable[..., Any], short_sqlite: str, site: Any, ask: httpx.Client
 ) -> None:
     server = start_server(WebConfig(short_sqlite))
-    with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {site.login()}"}) as client:
-        heard = ticks(client)
-        next(heard)
-        server.stop()
-        assert server._process.returncode in (0, -15)
-        assert list(heard) == []  # the answer was ended in order, not cut off
+    ask.base_url = server.url
+    ask.headers["authorization"] = f"Bearer {site.login()}"
+    heard = ticks(ask)
+    next(heard)
+    server.stop()
+    assert server._process.returncode in (0, -15)
+    assert list(heard) == []  # the answer was ended in order, not cut off
 
 
 # What goes wrong

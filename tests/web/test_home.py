@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import httpx
 import pytest
 
 from cobandit.web.config import WebConfig
 from cobandit.web.serving import running
 
 
-def test_leads_to_study_demo_and_researcher(site):
-    page = httpx.get(site.url, headers={"accept": "text/html"}).text
+def test_leads_to_study_demo_and_researcher(site, ask):
+    page = ask.get(site.url, headers={"accept": "text/html"}).text
     for link in ("/s/short", "/admin", "/openapi.json"):
         assert f'href="{link}"' in page
     assert "demo=1" not in page
 
 
-def test_a_demo_is_offered_where_there_is_one(open_site, short_sqlite):
+def test_a_demo_is_offered_where_there_is_one(open_site, short_sqlite, ask):
     site = open_site(short_sqlite, demo=True)
-    assert 'href="/s/short?demo=1"' in httpx.get(site.url).text
+    assert 'href="/s/short?demo=1"' in ask.get(site.url).text
 
 
 @pytest.fixture
@@ -32,22 +31,22 @@ def reported(short_sqlite, tmp_path):
         yield url
 
 
-def test_the_report_and_its_figures(reported):
-    assert 'href="/report"' in httpx.get(reported).text
-    answer = httpx.get(f"{reported}/report", follow_redirects=True)
+def test_the_report_and_its_figures(reported, ask):
+    assert 'href="/report"' in ask.get(reported).text
+    answer = ask.get(f"{reported}/report", follow_redirects=True)
     assert "found" in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
-    assert httpx.get(f"{reported}/report/figures/sim0-left.svg").text == "<svg/>"
+    assert ask.get(f"{reported}/report/figures/sim0-left.svg").text == "<svg/>"
 
 
 @pytest.mark.parametrize(
     "path", ["manifest.json", "figures/../manifest.json", "%2e%2e/made/manifest.json", "figures/none.pdf", "figures/"]
 )
-def test_nothing_else_of_the_folder(reported, path):
-    assert httpx.get(f"{reported}/report/{path}").status_code == 404
+def test_nothing_else_of_the_folder(reported, ask, path):
+    assert ask.get(f"{reported}/report/{path}").status_code == 404
 
 
-def test_no_report(site):
-    answer = httpx.get(f"{site.url}/report/")
+def test_no_report(site, ask):
+    answer = ask.get(f"{site.url}/report/")
     assert answer.status_code == 404
     assert "cobandit reproduce" in answer.json()["message"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -55,9 +57,9 @@ class TestPassword:
         with pytest.raises(InvalidInput, match="at least 8"):
             prepare(sqlite, [], password="short")
 
-    def test_many_guesses_at_once_are_not_let_through(self, site: Any) -> None:
+    def test_many_guesses_at_once_are_not_let_through(self, site: Any, ask: httpx.Client) -> None:
         def guess(number: int) -> int:
-            return httpx.post(f"{site.url}/api/admin/login", json={"password": f"guess-{number}"}).status_code
+            return ask.post(f"{site.url}/api/admin/login", json={"password": f"guess-{number}"}).status_code
 
         with ThreadPoolExecutor(20) as pool:
             answers = list(pool.map(guess, range(FAILURES_ALLOWED + 10)))
@@ -121,6 +123,17 @@ def test_a_port_that_is_taken() -> None:
         port = first.getsockname()[1]
         with pytest.raises(InvalidInput, match=f"port {port}.*--port"):
             bound_socket("127.0.0.1", port)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux lets a port be kept for somebody")
+def test_a_port_that_is_kept_for_a_server(kept_port: Any) -> None:
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind(("127.0.0.1", kept_port.number))
+    for _ in range(2):  # a server may go away and come back
+        with pytest.raises(ConnectionRefusedError):
+            socket.create_connection(("127.0.0.1", kept_port.number))
+        with bound_socket("127.0.0.1", kept_port.number) as listening:
+            socket.create_connection(listening.getsockname(), timeout=60).close()
 
 
 @pytest.mark.parametrize(
