@@ -23,7 +23,7 @@ lint: $(READY)  ## style, types and the directions of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-bench: $(READY)  ## speed and memory, as ratios measured in one run
+bench: $(READY)  ## speed and memory beside the version before, measured in one run
 	$(BIN)/python -m benchmarks
 
 faults: $(READY)  ## a study under 300 random faults: nothing acknowledged may be lost or doubled

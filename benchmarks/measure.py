@@ -1,42 +1,174 @@
-"""How things are measured here: the best of several tries, side by side, so that ratios mean something."""
+"""How things are measured here: in fresh processes, this version and the one before in turn, so that ratios hold."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
+import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import cobandit as cb
+from benchmarks import before
+from benchmarks.probe import MATRIX, OBSERVABILITY, best_of, clock_for
 
-TRIES = 5
+NOW = before.ROOT / "src"
+PROBE = Path(__file__).with_name("probe.py")
 COMPILERS = ("cc", "gcc", "clang")
+FLAGS = ("-O3", "-march=native", "-shared", "-fPIC")
 
 
-def best_of(work: Callable[[], float], tries: int = TRIES) -> float:
-    """The smallest of several measurements: what is left when nothing else disturbs."""
-    return min(work() for _ in range(tries))
+@dataclass(frozen=True)
+class Spent:
+    """What a process printed and cost; CPU seconds are user and system, its own children included."""
+
+    printed: str
+    cpu: float
+    wall: float
 
 
-def nanoseconds(
-    problem: cb.Problem, team: cb.Team, horizon: int, runs: int, threads: int = 1, engine: str = "fast"
-) -> float:
-    """Nanoseconds a round of a whole `simulate` call, kernels compiled beforehand."""
+@dataclass(frozen=True)
+class Pair:
+    """One figure of this version and of the version before, where there is one."""
 
-    def once() -> float:
+    now: float
+    before: float | None = None
+
+    def over(self, other: Pair | float) -> Pair:
+        """Both figures as ratios to another's."""
+        below = other if isinstance(other, Pair) else Pair(other, other)
+        missing = self.before is None or below.before is None
+        return Pair(self.now / below.now, None if missing else self.before / below.before)
+
+
+def versions() -> list[Path]:
+    """The source of this version, and of the one before where it is to be had."""
+    earlier = before.source()
+    return [NOW] if earlier is None else [NOW, earlier]
+
+
+def each(measure: Callable[[Path], float]) -> Pair:
+    """The same measurement of both versions, one right after the other."""
+    return Pair(*(measure(source) for source in versions()))
+
+
+def environment(source: Path, **more: str) -> dict[str, str]:
+    """This environment, with that source in front of whatever is installed."""
+    return os.environ | {"PYTHONPATH": str(source)} | more
+
+
+def spend(command: list[str], env: dict[str, str]) -> Spent:
+    """Run a command to its end."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         start = time.perf_counter()
-        cb.simulate(problem, team, horizon, runs, 0, engine=engine, threads=threads)
-        return (time.perf_counter() - start) / (horizon * runs) * 1e9
+        process = subprocess.Popen(command, stdout=out, stderr=err, env=env)
+        _, status, usage = os.wait4(process.pid, 0)  # unlike getrusage of all children, this one's cost alone
+        wall = time.perf_counter() - start
+        process.returncode = os.waitstatus_to_exitcode(status)
+        for stream in (out, err):
+            stream.seek(0)
+        if process.returncode:
+            raise RuntimeError(f"{' '.join(command)} failed:\n{err.read().decode()}")
+        return Spent(out.read().decode(), usage.ru_utime + usage.ru_stime, wall)
 
-    once()
-    return best_of(once)
+
+def probe(source: Path, what: str, cache: str | None = None, **order: Any) -> tuple[Any, Spent]:
+    """What `probe.py` finds with that source, and what its process cost."""
+    env = environment(source) if cache is None else environment(source, NUMBA_CACHE_DIR=cache)
+    spent = spend([sys.executable, "-P", str(PROBE), json.dumps({"what": what, **order})], env)
+    told = json.loads(spent.printed)
+    if not Path(told["package"]).is_relative_to(source):
+        raise RuntimeError(f"{told['package']} was measured, not {source}.")
+    return told["answer"], spent
+
+
+def both(what: str, **order: Any) -> Pair:
+    """One number of `probe.py` for both versions."""
+    return each(lambda source: probe(source, what, **order)[0])
+
+
+def first_results(team: list[Any], horizon: int, runs: int) -> tuple[Pair, Pair]:
+    """CPU seconds to a first result with nothing compiled, and again in a second process that finds it compiled."""
+    cold, warm = [], []
+    for source in versions():
+        with tempfile.TemporaryDirectory() as cache:
+            order = {"team": team, "horizon": horizon, "runs": runs}
+            cold.append(probe(source, "first_result", cache, **order)[1].cpu)
+            warm.append(best_of(lambda s=source, c=cache, o=order: probe(s, "first_result", c, **o)[1].cpu, 3))
+    return Pair(*cold), Pair(*warm)
+
+
+def command_seconds(arguments: list[str]) -> Pair:
+    """Seconds from starting a command to its end, the best of five."""
+
+    def one(source: Path) -> float:
+        command = [sys.executable, "-m", "cobandit", *arguments]
+        spend(command, environment(source))
+        return best_of(lambda: spend(command, environment(source)).wall, 5)
+
+    return each(one)
+
+
+@dataclass(frozen=True)
+class FirstRun:
+    """``make run`` right after installing: CPU and wall seconds of its parts."""
+
+    cpu: float
+    compare: float
+    reproduce: float
+    page: float
+
+    @property
+    def wall(self) -> float:
+        """From the first command to the first page."""
+        return self.compare + self.reproduce + self.page
+
+
+def first_run(source: Path) -> FirstRun:
+    """The three commands of ``make run``, with nothing compiled, until the server answers its first page."""
+    with tempfile.TemporaryDirectory() as folder:
+        out, command = Path(folder), [sys.executable, "-m", "cobandit"]
+        env = environment(source, NUMBA_CACHE_DIR=str(out / "cache"))
+        compare = spend([*command, "compare", "--runs", "400", "--figure", str(out / "comparison.svg")], env)
+        reproduce = spend([*command, "reproduce", "--out", str(out / "reproduce")], env)
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        serve = ["study", "serve", "burger", "casino", "--demo", "--report", str(out / "reproduce")]
+        serve += ["--database", f"sqlite:///{out / 'studies.sqlite'}", "--port", str(port)]
+        with (out / "served.txt").open("wb") as log:
+            start = time.perf_counter()
+            server = subprocess.Popen([*command, *serve], env=env, stdout=log, stderr=log)
+            try:
+                page = _answered(f"http://127.0.0.1:{port}/", server) - start
+            finally:
+                server.terminate()
+                server.wait(30)
+    return FirstRun(compare.cpu + reproduce.cpu, compare.wall, reproduce.wall, page)
+
+
+def _answered(url: str, server: subprocess.Popen[bytes], patience: float = 120.0) -> float:
+    """When the server answered."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    until = time.perf_counter() + patience
+    while server.poll() is None and time.perf_counter() < until:
+        with contextlib.suppress(urllib.error.URLError, ConnectionError), opener.open(url, timeout=10) as page:
+            page.read()
+            return time.perf_counter()
+        time.sleep(0.02)
+    raise RuntimeError(f"Nobody answered at {url}.")
 
 
 def c_nanoseconds(horizon: int, runs: int, window: int = 25) -> float | None:
@@ -47,16 +179,17 @@ def c_nanoseconds(horizon: int, runs: int, window: int = 25) -> float | None:
     with tempfile.TemporaryDirectory() as folder:
         library = Path(folder) / "loop.so"
         source = Path(__file__).with_name("loop.c")
-        flags = ["-O3", "-march=native", "-shared", "-fPIC"]
-        subprocess.run([compiler, *flags, "-o", str(library), str(source), "-lm"], check=True)
+        subprocess.run([compiler, *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
         play = ctypes.CDLL(str(library)).play
-    means, sight, regret = np.array([0.8, 0.4, 0.2, 0.6]), np.array([1.0, 0.5]), np.zeros(runs)
+    means, sight, regret = np.array(MATRIX).ravel(), np.array(OBSERVABILITY), np.zeros(runs)
 
     def pointer(array: np.ndarray) -> ctypes.c_void_p:
         return ctypes.c_void_p(array.ctypes.data)
 
+    clock = clock_for(wall=False)
+
     def once() -> float:
-        start = time.perf_counter()
+        start = clock()
         play(
             pointer(means),
             pointer(sight),
@@ -67,79 +200,6 @@ def c_nanoseconds(horizon: int, runs: int, window: int = 25) -> float | None:
             ctypes.c_uint64(1),
             pointer(regret),
         )
-        return (time.perf_counter() - start) / (horizon * runs) * 1e9
+        return (clock() - start) / (horizon * runs) * 1e9
 
-    return best_of(once)
-
-
-def wall_seconds(arguments: list[str]) -> float:
-    """Seconds from starting a command to its end."""
-
-    def once() -> float:
-        start = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "cobandit", *arguments], check=True, capture_output=True)
-        return time.perf_counter() - start
-
-    once()
-    return best_of(once)
-
-
-def peak_megabytes(horizon: int) -> float:
-    """Peak memory of a process that plays 20,000 runs of so many rounds with 100 checkpoints."""
-    script = (
-        "import cobandit as cb, resource\n"
-        "problem = cb.Problem.bernoulli([[.8, .4], [.2, .6]], observability=[1.0, 0.5])\n"
-        f"cb.simulate(problem, cb.Team.of('partner-aware-ucb'), {horizon}, 20_000, 0)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
-    unit = 1024 if sys.platform != "darwin" else 1024 * 1024
-    return int(done.stdout) * (unit / 1024) / 1024
-
-
-def engine_seconds(name: str, runs: int) -> float:
-    """Seconds that all curves of a panel take, one after another, on two threads."""
-    from cobandit.experiments.figures import panel
-
-    found = panel(name)
-    return sum(
-        cb.simulate(curve.problem, curve.team, found.horizon, runs, 0, threads=2).seconds for curve in found.curves
-    )
-
-
-def power_seconds(simulations: int, participants: int) -> float:
-    """Seconds of so many simulated burger studies on two threads, planned tests included, kernels compiled."""
-    from cobandit.studies.analysis.power import power_analysis, read_population
-
-    people = read_population("softmax:0.5,win-stay-lose-shift:0.3,knowledge-gradient:0.2")
-
-    def once() -> float:
-        return power_analysis("burger", people, (participants,), simulations, 0, threads=2).seconds
-
-    power_analysis("burger", people, (participants,), 10, 0, threads=2)
-    return best_of(once, 3)
-
-
-def reproduce_seconds() -> dict[str, float]:
-    """Seconds of each stage of ``cobandit reproduce`` at its default size, kernels on disk."""
-    from cobandit.experiments import Processes, Settings, run
-    from cobandit.experiments.figures import PANELS, THEORY, panel
-    from cobandit.report.figures import write_all_figures
-    from cobandit.report.page import write_page
-
-    stages: dict[str, float] = {}
-
-    def timed(stage: str, work: Callable[[], Any]) -> Any:
-        start = time.perf_counter()
-        value = work()
-        stages[stage] = time.perf_counter() - start
-        return value
-
-    with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder)
-        panels = [panel(name) for name in (*PANELS, THEORY)]
-        results = timed("play and store", lambda: run(panels, Settings(), out, Processes(2)))
-        timed("judge", lambda: [result.verdicts for result in results])
-        timed("figures", lambda: write_all_figures(results, out / "figures"))
-        timed("page", lambda: write_page(results, out, {"title": "benchmark", "executor": "processes"}))
-    return stages
+    return best_of(once, 5)
