@@ -57,18 +57,22 @@ class Stubborn(Steady):
         {0: "as agreed"}[team_action[self.briefing.agent - 1]]
 
 
-class SelfMade(Steady):
-    """Does not call super().reset."""
+class Meddler(Steady):
+    """Draws from a stream of its own making."""
 
     def reset(self, briefing, rng):
-        self.briefing = briefing
-        self.paid = [0.0] * briefing.own_arms
+        super().reset(briefing, rng)
+        self.rng = np.random.default_rng(0)
 
 
 class Hasty(Steady):
     def observe(self, team_action, reward):
         super().observe(team_action, reward)
         self.round += 1
+
+
+class Timeless(Steady):
+    round = 1
 
 
 class Seer(Steady):
@@ -229,8 +233,9 @@ BROKEN = [
     (Impatient, "legal arms", "told a reward of None (nothing was seen)"),
     (Impatient, "legal arms", "missed-known observation"),
     (Stubborn, "legal arms", "raised KeyError (1) in observe in round"),
-    (SelfMade, "legal arms", "must call super().reset(briefing, rng) first"),
-    (Hasty, "legal arms", "set its round to 2 in round 1; the engine moves self.round on"),
+    (Meddler, "legal arms", "must leave self.briefing, self.rng and self.round as they came"),
+    (Hasty, "legal arms", "had its round set to 2 in round 1; the number of the round moves on by itself"),
+    (Timeless, "rounds move on", "is at round 1 after observe in round 1 as agent 0 with rank 0 (2x2 arms, missed"),
     (Seer, "legal arms", "foresaw arm 7 of agent 1 in round 1"),
     (Nostalgic, "reset forgets", "after a reset plays otherwise than when new"),
     (Loner, "clone is independent", "returns itself from clone()"),
@@ -288,6 +293,30 @@ class TestSteady(AgentContract):
 
     def make(self):
         return Steady()
+
+
+class SelfMade(Agent):
+    """Calls no method of Agent: its reset, choose and observe are all its own, down to the round."""
+
+    def reset(self, briefing, rng):
+        self.briefing = briefing
+        self.round = 1
+        self.paid = [0.0] * briefing.own_arms
+
+    def choose(self):
+        return (self.paid.index(max(self.paid)) + self.round) % self.briefing.own_arms
+
+    def observe(self, team_action, reward):
+        self.paid[team_action[self.briefing.agent]] += (0.0 if reward is None else reward) - 0.5
+
+
+class TestSelfMade(AgentContract):
+    """What Agent does, it does for agents that never call it."""
+
+    horizon = 24
+
+    def make(self):
+        return SelfMade()
 
 
 class TestForSomeSettingsOnly(AgentContract):

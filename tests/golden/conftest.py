@@ -104,7 +104,6 @@ def play(
             team_action = list(others) if isinstance(others, tuple) else [others]
             team_action.insert(place, own[-1])
             agent.observe(tuple(team_action), seen[t - 1])
-            agent.round += 1
     return own
 
 
@@ -130,7 +129,6 @@ def play_joint(
         rng.finish()
         if t <= len(seen):
             controller.observe(actions[-1], seen[t - 1])
-            controller.round += 1
     return actions
 
 

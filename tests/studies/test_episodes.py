@@ -167,7 +167,6 @@ class TestWarmStart:
             assert (stored.arm_0, stored.arm_1, stored.reward, stored.seen_1) == (*action, reward, seen[1])
             for agent, saw in ((one, seen[0]), (two, seen[1])):
                 agent.observe(action, saw)
-                agent.round += 1
 
     def test_sight_counts_all_rounds_from_one(self, monkeypatch):
         rounds, see = [], cb.Missed.see

@@ -90,7 +90,6 @@ def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> No
         for t in range(1, episode_plan.rounds + 1):
             r = episode.play(t, int(person.choose()))
             person.observe((r.arm_0, r.arm_1), r.seen_0)
-            person.round += 1
             made.append((index, t, r.arm_0, r.arm_1, r.reward))
     assert [row[1:6] for row in played(site)] == made
     assert result.good == sum(row[4] for row in made)

@@ -1,4 +1,4 @@
-"""What an agent is: the contract between any agent and the engines.
+"""What an agent is: the contract between any agent and whoever drives it.
 
 An agent knows what the paper lets it know: the sizes of the problem, the roles, the horizon, every past team
 action and its own seen rewards. `Briefing` carries the first three; `observe` brings the rest, round by round.
@@ -15,8 +15,9 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from cobandit.checks import Check, shown
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.agents import guards
+from cobandit.checks import MOST, Check, is_list, one_per_agent, shown, whole
+from cobandit.errors import AgentError, InvalidInput, UnknownName
 from cobandit.problem.means import Tensor
 
 T = TypeVar("T")
@@ -53,6 +54,31 @@ class Briefing:
     means: Tensor | None = None
     best_observer: int = -1
 
+    def __post_init__(self) -> None:
+        arms = one_per_agent("arms", self.arms, None, whole(1, MOST))
+        agents = len(arms)
+        if not agents:
+            raise InvalidInput("arms is empty; the number of arms of each agent is needed.")
+        ranks = one_per_agent("ranks", self.ranks, agents, whole(0, agents - 1))
+        if len(set(ranks)) != agents:
+            span = f"from 0 (the leader) to {agents - 1}"
+            raise InvalidInput(f"ranks is {shown(ranks)}; each rank {span} is needed once.")
+        checked = {
+            "agent": whole(0, agents - 1)("agent", self.agent),
+            "arms": arms,
+            "ranks": ranks,
+            "horizon": whole(1, MOST)("horizon", self.horizon),
+            "best_observer": whole(-1, agents - 1)("best_observer", self.best_observer),
+        }
+        if not isinstance(self.binary, (bool, np.bool_)):
+            raise InvalidInput(f"binary is {shown(self.binary)}; True (rewards of 0 and 1) or False is needed.")
+        if not isinstance(self.observation, str):
+            raise InvalidInput(f"observation is {shown(self.observation)}; the name of an observation model is needed.")
+        if self.means is not None and getattr(self.means, "shape", None) != arms:
+            raise InvalidInput(f"means is {shown(self.means)}; an array of shape {arms} or None is needed.")
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
+
     @property
     def own_arms(self) -> int:
         """The number of the agent's own arms, |A_i|."""
@@ -72,12 +98,18 @@ class Briefing:
 
 @dataclass
 class _Player:
-    """What agents and joint controllers share: options, a registry name, reset and clone."""
+    """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone."""
 
     name: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     oracle: ClassVar[bool] = False
     compiled: ClassVar[Any] = ""
+
+    _current_round = 0  # until the first reset
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        guards.put_on(cls)
 
     def __post_init__(self) -> None:
         for spec in fields(self):
@@ -121,9 +153,36 @@ class _Player:
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Forget everything and get ready for a new run. Overriding it, call ``super().reset`` first."""
+        self._start(briefing, rng)
+
+    @property
+    def round(self) -> int:
+        """t, counted from 1 and moved on by every `observe`; 0 before the first `reset`."""
+        return self._current_round
+
+    @round.setter
+    def round(self, value: Any) -> None:
+        if guards.is_resetting(self) and value == 1:
+            return  # a reset that does by hand what this class has just done
+        raise AgentError(
+            f"{self} had its round set to {shown(value)} in round {self._current_round}; "
+            f"the number of the round moves on by itself with every observe, so leave that line out."
+        )
+
+    def _start(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        if not isinstance(briefing, Briefing):
+            raise InvalidInput(f"briefing is {shown(briefing)}; a cobandit.Briefing is needed.")
+        if not callable(getattr(rng, "random", None)):
+            raise InvalidInput(
+                f"rng is {shown(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
+            )
         self.briefing = briefing
         self.rng = rng
-        self.round = 1
+        self._current_round = 1
+
+    def _checked_seen(self, seen: Any) -> Any:
+        """What came as the reward of a round, made clean; an error of our own where it cannot be one."""
+        raise NotImplementedError
 
     @property
     def title(self) -> str:
@@ -140,7 +199,8 @@ class Agent(_Player, ABC):
     """One member of a team. A custom agent subclasses this and writes `choose` and `observe`.
 
     `reset` sets ``self.briefing`` (what it may know), ``self.rng`` (its own random stream) and
-    ``self.round`` (t, counted from 1; the engine moves it on).
+    ``self.round`` (t, counted from 1; every `observe` moves it on). Whoever drives it, an engine or a loop of one's
+    own, calls `reset` once and then `choose` and `observe` in turn; what comes in is checked before the agent gets it.
     """
 
     @abstractmethod
@@ -159,6 +219,9 @@ class Agent(_Player, ABC):
         """The arms it foresaw in its latest choice, by agent; empty for agents that foresee nothing."""
         return MappingProxyType({})
 
+    def _checked_seen(self, seen: Any) -> float | None:
+        return guards.checked_reward("reward", seen, self.briefing.binary)
+
 
 @dataclass
 class Controller(_Player, ABC):
@@ -171,3 +234,17 @@ class Controller(_Player, ABC):
     @abstractmethod
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
         """Learn from the round just played: the team action and all agents' seen rewards."""
+
+    def _checked_seen(self, seen: Any) -> tuple[float | None, ...]:
+        agents = len(self.briefing.arms)
+        if not is_list(seen) or len(rewards := tuple(seen)) != agents:
+            raise InvalidInput(
+                f"rewards is {shown(seen)}; a tuple of {agents} rewards, what each agent saw, is needed."
+            )
+        binary = self.briefing.binary
+        return tuple(guards.checked_reward(f"rewards[{i}]", reward, binary) for i, reward in enumerate(rewards))
+
+
+def pass_over(player: _Player, rounds: int) -> None:
+    """Move a player on over rounds that it was told nothing about: only the number of its round changes."""
+    player._current_round += whole(0, MOST)("rounds", rounds)

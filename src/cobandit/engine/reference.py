@@ -55,10 +55,8 @@ class Match:
             outcome = self.environment.step(action)
             if self.controller is not None:
                 self.controller.observe(action, outcome.seen)
-                self.controller.round += 1
             for agent, seen in zip(self.agents, outcome.seen, strict=False):
                 agent.observe(action, seen)
-                agent.round += 1
             yield action, outcome
 
     def _tell_oracles(self) -> None:

@@ -216,7 +216,6 @@ class Episode:
             made = self._step(t, int(partner.choose()))
             self._warm.append(made)
             partner.observe((made.arm_0, made.arm_1), made.seen_0)
-            partner.round += 1
 
     def _decide(self) -> None:
         """The AI's move of the next round, before anybody knows the participant's."""
@@ -234,7 +233,6 @@ class Episode:
         made = Round(t, arm, partner_arm, reward, seen[PARTICIPANT], seen[AI], predicted, self._head).sealed
         self._head = made.hash
         self._ai.observe((arm, partner_arm), seen[AI])
-        self._ai.round += 1
         if t < self._total:
             self._decide()
         return made

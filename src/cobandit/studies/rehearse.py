@@ -49,7 +49,6 @@ def _played(episode: Episode, person: Agent) -> Episode:
     for t in range(1, plan.rounds + 1):
         made = episode.play(t, person.choose())
         person.observe((made.arm_0, made.arm_1), made.seen_0)
-        person.round += 1
     return episode
 
 

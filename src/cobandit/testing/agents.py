@@ -95,6 +95,10 @@ class AgentContract:
         """Whole numbers in range, at every place, in every rank, under every observation model."""
         self._check("legal arms")
 
+    def test_rounds_move_on(self) -> None:
+        """``self.round`` counts the rounds in a plain loop of `choose` and `observe`."""
+        self._check("rounds move on")
+
     def test_reset_forgets_everything(self) -> None:
         """A run after other runs is like the first."""
         self._check("reset forgets")
@@ -169,7 +173,7 @@ class _Play:
         if kept[0] is not self.briefing or kept[1] is not rng or kept[2] != 1:
             raise AgentError(
                 f"{self.name} does not keep its briefing, rng and round 1 on reset; "
-                f"its reset must call super().reset(briefing, rng) first."
+                f"its reset must leave self.briefing, self.rng and self.round as they came."
             )
 
     def advance(self, rounds: int) -> list[TeamAction]:
@@ -191,12 +195,6 @@ class _Play:
                 f"observe in round {t}" + (", told a reward of None (nothing was seen)" if silent else "")
             ):
                 self.player.observe(action, told)  # type: ignore[arg-type]
-            if self.player.round != t:
-                raise AgentError(
-                    f"{self.name} set its round to {shown(self.player.round)} in round {t}; "
-                    f"the engine moves self.round on, an agent only reads it."
-                )
-            self.player.round += 1
             self.arms.append(action if self.seat.joint else (action[self.seat.place],))
         return self.arms
 
@@ -311,6 +309,18 @@ def _legal_arms(player: Player, problems: Sequence[Problem], horizon: int, seed:
         bench.run()
 
 
+def _rounds_move_on(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
+    for bench in _some(_benches(player, problems, horizon, seed)):
+        play = bench.start()
+        for t in range(1, horizon + 1):
+            play.advance(1)
+            if play.player.round != t + 1:
+                raise AgentError(
+                    f"{player} is at round {shown(play.player.round)} after observe in round {t} {bench.seat}; "
+                    f"its round must be the one that Agent counts."
+                )
+
+
 def _reset_forgets(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
     needed = "reset must forget every run"
     benches = _some(_benches(player, problems, horizon, seed))
@@ -413,6 +423,7 @@ Rule = Callable[[Player, Sequence[Problem], int, int], None]
 
 RULES: dict[str, Rule] = {
     "legal arms": _legal_arms,
+    "rounds move on": _rounds_move_on,
     "reset forgets": _reset_forgets,
     "clone is independent": _clone_is_independent,
     "pickles in mid-run": _pickles_in_mid_run,

@@ -23,6 +23,7 @@ import httpx
 import numpy as np
 
 from cobandit.agents import Agent, Briefing
+from cobandit.agents.base import pass_over
 from cobandit.checks import MOST, one_of, real, whole
 from cobandit.engine.streams import checked_seed
 from cobandit.errors import CobanditError, InvalidInput
@@ -478,8 +479,8 @@ class _Bot:
             else:
                 raise BotsFailed(f"{self.result.label} cannot play round {t}: {_sentence(answer, status)}")
             if t > seen:
+                pass_over(person, t - seen - 1)
                 person.observe(tuple(made["arms"]), None if made["good"] is None else float(made["good"]))
-                person.round += t - seen
                 seen = t
             t += 1
 
