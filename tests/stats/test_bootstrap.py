@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 
-from cobandit.stats import mean_interval, ratio_interval
+from cobandit.stats import (
+    Moment,
+    Moments,
+    mean_interval,
+    ratio_interval,
+    streamed_mean_interval,
+    streamed_ratio_interval,
+)
 
 
 def test_the_mean_is_covered_as_often_as_promised() -> None:
@@ -44,3 +51,26 @@ def test_small_and_odd_samples() -> None:
     assert mean_interval(np.array([3.0]), 0.95, 0).low == -np.inf
     assert ratio_interval(np.zeros(5), np.zeros(5), 0.95, 0).high == np.inf
     assert mean_interval(np.full(9, 2.0), 0.95, 0).within(2.0, 2.0)
+
+
+def test_intervals_from_moments_are_those_of_the_rows() -> None:
+    rng = np.random.default_rng(6)
+    below = rng.pareto(2.5, 30_000) + 1.0
+    above = 1.7 * below + rng.pareto(2.2, 30_000)
+    moments = Moments(3)
+    moments.add(0, np.column_stack([above, below, above - below]))
+    columns = [moments.column(k) for k in range(3)]
+    for rows, streamed in (
+        (mean_interval(above, 0.95, 0), streamed_mean_interval(columns[0], 0.95)),
+        (ratio_interval(above, below, 0.95, 0), streamed_ratio_interval(*columns, 0.95)),
+    ):
+        for side in ("value", "low", "high"):
+            assert getattr(streamed, side) == pytest.approx(getattr(rows, side), rel=1e-10)
+
+
+def test_moments_of_small_and_odd_samples() -> None:
+    one, none = Moment(1, 3.0, 0.0), Moment(5, 0.0, 0.0)
+    assert streamed_mean_interval(one, 0.95).low == -np.inf
+    assert streamed_ratio_interval(one, one, Moment(1, 0.0, 0.0), 0.95).high == np.inf
+    assert streamed_ratio_interval(none, none, none, 0.95).high == np.inf
+    assert streamed_mean_interval(Moment(9, 2.0, 0.0), 0.95).within(2.0, 2.0)

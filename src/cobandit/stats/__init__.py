@@ -1,7 +1,13 @@
 """Pure functions on arrays."""
 
 from cobandit.stats.anova import rm_anova
-from cobandit.stats.bootstrap import Interval, mean_interval, ratio_interval
+from cobandit.stats.bootstrap import (
+    Interval,
+    mean_interval,
+    ratio_interval,
+    streamed_mean_interval,
+    streamed_ratio_interval,
+)
 from cobandit.stats.correction import adjusted, holm
 from cobandit.stats.crossover import crossover_model, order_effects
 from cobandit.stats.effects import hedges_correction, noncentrality_interval
@@ -11,6 +17,7 @@ from cobandit.stats.power import paired_t_p_values, welch_t_p_values, wilson_int
 from cobandit.stats.ranks import wilcoxon
 from cobandit.stats.reliability import cronbach_alpha
 from cobandit.stats.samples import describe
+from cobandit.stats.streaming import Moment, Moments, StreamedSummary, worth_streaming
 from cobandit.stats.summary import Summary, summarise
 from cobandit.stats.ttests import paired_t, welch_t
 
@@ -18,6 +25,9 @@ __all__ = [
     "Description",
     "Finding",
     "Interval",
+    "Moment",
+    "Moments",
+    "StreamedSummary",
     "Summary",
     "adjusted",
     "cronbach_alpha",
@@ -33,9 +43,12 @@ __all__ = [
     "paired_t_p_values",
     "ratio_interval",
     "rm_anova",
+    "streamed_mean_interval",
+    "streamed_ratio_interval",
     "summarise",
     "welch_t",
     "welch_t_p_values",
     "wilcoxon",
     "wilson_interval",
+    "worth_streaming",
 ]

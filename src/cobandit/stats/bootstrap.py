@@ -9,6 +9,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.stats.streaming import Moment
+
 RESAMPLES = 2_000
 MOST_RESAMPLED = 20_000
 """With more rows than this the mean of even a heavy tail is close to normal, and resampling would only cost time."""
@@ -54,6 +56,28 @@ def ratio_interval(above: NDArray[np.float64], below: NDArray[np.float64], level
     means = _resampled_means(np.column_stack([above, below]), seed)
     fine = means[:, 1] > 0.0
     return Interval(value, *_limits(means[fine, 0] / means[fine, 1], level))
+
+
+def streamed_mean_interval(sample: Moment, level: float) -> Interval:
+    """What `mean_interval` gives for many rows, from their moments alone."""
+    if sample.count < 2:
+        return Interval(sample.mean, -math.inf, math.inf)
+    reach = _quantile(level) * sample.se
+    return Interval(sample.mean, sample.mean - reach, sample.mean + reach)
+
+
+def streamed_ratio_interval(above: Moment, below: Moment, difference: Moment, level: float) -> Interval:
+    """What `ratio_interval` gives for many rows, from the moments of two paired samples and of their difference."""
+    if below.mean <= 0.0:
+        return Interval(math.nan, -math.inf, math.inf)
+    value = above.mean / below.mean
+    if above.count < 2:
+        return Interval(value, -math.inf, math.inf)
+    # Squared deviations of above - value * below; their products follow from those of the difference.
+    products = 0.5 * (above.squares + below.squares - difference.squares)
+    squares = max(0.0, above.squares - 2.0 * value * products + value * value * below.squares)
+    reach = _quantile(level) * Moment(above.count, 0.0, squares).se / below.mean
+    return Interval(value, value - reach, value + reach)
 
 
 def _quantile(level: float) -> float:
