@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from cobandit.errors import InvalidInput as InvalidInput
     from cobandit.errors import MissingExtra as MissingExtra
     from cobandit.errors import ModelError as ModelError
+    from cobandit.errors import RunsNotKept as RunsNotKept
     from cobandit.errors import TooLarge as TooLarge
     from cobandit.errors import UnknownName as UnknownName
     from cobandit.problem import Bernoulli as Bernoulli
@@ -95,6 +96,7 @@ _HOME = {
         "InvalidInput",
         "MissingExtra",
         "ModelError",
+        "RunsNotKept",
         "TooLarge",
         "UnknownName",
     ],

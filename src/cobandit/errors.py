@@ -7,6 +7,7 @@
     │   ├── UnknownName                  no such name; the nearest right one is offered
     │   └── TooLarge                     the sizes asked for cannot fit into this machine
     ├── MissingExtra (also ImportError)  an optional part is not installed; the command to get it
+    ├── RunsNotKept                      single runs of a result that keeps their summary
     ├── AgentError                       an agent broke the contract while playing
     └── ModelError                       a model of means, reward or observation gave what it must not give
 
@@ -70,6 +71,10 @@ def _rebuilt(kind: type[CobanditError], message: str) -> CobanditError:
     error = kind.__new__(kind)
     error.args = (message,)
     return error
+
+
+class RunsNotKept(CobanditError):
+    """Single runs were asked for where there were too many to keep them all; the message says how to get them."""
 
 
 class AgentError(CobanditError):

@@ -183,3 +183,21 @@ def test_only_data_on_stdout_of_the_program(program):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert strict(done.stdout)["runs"] == 6
+
+
+def test_runs_that_are_not_kept(run, tmp_path, monkeypatch: pytest.MonkeyPatch):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    words = (*SMALL, "--runs", "200", "--horizon", "5")
+    exact = run(*words).stdout
+    monkeypatch.setattr("cobandit.stats.streaming.KEPT_VALUES", 500)
+    monkeypatch.setattr("cobandit.stats.streaming.FEWEST_STREAMED", 50)
+    target = tmp_path / "runs.parquet"
+    done = run(*words, "--out", str(target))
+    assert done.exit_code == 0
+    assert "are within 0.4 %" in " ".join(done.stdout.split())
+    assert "are within" not in exact
+    assert parquet.read_table(target).num_rows == 1_000
+    assert strict(run(*words, "--format", "json").stdout)["keeps"] == "summary"
+    compared = run("compare", "--team", "naive-ucb", "--team", "optimal", *words[1:])
+    assert compared.exit_code == 0
+    assert "are within 0.4 %" in " ".join(compared.stdout.split())

@@ -113,6 +113,9 @@ def test_an_error_in_the_middle_ends_the_threads() -> None:
         ({"threads": 0}, "threads is 0"),
         ({"first_run": -1}, "first_run is -1"),
         ({"engine": "warp"}, "There is no engine 'warp'"),
+        ({"keep": "sumary"}, "There is no keep 'sumary'. Did you mean 'summary'"),
+        ({"keep": True}, "There is no keep True"),
+        ({"out": "runs.csv"}, r"ends in \.parquet"),
         ({"engine": "fats"}, "Did you mean 'fast'"),
         ({"checkpoints": 0}, "checkpoints is 0"),
         ({"checkpoints": []}, "at least one round, in ascending order"),
@@ -132,7 +135,7 @@ def test_bad_input_is_refused_before_any_work(changes: dict, message: str) -> No
 
 def test_sizes_that_cannot_fit_are_refused() -> None:
     with pytest.raises(cb.TooLarge, match=r"need about .* GiB; this machine has"):
-        cb.simulate(PROBLEM, TEAM, 2_000_000, 2_000_000_000, 0, checkpoints=1_000_000)
+        cb.simulate(PROBLEM, TEAM, 2_000_000, 2_000_000_000, 0, checkpoints=1_000_000, keep="runs")
     wide = cb.Problem.bernoulli("random", [1, 0.5], arms=(16_000, 16_000))
     with pytest.raises(cb.TooLarge):
         cb.simulate(wide, TEAM, 10, 1, 0, threads=64)
@@ -181,7 +184,7 @@ def test_a_result_that_cannot_be_kept(tmp_path, monkeypatch: pytest.MonkeyPatch)
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(parquet, "write_table", full)
+    monkeypatch.setattr(parquet.ParquetWriter, "write_table", full)
     with pytest.raises(OSError, match="No space left"):
         result.save(target)
     assert target.read_bytes() == b"what was there before"

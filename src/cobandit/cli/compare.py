@@ -122,7 +122,7 @@ def compare(
                     progress=progress(one.label),
                 )
             )
-    results.sort(key=lambda result: float(result.task_regret[:, -1].mean()))
+    results.sort(key=lambda result: result.summary().task_regret.mean[-1])
     if target is not None:
         comparison.draw_comparison(results, target, regret=regret)
     if style == "json":
@@ -151,9 +151,10 @@ def _checkpoints(horizon: Any) -> Any:
 
 def _growth(result: Result) -> float | None:
     """By how much the mean regret grows while the number of rounds doubles, from T/2 to T."""
-    means = result.task_regret.mean(axis=0)
-    halfway = means[list(result.checkpoints).index(-(-result.horizon // 2))]
-    return float(means[-1] / halfway) if halfway > 0.0 else None
+    summary = result.summary()
+    means = summary.task_regret.mean
+    halfway = means[summary.checkpoints.index(-(-result.horizon // 2))]
+    return means[-1] / halfway if halfway > 0.0 else None
 
 
 def _finals(result: Result, regret: str) -> tuple[float, float | None, float, float, float]:
@@ -184,6 +185,7 @@ def _plain(results: list[Result]) -> dict[str, Any]:
 
 def _print_table(results: list[Result], regret: str) -> None:
     from cobandit.cli.output import (
+        SUMMARISED,
         console,
         decimals_for,
         number,
@@ -223,3 +225,5 @@ def _print_table(results: list[Result], regret: str) -> None:
         paragraph(screen, f"Team regret (the paper's R, what the agents observe of the loss) is {factor}.")
     else:
         paragraph(screen, f"Team regret is the paper's R, what the agents observe of the loss: {factor}.")
+    if not first.keeps_runs:
+        paragraph(screen, SUMMARISED)

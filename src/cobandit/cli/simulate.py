@@ -66,8 +66,8 @@ def simulate(
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar
-    from cobandit.engine import result as results
     from cobandit.engine import simulation
+    from cobandit.engine.runs_file import checked_output
 
     style = shared.checked_format(format)
     problem = shared.problem_of(
@@ -90,7 +90,7 @@ def simulate(
         "discount": discount,
     }
     chosen = shared.teams_of([team or ["partner-aware-ucb"]], shared.agent_options(given, option))[0]
-    target = None if out is None else results.checked_output(out)
+    target = None if out is None else checked_output(out)
     with progress_bar(1) as progress:
         result = simulation.simulate(
             problem,
@@ -101,10 +101,9 @@ def simulate(
             engine=engine,
             threads=None if threads is None else parsing.value(threads),
             checkpoints=None if checkpoints is None else parsing.value(checkpoints),
+            out=target,
             progress=progress(chosen.label),
         )
-    if target is not None:
-        result.save(target)
     if style == "json":
         output.print_json({**result.provenance(), **result.summary().to_dict()})
     elif style == "csv":
@@ -127,6 +126,7 @@ def _print_csv(result: Result) -> None:
 
 def _print_table(result: Result) -> None:
     from cobandit.cli.output import (
+        SUMMARISED,
         console,
         decimals_for,
         number,
@@ -168,3 +168,5 @@ def _print_table(result: Result) -> None:
         "Task regret: what always playing the best team action would have earned more. Team regret (the paper's R): "
         f"the part of it that the agents observe, here {result.problem.team_factor:.3g} times the task regret.",
     )
+    if not result.keeps_runs:
+        paragraph(screen, SUMMARISED)

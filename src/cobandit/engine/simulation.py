@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,15 @@ from cobandit.agents.team import Team
 from cobandit.checks import MOST, one_of, shown, whole
 from cobandit.engine import reference
 from cobandit.engine.result import Result
+from cobandit.engine.runs_file import checked_output, runs_file
 from cobandit.engine.streams import MOST_RUNS, checked_seed
 from cobandit.errors import InvalidInput, MissingExtra, TooLarge
 from cobandit.problem import Problem
+from cobandit.stats import StreamedSummary, worth_streaming
+from cobandit.stats.streaming import batch_rows, batches
 
 ENGINES = ("auto", "fast", "reference")
+KEEPS = ("auto", "runs", "summary")
 DEFAULT_CHECKPOINTS = 100
 
 SMALL_JOB = 10_000
@@ -42,6 +47,8 @@ def simulate(
     threads: int | None = None,
     checkpoints: int | Sequence[int] | None = None,
     first_run: int = 0,
+    keep: str = "auto",
+    out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> Result:
     """Play ``runs`` independent runs of ``horizon`` rounds and keep their regret at the checkpoints.
@@ -52,6 +59,10 @@ def simulate(
     ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
     themselves. ``first_run`` numbers the first run, so a long job can be cut into pieces: runs 0-99 and
     100-199 together are runs 0-199. ``progress(done, runs)`` is called now and then.
+
+    ``keep`` says what the result holds: every run (``"runs"``), or a summary whose size does not grow with the number
+    of runs (``"summary"``). ``"auto"`` keeps up to four million numbers, runs x checkpoints, and the summary beyond.
+    ``out`` is a Parquet file that gets every run in either case, written while they are played.
     """
     if not isinstance(problem, Problem):
         raise InvalidInput(
@@ -66,7 +77,9 @@ def simulate(
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
-    _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers if chosen == "fast" else 1)
+    keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
+    target = None if out is None else checked_output(out)
+    _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers if chosen == "fast" else 1, keeps_runs)
 
     finished = 0
 
@@ -76,28 +89,64 @@ def simulate(
         if progress is not None:
             progress(finished, runs)
 
-    numbers = range(first_run, first_run + runs)
-    start = time.perf_counter()
     team_regrets = None if problem.steady_sight else np.zeros((runs, len(points)))
-    if chosen == "fast":
-        from cobandit.engine import fast
 
-        regrets = fast.run_regrets(problem, team, horizon, seed, numbers, points, workers, done)
-    else:
-        regrets = reference.run_regrets(problem, team, horizon, seed, numbers, points, done, team_regrets)
-    return Result(
-        problem=problem,
-        team=team,
-        horizon=horizon,
-        seed=seed,
-        first_run=first_run,
-        engine=chosen,
-        engine_reason=reason,
-        seconds=time.perf_counter() - start,
-        checkpoints=points,
-        task_regret=regrets,
-        summed_team_regret=team_regrets,
-    )
+    def play(numbers: range) -> NDArray[np.float64]:
+        if chosen == "fast":
+            from cobandit.engine import fast
+
+            return fast.run_regrets(problem, team, horizon, seed, numbers, points, workers, done)
+        return reference.run_regrets(problem, team, horizon, seed, numbers, points, done, team_regrets)
+
+    def result_of(kept: NDArray[np.float64] | StreamedSummary, seconds: float) -> Result:
+        return Result(
+            problem=problem,
+            team=team,
+            horizon=horizon,
+            seed=seed,
+            first_run=first_run,
+            runs=runs,
+            engine=chosen,
+            engine_reason=reason,
+            seconds=seconds,
+            checkpoints=points,
+            kept=kept,
+            summed_team_regret=team_regrets,
+        )
+
+    every = range(first_run, first_run + runs)
+    start = time.perf_counter()
+    if keeps_runs:
+        regrets = play(every)
+        result = result_of(regrets, time.perf_counter() - start)
+        if target is not None:
+            result.save(target)
+        return result
+    summary = StreamedSummary(len(points))
+    with ExitStack() as open_files:
+        write = None
+        if target is not None:
+            # The head of the file is written before the first run, so how long it will take is not known.
+            provenance = result_of(summary, math.nan).provenance() | {"keeps": "runs", "seconds": None}
+            write = open_files.enter_context(runs_file(target, points, problem.team_factor, provenance))
+        for numbers in batches(every, batch_rows(len(points))):
+            regrets = play(numbers)
+            summary.add(numbers.start, regrets)
+            if write is not None:
+                write(numbers.start, regrets)
+    return result_of(summary, time.perf_counter() - start)
+
+
+def keeps_every_run(keep: str, runs: int, points: int, problem: Problem) -> bool:
+    """Whether the result will hold every run."""
+    if not problem.steady_sight:
+        if keep == "summary":
+            raise InvalidInput(
+                "keep is 'summary', but the sight of this problem may change from round to round, so that team regret "
+                "is no multiple of task regret; keep='runs' is needed."
+            )
+        return True
+    return not worth_streaming(runs, points) if keep == "auto" else keep == "runs"
 
 
 def chosen_engine(engine: str, problem: Problem, team: Team, horizon: int, runs: int) -> tuple[str, str]:
@@ -152,9 +201,12 @@ def available_cores() -> int:
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
-def _refuse_what_cannot_fit(problem: Problem, horizon: int, runs: int, points: int, workers: int) -> None:
+def _refuse_what_cannot_fit(
+    problem: Problem, horizon: int, runs: int, points: int, workers: int, keeps_runs: bool
+) -> None:
     """A size that cannot fit is refused before any work starts."""
-    kept = 8 * runs * points
+    # A summary has bins for numbers over six powers of ten, and a batch of runs is copied some times to be added.
+    kept = 8 * points * (runs if keeps_runs else 2_500 + 6 * min(runs, batch_rows(points)))
     # Per cell and agent: counts, sums, indices and a tournament over arms padded to powers of two; per round tables.
     padding = min(8.0, math.prod(1 << (size - 1).bit_length() for size in problem.arms) / problem.cells)
     per_cell = int(64 + 24 * padding)
@@ -164,7 +216,7 @@ def _refuse_what_cannot_fit(problem: Problem, horizon: int, runs: int, points: i
         raise TooLarge(
             f"{runs:,} runs x {points:,} checkpoints with {problem.cells:,} team actions and {horizon:,} rounds "
             f"need about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
-            "Ask for fewer of them."
+            "Ask for fewer of them" + ("; keep='summary' keeps no runs." if keeps_runs and kept > playing else ".")
         )
 
 

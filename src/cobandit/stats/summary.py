@@ -19,6 +19,16 @@ class Summary:
     q10: list[float]
     q90: list[float]
 
+    def scaled(self, factor: float) -> Summary:
+        """The summary of the same sample with every number ``factor`` times as large."""
+
+        def times(values: list[float]) -> list[float]:
+            return [factor * value for value in values]
+
+        se = [None if error is None else abs(factor) * error for error in self.se]
+        low, high = (self.q10, self.q90) if factor >= 0.0 else (self.q90, self.q10)
+        return Summary(times(self.mean), se, times(self.median), times(low), times(high))
+
     def to_dict(self) -> dict[str, list[float]]:
         """Plain lists by name."""
         return asdict(self)

@@ -1,0 +1,94 @@
+"""Parquet files of a simulation: every run, written while it is played, or the summary of runs that were not kept."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.errors import InvalidInput, MissingExtra
+from cobandit.files import whole_file
+from cobandit.stats import StreamedSummary
+
+WriteRuns = Callable[[int, NDArray[np.float64]], None]
+
+
+@contextmanager
+def runs_file(
+    path: Path, checkpoints: NDArray[np.int64], team_factor: float, provenance: dict[str, Any]
+) -> Iterator[WriteRuns]:
+    """A way to write runs, some at a time: the number of the first, and the task regret of runs x checkpoints.
+
+    One row per run and checkpoint, the provenance in the metadata. Each call makes a row group, so memory does not
+    grow with the file, which appears whole or not at all.
+    """
+    arrow, parquet = pyarrow_modules()
+    metadata = {"cobandit": json.dumps(provenance, default=str)}
+    numbers = {"run": arrow.int64(), "t": arrow.int64(), "task_regret": arrow.float64(), "team_regret": arrow.float64()}
+    schema = arrow.schema(list(numbers.items()), metadata=metadata)
+    points = len(checkpoints)
+    with whole_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
+
+        def write(first_run: int, task_regret: NDArray[np.float64]) -> None:
+            columns = {
+                "run": np.repeat(np.arange(first_run, first_run + len(task_regret)), points),
+                "t": np.tile(checkpoints, len(task_regret)),
+                "task_regret": task_regret.ravel(),
+                "team_regret": task_regret.ravel() * team_factor,
+            }
+            writer.write_table(arrow.table(columns, schema=schema))
+
+        yield write
+
+
+def write_summary(
+    path: Path,
+    checkpoints: NDArray[np.int64],
+    team_factor: float,
+    summary: StreamedSummary,
+    provenance: dict[str, Any],
+) -> None:
+    """The summary of runs that were not kept: one row per checkpoint, with the histogram of task regret as lists."""
+    arrow, parquet = pyarrow_modules()
+    low, high, counts = summary.histogram()
+    task = summary.summary()
+    columns: dict[str, Any] = {"t": checkpoints, "runs": np.full(len(checkpoints), summary.count)}
+    for name, regret in (("task_regret", task), ("team_regret", task.scaled(team_factor))):
+        columns |= {f"{name}_{statistic}": values for statistic, values in regret.to_dict().items()}
+    columns |= {"task_regret_min": summary.least, "task_regret_max": summary.most}
+    used = [np.flatnonzero(row) for row in counts]
+    columns["bin_low"] = [low[bins] for bins in used]
+    columns["bin_high"] = [high[bins] for bins in used]
+    columns["bin_runs"] = [row[bins] for row, bins in zip(counts, used, strict=True)]
+    table = arrow.table(columns).replace_schema_metadata({"cobandit": json.dumps(provenance, default=str)})
+    with whole_file(path) as file:
+        parquet.write_table(table, file)
+
+
+def checked_output(path: str | os.PathLike[str]) -> Path:
+    """Where a Parquet file will go; refused early if it cannot be written or pyarrow is missing."""
+    target = Path(path).expanduser()
+    if target.suffix != ".parquet":
+        raise InvalidInput(f"The output file is {str(target)!r}; a name that ends in .parquet is needed.")
+    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
+        raise InvalidInput(f"The folder {str(target.parent)!r} is not there or cannot be written to.")
+    if target.is_dir():
+        raise InvalidInput(f"The output file {str(target)!r} is a folder.")
+    pyarrow_modules()
+    return target
+
+
+def pyarrow_modules() -> tuple[Any, Any]:
+    """pyarrow and pyarrow.parquet, or one plain sentence."""
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise MissingExtra("parquet", "Keeping runs in a Parquet file") from None
+    return pyarrow, pyarrow.parquet
