@@ -6,7 +6,7 @@
     ├── InvalidInput (also ValueError)   an argument is wrong: what came, what was needed
     │   ├── UnknownName                  no such name; the nearest right one is offered
     │   └── TooLarge                     the sizes asked for cannot fit into this machine
-    ├── MissingExtra (also ImportError)  an optional part is not installed; the command to get it
+    ├── MissingExtra (also ImportError)  optional parts are not installed; the command to get them
     ├── RunsNotKept                      single runs of a result that keeps their summary
     ├── AgentError                       an agent broke the contract while playing
     └── ModelError                       a model of means, reward or observation gave what it must not give
@@ -57,10 +57,13 @@ class TooLarge(InvalidInput):
 
 
 class MissingExtra(CobanditError, ImportError):
-    """An optional part of the package is not installed."""
+    """Optional parts of the package are not installed; the message has the one command that installs them all."""
 
-    def __init__(self, extra: str, purpose: str) -> None:
-        super().__init__(f"{purpose} needs the extra {extra!r}: pip install 'cobandit[{extra}]'")
+    def __init__(self, extras: str | Iterable[str], purpose: str) -> None:
+        missing = [extras] if isinstance(extras, str) else list(extras)
+        *first, last = map(repr, missing)
+        named = f"extras {', '.join(first)} and {last}" if first else f"extra {last}"
+        super().__init__(f"{purpose} needs the {named}: pip install 'cobandit[{','.join(missing)}]'")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuilt, (MissingExtra, str(self))

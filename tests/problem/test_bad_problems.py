@@ -299,6 +299,7 @@ ERRORS = [
     UnknownName("observation model", ["missed"], ("missed", "noisy")),
     TooLarge("text"),
     MissingExtra("fast", "The fast engine"),
+    MissingExtra(["parquet", "plot"], "A sweep"),
     AgentError("text"),
 ]
 
@@ -317,4 +318,7 @@ def test_what_the_errors_made_of_parts_say():
     assert str(UnknownName("agent", "x", ["xy", "z"])) == "There is no agent 'x'. Did you mean 'xy'? Known: xy, z."
     assert str(MissingExtra("fast", "The fast engine")) == (
         "The fast engine needs the extra 'fast': pip install 'cobandit[fast]'"
+    )
+    assert str(MissingExtra(["fast", "parquet", "plot"], "All of it")) == (
+        "All of it needs the extras 'fast', 'parquet' and 'plot': pip install 'cobandit[fast,parquet,plot]'"
     )

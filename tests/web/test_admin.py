@@ -7,6 +7,7 @@ import io
 import json
 import math
 import re
+import sys
 import uuid
 import zipfile
 from collections.abc import Callable, Iterator
@@ -621,6 +622,13 @@ def test_the_export_is_a_zip_of_tables(site: Any, short: StudyDesign, admin: htt
 def test_a_study_without_people_can_be_exported(site: Any, admin: httpx.Client) -> None:
     files = unpacked(admin.get(f"{STUDY}/export"))
     assert len(files["wide.csv"].splitlines()) == 1
+
+
+def test_a_server_without_parquet_says_so(site: Any, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    answer = admin.get(f"{STUDY}/export", params={"format": "parquet"})
+    assert answer.status_code == 422
+    assert answer.json()["message"].endswith("needs the extra 'parquet': pip install 'cobandit[parquet]'")
 
 
 # The stream

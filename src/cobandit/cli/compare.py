@@ -9,6 +9,7 @@ import typer
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
 from cobandit.errors import UnknownName
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.engine import Result
@@ -72,6 +73,7 @@ def compare(
     Each --team is one team: NAME fills every place with that agent, NAME+NAME names one for each place. An option goes
     to every agent that has it. Without --team, the paper's algorithms and baselines are compared.
     """
+    require_extras("This comparison", fast=engine == "fast", plot=figure is not None)
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -15,7 +14,8 @@ import typer
 
 from cobandit.cli import parsing
 from cobandit.cli.door import INTERRUPTED, say
-from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.experiments import Executor, Panel, PanelResult, Settings, Step
@@ -88,6 +88,7 @@ def reproduce(
 
     Finished chunks are stored at once: a run that was stopped goes on with --resume.
     """
+    require_extras("Reproducing the paper's figures", parquet=True, plot=True, dask=engine == "dask")
     from cobandit.experiments import Settings, with_index
     from cobandit.experiments.figures import PANELS, THEORY, panel
     from cobandit.experiments.spec import CHUNK_RUNS
@@ -129,6 +130,7 @@ def sweep(
     json: Json = False,
 ) -> None:
     """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
+    require_extras("A sweep", parquet=True, plot=True, dask=engine == "dask")
     from cobandit.experiments.sweep import parse_sweep, sweep_text
 
     text = sweep_text(file)
@@ -147,6 +149,7 @@ def report(
     json: Json = False,
 ) -> None:
     """Write the report of stored results once more, without playing anything."""
+    require_extras("A report", parquet=True, plot=True)
     from cobandit.experiments import Settings, read_manifest, with_index
     from cobandit.experiments.figures import panel
     from cobandit.experiments.run import gather
@@ -201,9 +204,6 @@ def _run(
 ) -> list[PanelResult]:
     from cobandit.experiments import run
 
-    for extra, module in (("plot", "matplotlib"), ("parquet", "pyarrow")):
-        if importlib.util.find_spec(module) is None:  # told before hours of work, not after
-            raise MissingExtra(extra, "Storing and drawing experiments")
     kept = 0
 
     def counted(step: Step) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.engine import Result
@@ -63,6 +64,7 @@ def simulate(
     One --team fills every place with that agent; given once for each agent, in the order of the places, they make a
     mixed team, and an option then goes to every member that has it. Without --team it is partner-aware-ucb.
     """
+    require_extras("This simulation", fast=engine == "fast", parquet=out is not None)
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar

@@ -24,7 +24,6 @@ from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 from cobandit.stats.streaming import batch_rows, batches
 
-
 @dataclass(frozen=True)
 class RegretSummary:
     """Task and team regret over the runs, at each checkpoint."""
@@ -161,13 +160,13 @@ class Result:
         histogram of task regret. The file appears whole or not at all.
         """
         target = checked_output(path)
-        factor = self.problem.team_factor
         if isinstance(self.kept, StreamedSummary):
-            write_summary(target, self.checkpoints, factor, self.kept, self.provenance())
+            write_summary(target, self.checkpoints, self.problem.team_factor, self.kept, self.provenance())
             return target
-        with runs_file(target, self.checkpoints, factor, self.provenance()) as write:
+        with runs_file(target, self.checkpoints, self.provenance()) as write:
             for rows in batches(range(self.runs), batch_rows(len(self.checkpoints))):
-                write(self.first_run + rows.start, self.kept[rows.start : rows.stop])
+                part = slice(rows.start, rows.stop)
+                write(self.first_run + rows.start, self.kept[part], self.team_regret[part])
         return target
 
     def __repr__(self) -> str:

@@ -13,17 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.errors import InvalidInput, MissingExtra
+from cobandit.extras import require_extras
 from cobandit.files import whole_file
 from cobandit.stats import StreamedSummary
 
-WriteRuns = Callable[[int, NDArray[np.float64]], None]
+PARQUET = "Keeping runs in a Parquet file"
+
+WriteRuns = Callable[[int, NDArray[np.float64], NDArray[np.float64]], None]
 
 
 @contextmanager
-def runs_file(
-    path: Path, checkpoints: NDArray[np.int64], team_factor: float, provenance: dict[str, Any]
-) -> Iterator[WriteRuns]:
-    """A way to write runs, some at a time: the number of the first, and the task regret of runs x checkpoints.
+def runs_file(path: Path, checkpoints: NDArray[np.int64], provenance: dict[str, Any]) -> Iterator[WriteRuns]:
+    """A way to write runs, some at a time: the number of the first, then task and team regret, runs x checkpoints.
 
     One row per run and checkpoint, the provenance in the metadata. Each call makes a row group, so memory does not
     grow with the file, which appears whole or not at all.
@@ -35,12 +36,12 @@ def runs_file(
     points = len(checkpoints)
     with whole_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
 
-        def write(first_run: int, task_regret: NDArray[np.float64]) -> None:
+        def write(first_run: int, task_regret: NDArray[np.float64], team_regret: NDArray[np.float64]) -> None:
             columns = {
                 "run": np.repeat(np.arange(first_run, first_run + len(task_regret)), points),
                 "t": np.tile(checkpoints, len(task_regret)),
                 "task_regret": task_regret.ravel(),
-                "team_regret": task_regret.ravel() * team_factor,
+                "team_regret": team_regret.ravel(),
             }
             writer.write_table(arrow.table(columns, schema=schema))
 
@@ -73,6 +74,7 @@ def write_summary(
 
 def checked_output(path: str | os.PathLike[str]) -> Path:
     """Where a Parquet file will go; refused early if it cannot be written or pyarrow is missing."""
+    require_extras(PARQUET, parquet=True)
     target = Path(path).expanduser()
     if target.suffix != ".parquet":
         raise InvalidInput(f"The output file is {str(target)!r}; a name that ends in .parquet is needed.")
@@ -80,7 +82,7 @@ def checked_output(path: str | os.PathLike[str]) -> Path:
         raise InvalidInput(f"The folder {str(target.parent)!r} is not there or cannot be written to.")
     if target.is_dir():
         raise InvalidInput(f"The output file {str(target)!r} is a folder.")
-    pyarrow_modules()
+    pyarrow_modules()  # installed is not yet usable
     return target
 
 
@@ -90,5 +92,5 @@ def pyarrow_modules() -> tuple[Any, Any]:
         import pyarrow
         import pyarrow.parquet
     except ImportError:
-        raise MissingExtra("parquet", "Keeping runs in a Parquet file") from None
+        raise MissingExtra("parquet", PARQUET) from None
     return pyarrow, pyarrow.parquet

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
 import math
 import os
@@ -21,7 +20,8 @@ from cobandit.engine import reference
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import checked_output, runs_file
 from cobandit.engine.streams import MOST_RUNS, checked_seed
-from cobandit.errors import InvalidInput, MissingExtra, TooLarge
+from cobandit.errors import InvalidInput, TooLarge
+from cobandit.extras import installed, require_extras
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
@@ -128,12 +128,12 @@ def simulate(
         if target is not None:
             # The head of the file is written before the first run, so how long it will take is not known.
             provenance = result_of(summary, math.nan).provenance() | {"keeps": "runs", "seconds": None}
-            write = open_files.enter_context(runs_file(target, points, problem.team_factor, provenance))
+            write = open_files.enter_context(runs_file(target, points, provenance))
         for numbers in batches(every, batch_rows(len(points))):
             regrets = play(numbers)
             summary.add(numbers.start, regrets)
             if write is not None:
-                write(numbers.start, regrets)
+                write(numbers.start, regrets, regrets * problem.team_factor)
     return result_of(summary, time.perf_counter() - start)
 
 
@@ -165,14 +165,12 @@ def engine_for(engine: str, obstacle: Callable[[], str | None], agent_rounds: in
     asked = one_of(ENGINES)("engine", engine)
     if asked == "reference":
         return "reference", "asked for"
-    installed = importlib.util.find_spec("numba") is not None
     if asked == "auto":
-        if not installed:
+        if not installed("fast"):
             return "reference", "numba is not installed"
         if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
             return "reference", "a small job is done before the fast engine has been loaded"
-    if not installed:
-        raise MissingExtra("fast", "The fast engine")
+    require_extras("The fast engine", fast=True)
     found = obstacle()
     if found is None:
         return "fast", "asked for" if asked == "fast" else "everything has a compiled form"

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cobandit.engine.simulation import available_cores
-from cobandit.errors import CobanditError, InvalidInput, MissingExtra
+from cobandit.errors import CobanditError, InvalidInput
 from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import Computed
 from cobandit.experiments.work import compute
+from cobandit.extras import require_extras
 
 PATIENCE = "10s"
 """How long to wait for a scheduler to answer."""
@@ -31,10 +32,9 @@ class Dask:
 
     def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Computed]]:
         """Each chunk with its numbers; Dask plays the chunks of a lost worker again on another one."""
-        try:
-            from distributed import Client, LocalCluster, as_completed
-        except ImportError:
-            raise MissingExtra("dask", "Playing on a Dask cluster") from None
+        require_extras("Playing on a Dask cluster", dask=True)
+        from distributed import Client, LocalCluster, as_completed
+
         from cobandit import __version__
 
         cluster = None

@@ -17,6 +17,7 @@ from cobandit.experiments.claims import Regrets, Verdict
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks
 from cobandit.experiments.store import Computed, Store, Unusable
+from cobandit.extras import require_extras
 from cobandit.files import whole_file
 
 MANIFEST = "manifest.json"
@@ -111,6 +112,7 @@ def run(
     With ``resume`` a chunk that is there already, whole and of these settings, is not played again. Each chunk is
     stored as soon as it is finished, so whatever ends the work loses nothing but what was under way.
     """
+    require_extras("Playing and storing experiments", parquet=True, dask=executor.name == "dask")
     store = Store(out)
     _make_folder(out)
     keep_manifest(out, panels, settings, about or {})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import os
 import tempfile
@@ -14,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.engine import Result
-from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+from cobandit.errors import InvalidInput, UnknownName
+from cobandit.extras import require_extras
 from cobandit.problem import FixedMeans, RandomMeans
 
 FORMATS = (".svg", ".png", ".pdf")
@@ -41,7 +41,7 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
     target = Path(path).expanduser()
     if target.suffix.lower() not in FORMATS:
         raise InvalidInput(f"The figure is {str(target)!r}; a name that ends in {', '.join(FORMATS)} is needed.")
-    require_matplotlib()
+    require_extras("Drawing a figure", plot=True)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -49,12 +49,6 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
     if target.is_dir() or not os.access(target.parent, os.W_OK):
         raise InvalidInput(f"The figure {str(target)!r} is a folder or lies in one that cannot be written to.")
     return target
-
-
-def require_matplotlib() -> None:
-    """Refuse, before any work, to draw where the plotting library is not installed."""
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("plot", "Drawing a figure")
 
 
 def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: str = "task") -> Path:

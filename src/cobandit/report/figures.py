@@ -5,7 +5,6 @@ Also here: a panel as it is drawn (`Drawing`), which the report page shares, so 
 
 from __future__ import annotations
 
-import importlib.util
 import math
 import multiprocessing
 import re
@@ -20,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.engine.simulation import available_cores
-from cobandit.errors import InvalidInput, MissingExtra
+from cobandit.errors import InvalidInput
 from cobandit.experiments.claims import BelowBound
 from cobandit.experiments.run import PanelResult
+from cobandit.extras import require_extras
 from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS, DASHES
 from cobandit.stats import summarise
@@ -190,8 +190,7 @@ def write_all_figures(
 
 
 def _check(folder: Path) -> None:
-    if importlib.util.find_spec("matplotlib") is None:
-        raise MissingExtra("plot", "Drawing a figure")
+    require_extras("Drawing a figure", plot=True)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -17,6 +17,7 @@ from typing import Any
 
 from cobandit.errors import InvalidInput
 from cobandit.experiments.store import this_machine
+from cobandit.extras import require_extras
 from cobandit.files import whole_file
 from cobandit.report.figures import FORMATS, save_figure
 from cobandit.report.page import (
@@ -140,6 +141,7 @@ def write_study_report(analysis: Analysis, folder: Path, about: Mapping[str, Any
     """
     if not isinstance(analysis, Analysis):
         raise InvalidInput(f"The analysis is a {type(analysis).__name__}; what `analyse` gives is needed.")
+    require_extras("Drawing the figures of a study", plot=True)
     out = Path(folder)
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from cobandit.checks import one_of, shown
 from cobandit.engine.result import pyarrow_modules
 from cobandit.errors import InvalidInput
+from cobandit.extras import require_extras
 from cobandit.files import whole_file
 from cobandit.studies.data import (
     PEOPLE_KINDS,
@@ -488,8 +489,7 @@ def write_export(
     same study is replaced.
     """
     one_of(FORMATS, "format of an export")("format", format)
-    if format == "parquet":
-        pyarrow_modules()  # an absent extra is told before any work starts
+    require_extras("Exporting Parquet files", parquet=format == "parquet")
     root = _our_folder(folder, data.design)
     made = tables(data, practice=practice, recruiting=recruiting)
     columns = schema(data.design, recruiting=recruiting)
@@ -666,6 +666,7 @@ def read_export(
     try:
         design = StudyDesign.from_dict(about["design"], f"the design in {str(root / _ABOUT)!r}")
         format = one_of(FORMATS, "format of an export")("format", about["format"])
+        require_extras("Reading Parquet files", parquet=format == "parquet")
         files: dict[str, Any] = about["files"]
         recruiting = bool(about["recruiting"])
         if design.digest != about["digest"]:

@@ -25,6 +25,7 @@ from sqlalchemy import Connection, Row, delete, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
 from cobandit.errors import InvalidInput
+from cobandit.extras import require_extras
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.data import PEOPLE_KINDS, moment
 from cobandit.studies.export import write_export
@@ -336,6 +337,7 @@ class Admin:
 
     async def export(self, number: int, *, format: str, kind: str, recruiting: bool) -> tuple[str, IO[bytes]]:
         """A name for a zip file, and the file, which is gone from the disk once it is closed."""
+        require_extras("Exporting Parquet files", parquet=format == "parquet")
         study = await self.study(number)
 
         def make() -> IO[bytes]:

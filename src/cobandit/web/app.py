@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from cobandit import __version__
-from cobandit.errors import CobanditError, InvalidInput
+from cobandit.errors import CobanditError, InvalidInput, MissingExtra
 from cobandit.web import pages
 from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig
@@ -70,6 +70,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(InvalidInput, _invalid)
+    app.add_exception_handler(MissingExtra, _invalid)
     app.add_exception_handler(CobanditError, _broken)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)

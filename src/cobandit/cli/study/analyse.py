@@ -13,6 +13,7 @@ from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version, existing_database, stored_study
 from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+from cobandit.extras import installed, require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies.analysis import Analysis, AnalysisPlan, Result
@@ -68,10 +69,12 @@ def analyse(
     """
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
+    format = _format_of(Path(study))
+    _require_extras(format)
     from cobandit.studies.analysis import parse_plan, read_plan_text
 
     followed = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
-    if (Path(study) / "study.json").is_file():
+    if format is not None:
         made = _of_export(Path(study), kind, followed, changed)
     else:
         made = _of_database(study, kind, followed, database, version)
@@ -86,6 +89,27 @@ def analyse(
         _show(made)
     for file in files:
         say(str(file))
+
+
+def _format_of(folder: Path) -> str | None:
+    """The kind of files of an export, None where the folder holds none; what is damaged is told by its reader."""
+    about = folder / "study.json"
+    if not about.is_file():
+        return None
+    try:
+        return str(json_format.loads(about.read_text(encoding="utf-8"))["format"])
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return ""
+
+
+def _require_extras(format: str | None) -> None:
+    """Refuse what cannot be analysed; what cannot be drawn is only told."""
+    needed = {"stats": True, "web": format is None, "parquet": format == "parquet"}
+    lacking = any(needed[extra] and not installed(extra) for extra in needed)
+    # Figures are no condition, but whoever has to install something gets one command for everything.
+    require_extras("Analysing a study", **needed, plot=lacking)
+    if not installed("plot"):
+        say(f"No report will be drawn: {MissingExtra('plot', 'Drawing figures')}")
 
 
 def _of_export(folder: Path, kind: str | None, plan: AnalysisPlan | None, changed: bool) -> Analysis:
@@ -103,7 +127,7 @@ def _of_database(
 
     if any(sign in study for sign in "/\\"):
         raise InvalidInput(f"{study!r} is no folder of an export: it has no study.json.")
-    with existing_database(database, "Analysing stored studies") as opened:
+    with existing_database(database) as opened:
         from cobandit.web.storage.gather import census, study_data
 
         found = stored_study(opened, study, version)
@@ -151,20 +175,18 @@ def _write(made: Analysis, folder: Path) -> list[Path]:
         with whole_file(folder / name) as file:
             file.write(text.encode("utf-8"))
         files.append(folder / name)
-    return [*files, *_report(made, folder)]
+    if installed("plot"):
+        files.append(_report(made, folder))
+    return files
 
 
-def _report(made: Analysis, folder: Path) -> list[Path]:
-    """The page with the figures, where they can be drawn."""
+def _report(made: Analysis, folder: Path) -> Path:
+    """The page with the figures."""
     from datetime import UTC, datetime
 
     from cobandit.report.study import write_study_report
 
-    try:
-        return [write_study_report(made, folder, {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"})]
-    except MissingExtra as error:
-        say(f"No report was drawn: {error}")
-        return []
+    return write_study_report(made, folder, {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"})
 
 
 def _markdown(title: str, parts: tuple[tuple[str, str], ...]) -> str:

@@ -10,7 +10,8 @@ import typer
 
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
-from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads, now, ready_to_draw, write_tables
+from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads, make_folder, now, write_tables
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies.analysis.calibration import Calibration, Rehearsal
@@ -37,12 +38,13 @@ def calibrate(
 
     Every population is played with both index variants of the robots. Nothing of it is evidence about people.
     """
+    require_extras("Rehearsing the paper's studies", stats=True, plot=out is not None)
     from cobandit.cli.progress import progress_bar
     from cobandit.studies.analysis.calibration import STUDIES
     from cobandit.studies.analysis.calibration import calibrate as rehearse_all
 
     if out is not None:
-        ready_to_draw(out)
+        make_folder(out)
     names = studies or list(STUDIES)
     with progress_bar(1) as labelled:
         made = rehearse_all(

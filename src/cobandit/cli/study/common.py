@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cobandit.cli import parsing
-from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+from cobandit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from cobandit.web.storage.database import Database
@@ -59,12 +58,6 @@ Url = Annotated[
 ]
 
 
-def need_web(purpose: str) -> None:
-    """Say at once when the extra is missing."""
-    if any(importlib.util.find_spec(module) is None for module in ("alembic", "fastapi", "httpx", "sqlalchemy")):
-        raise MissingExtra("web", purpose)
-
-
 def password_given(word: str | None, file: Path | None) -> str | None:
     """The password from the option, the file or the environment; None where nobody gave one."""
     if word is not None and file is not None:
@@ -83,9 +76,8 @@ def password_given(word: str | None, file: Path | None) -> str | None:
 
 
 @contextmanager
-def existing_database(url: str, purpose: str) -> Iterator[Database]:
+def existing_database(url: str) -> Iterator[Database]:
     """A database that is there already; nothing is created by looking."""
-    need_web(purpose)
     from cobandit.web.storage.database import Database
 
     database = Database(url)

@@ -19,11 +19,11 @@ from cobandit.cli.study.common import (
     Url,
     Version,
     existing_database,
-    need_web,
     password_given,
     stored_study,
 )
 from cobandit.errors import InvalidInput, UnknownName
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies.data import StudyData
@@ -38,7 +38,8 @@ Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_hel
 
 def list_studies(database: DatabaseUrl = DATABASE, json: Json = False) -> None:
     """List the stored studies, and how many people are how far."""
-    with existing_database(database, "Listing studies") as opened:
+    require_extras("Listing studies", web=True)
+    with existing_database(database) as opened:
         rows = _listing(opened)
     if json:
         output.print_json({"studies": rows})
@@ -101,13 +102,14 @@ def export(
 
     Ids are pseudonyms; rehearsals and demos are never among real data.
     """
+    # A server sends Parquet files ready-made.
+    require_extras("Exporting a study", web=True, parquet=format == "parquet" and url is None)
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     if kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
     folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out
     if url is not None:
-        need_web("Exporting from a server")
         from cobandit.web.client import Researcher
 
         with Researcher(url, password_given(password, password_file)) as researcher:
@@ -115,7 +117,7 @@ def export(
     else:
         from cobandit.studies.export import write_export
 
-        with existing_database(database, "Exporting studies") as opened:
+        with existing_database(database) as opened:
             data = _data(opened, study, version, kind)
         if not data.participants:
             say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
@@ -148,9 +150,10 @@ def verify(
 
     The exit code is 1 where there is one.
     """
+    require_extras("Verifying a study", web=True)
     from cobandit.studies.verify import verify_study
 
-    with existing_database(database, "Verifying studies") as opened:
+    with existing_database(database) as opened:
         data = _data(opened, study, version, "real", "rehearsal", "demo", participant=participant)
     if participant is not None and not data.participants:
         raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
@@ -194,9 +197,10 @@ def delete_participant(
     version: Version = None,
 ) -> None:
     """Delete one participant with everything of theirs: rounds, answers, events, ids. It cannot be undone."""
+    require_extras("Deleting participants", web=True)
     if (participant is None) == (not rehearsals):
         raise InvalidInput("Name one participant, or give --rehearsals for all simulated ones.")
-    with existing_database(database, "Deleting participants") as opened:
+    with existing_database(database) as opened:
         from cobandit.web.storage import store
 
         number = stored_study(opened, study, version).id

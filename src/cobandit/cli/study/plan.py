@@ -16,10 +16,10 @@ from cobandit.cli.study.common import (
     DatabaseUrl,
     Version,
     existing_database,
-    need_web,
     stored_study,
 )
 from cobandit.errors import InvalidInput, UnknownName
+from cobandit.extras import installed, require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies import StudyDesign
@@ -62,6 +62,7 @@ def plan(
     the first participant, its SHA-256 is fixed when that person gives consent; a plan that came first is never
     replaced.
     """
+    require_extras("A stored study", web=store is not None or version is not None or _database_named(database))
     if store is not None:
         if out is not None or n is not None:
             raise InvalidInput("--set stores a file as it is; --out and --n are for writing one.")
@@ -88,16 +89,23 @@ def plan(
 
 def _known(study: str, database: str, version: str | None) -> tuple[StudyDesign, str | None]:
     """The design, and the plan that is stored with it: from the database, where the study is in it."""
+    if not installed("web"):  # then no database was named either
+        return _design(study), None
     try:
-        with existing_database(database, "Reading stored studies") as opened:
+        with existing_database(database) as opened:
             found = stored_study(opened, study, version)
             return found.design, found.plan
     except UnknownName:
         if version is not None:
             raise
-    except (InvalidInput, ImportError):
-        pass  # no database, or no way to read one: a design needs none
+    except InvalidInput:
+        pass  # no database: a design needs none
     return _design(study), None
+
+
+def _database_named(url: str) -> bool:
+    """Whether there may be stored studies: the address is not the default one, or its file is there."""
+    return url != DATABASE or Path(DATABASE.removeprefix("sqlite:///")).is_file()
 
 
 def _design(study: str) -> StudyDesign:
@@ -111,8 +119,6 @@ def _design(study: str) -> StudyDesign:
 
 def _store(study: str, file: Path, late: bool, database: str, version: str | None) -> None:
     from cobandit.studies.analysis import parse_plan, read_plan_text
-
-    need_web("Storing a plan")
     from cobandit.web.storage.database import Database
     from cobandit.web.storage.store import find_study, register_study, set_plan
 

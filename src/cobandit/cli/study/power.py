@@ -15,6 +15,7 @@ from cobandit.cli import output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import THE_OUTPUT
 from cobandit.errors import InvalidInput
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies.analysis.power import PowerAnalysis
@@ -72,6 +73,7 @@ def power(
 
     All participants are simulated: other behaviours give other powers, so try several.
     """
+    require_extras("A power analysis", stats=True, plot=out is not None)
     from cobandit.cli.progress import progress_bar
     from cobandit.studies import load_design
     from cobandit.studies.analysis.plan import parse_plan, read_plan_text
@@ -82,7 +84,7 @@ def power(
     chosen = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
     sizes = sizes_of(participants)
     if out is not None:
-        ready_to_draw(out)
+        make_folder(out)
     made = []
     with progress_bar(len(people)) as labelled:
         for one in people:
@@ -126,11 +128,8 @@ def sizes_of(text: str) -> tuple[Any, ...]:
     return tuple(range(first, last + 1, second - first))
 
 
-def ready_to_draw(out: Path) -> None:
+def make_folder(out: Path) -> None:
     """Told before the work, not after."""
-    from cobandit.report.comparison import require_matplotlib
-
-    require_matplotlib()
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -16,10 +16,10 @@ from cobandit.cli.study.common import (
     DatabaseUrl,
     Password,
     PasswordFile,
-    need_web,
     password_given,
 )
 from cobandit.errors import InvalidInput
+from cobandit.extras import require_extras
 
 REPORT = "out/reproduce"
 
@@ -61,7 +61,7 @@ def serve(
 
     Without a password of yours one is made up at the first start and printed once.
     """
-    need_web("Serving studies")
+    require_extras("Serving studies", web=True)
     from cobandit.checks import whole
     from cobandit.studies import load_design
     from cobandit.web import serving

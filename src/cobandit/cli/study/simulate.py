@@ -17,10 +17,10 @@ from cobandit.cli.study.common import (
     Password,
     PasswordFile,
     Url,
-    need_web,
     password_given,
 )
 from cobandit.errors import InvalidInput, UnknownName
+from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies import StudyDesign
@@ -64,7 +64,7 @@ def simulate(
     They are marked as rehearsals and never mix with real participants. The same command again goes on with the same
     ones; those who have finished stay as they are.
     """
-    need_web("Simulating participants over HTTP")
+    require_extras("Simulating participants over HTTP", web=True)
     from cobandit.web.bots import play_study
 
     names = [name.strip() for name in behaviour.split(",") if name.strip()]

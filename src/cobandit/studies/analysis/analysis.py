@@ -17,6 +17,7 @@ import numpy as np
 
 from cobandit.checks import shown
 from cobandit.errors import InvalidInput
+from cobandit.extras import require_extras
 from cobandit.studies.analysis import words
 from cobandit.studies.analysis.findings import (
     UNTESTABLE,
@@ -45,6 +46,7 @@ from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of
 
+TESTING = "Analysing a study"
 PLANNED, OPEN, LATE, CHANGED, UNPLANNED = "planned", "open", "late", "changed", "none"
 STATUSES = (PLANNED, OPEN, LATE, CHANGED, UNPLANNED)
 """What a plan is worth: fixed before the first person; stored while nobody has begun; stored later; not the text that
@@ -255,6 +257,7 @@ def about_data(data: StudyData) -> dict[str, Any]:
 
 def analyse_data(data: StudyData, *, kind: str | None = None, plan: AnalysisPlan | None = None) -> Analysis:
     """The analysis of a study in memory."""
+    require_extras(TESTING, stats=True)
     return analyse(data.design, tables_of(data, practice=False), about_data(data), kind=kind, plan=plan)
 
 
@@ -271,6 +274,7 @@ def analyse(
     ``kind`` picks people or simulated participants (by default people, where there are any). ``plan`` is followed in
     place of the stored one; what it adds or changes is exploratory and a deviation.
     """
+    require_extras(TESTING, stats=True)
     known = about or {}
     if plan is not None:
         plan.checked(design)

@@ -21,6 +21,7 @@ from cobandit.checks import one_of, whole
 from cobandit.engine.simulation import Progress
 from cobandit.engine.streams import checked_seed
 from cobandit.errors import InvalidInput
+from cobandit.extras import require_extras
 from cobandit.problem import FixedMeans
 from cobandit.stats import paired_t_p_values
 from cobandit.studies.analysis.power import MOST_SIMULATIONS, Population, crowd_seed, population, refuse_endless
@@ -398,6 +399,7 @@ def calibrate(
     behaviour, so mixtures cost nothing. The casinos of the paper are not known; each simulated casino study has 25 of
     its own, the same ones for all populations and both indices. ``progress(done, all)`` counts participants.
     """
+    require_extras("Rehearsing the paper's studies", stats=True, fast=engine == "fast")
     chosen = [one_of(STUDIES, "study")("study", name) for name in dict.fromkeys(studies)]
     if not chosen:
         raise InvalidInput("No study was named; burger, casino or both are needed.")

@@ -24,6 +24,7 @@ from cobandit.checks import is_list, real, shown, whole
 from cobandit.engine.simulation import Progress
 from cobandit.engine.streams import checked_seed
 from cobandit.errors import InvalidInput, TooLarge
+from cobandit.extras import require_extras
 from cobandit.stats import Interval, paired_t_p_values, rm_anova, wilcoxon, wilson_interval
 from cobandit.studies.analysis.plan import GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan, Hypothesis, default_plan
 from cobandit.studies.behaviours import make_behaviour
@@ -367,6 +368,7 @@ def power_analysis(
     of people cannot be simulated and are told in ``left_out``; where one is in a family with others, Holm's correction
     counts it as a test that shows nothing. ``progress(done, all)`` counts participants.
     """
+    require_extras("A power analysis", stats=True, fast=engine == "fast")
     study = load_design(design) if isinstance(design, str) else design
     if not isinstance(study, StudyDesign):
         raise InvalidInput(f"design is {shown(design)}; a StudyDesign or the name of one is needed.")

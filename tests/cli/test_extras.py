@@ -1,0 +1,155 @@
+"""Without optional parts: each command names all that it lacks, before any work, or does without them."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+
+from cobandit.cli import app
+
+MODULES = {
+    "dask": ["dask", "distributed"],
+    "fast": ["numba", "llvmlite"],
+    "parquet": ["pyarrow"],
+    "plot": ["matplotlib"],
+    "stats": ["scipy", "statsmodels", "pandas"],
+    "web": ["alembic", "fastapi", "httptools", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn", "uvloop"],
+}
+EVERYTHING = ",".join(name for names in MODULES.values() for name in names)
+
+# Whatever works needs NumPy, so a command that has not imported it has not begun.
+BLIND = """
+import sys
+from importlib.machinery import PathFinder
+hidden = set(sys.argv.pop(1).split(","))
+class Blind(PathFinder):
+    @classmethod
+    def find_spec(cls, name, path=None, target=None):
+        return None if name.partition(".")[0] in hidden else super().find_spec(name, path, target)
+sys.meta_path[sys.meta_path.index(PathFinder)] = Blind
+from cobandit.cli import main
+try:
+    main()
+finally:
+    print("It has begun." if "numpy" in sys.modules else "It has not begun.", file=sys.stderr)
+"""
+
+SMALL = "--horizon 5 --runs 2"
+LACKING = {
+    "simulate --out runs.parquet": ["parquet"],
+    "simulate --out runs.parquet --engine fast": ["fast", "parquet"],
+    "compare --figure teams.svg": ["plot"],
+    "compare --figure teams.svg --engine fast": ["fast", "plot"],
+    "reproduce sim4": ["parquet", "plot"],
+    "reproduce sim4 --engine dask": ["dask", "parquet", "plot"],
+    "sweep tiny.toml": ["parquet", "plot"],
+    "sweep tiny.toml --engine dask": ["dask", "parquet", "plot"],
+    "report results": ["parquet", "plot"],
+    "study plan burger --set plan.toml": ["web"],
+    "study plan burger --version 1": ["web"],
+    "study plan burger --database sqlite:///mine.sqlite": ["web"],
+    "study serve burger": ["web"],
+    "study simulate burger": ["web"],
+    "study analyse burger": ["plot", "stats", "web"],
+    "study analyse csv-export": ["plot", "stats"],
+    "study analyse parquet-export": ["parquet", "plot", "stats"],
+    "study export burger": ["web"],
+    "study export burger --format parquet": ["parquet", "web"],
+    "study export burger --format parquet --url http://127.0.0.1:1": ["web"],
+    "study verify burger": ["web"],
+    "study delete-participant burger --rehearsals": ["web"],
+    "study list": ["web"],
+    "study power burger": ["stats"],
+    "study power burger --out power": ["plot", "stats"],
+    "study calibrate": ["stats"],
+    "study calibrate --out calibration": ["plot", "stats"],
+}
+FREE = {
+    f"simulate {SMALL}": "reference engine",
+    f"compare {SMALL}": "reference engine",
+    "play --rounds 1 --seed 0": "Round 1",
+    "agents": "partner-aware-ucb",
+    "bound": "horizon",
+    "study new tea": "study check tea.toml",
+    "study check burger": "The design is fine.",
+    "study plan burger": "--set burger-plan.toml",
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where nothing is but two exports, as far as a command must look at them."""
+    for format in ("csv", "parquet"):
+        (tmp_path / f"{format}-export").mkdir()
+        (tmp_path / f"{format}-export" / "study.json").write_text(json.dumps({"format": format}), encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COBANDIT_DATABASE", raising=False)
+    return tmp_path
+
+
+def named(extras: list[str]) -> str:
+    *first, last = map(repr, extras)
+    words = f"extras {', '.join(first)} and {last}" if first else f"extra {last}"
+    return f" needs the {words}: pip install 'cobandit[{','.join(extras)}]'\n"
+
+
+@pytest.mark.parametrize("words", LACKING)
+def test_all_that_is_lacking_is_told_before_any_work(words, program, folder):
+    before = sorted(folder.rglob("*"))
+    done = program(EVERYTHING, *shlex.split(words), code=BLIND)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("Error: ")
+    assert done.stderr.endswith(named(LACKING[words]) + "It has not begun.\n")
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("words", FREE)
+def test_what_needs_no_extra_runs_without_any(words, program, folder):
+    done = program(EVERYTHING, *shlex.split(words), code=BLIND, stdin="1\n")
+    assert done.returncode == 0, done.stderr
+    assert FREE[words] in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "hidden", "extra"),
+    [
+        ("sweep tiny.toml --engine dask", "matplotlib", "plot"),
+        ("sweep tiny.toml --engine dask", "distributed", "dask"),
+        ("study power burger --out power", "statsmodels", "stats"),
+        ("study serve burger", "psycopg", "web"),
+        ("study serve burger", "uvicorn", "web"),
+    ],
+)
+def test_what_is_there_is_not_asked_for(words, hidden, extra, program, folder):
+    done = program(hidden, *shlex.split(words), code=BLIND)
+    assert done.returncode == 2
+    assert done.stderr.endswith(named([extra]) + "It has not begun.\n")
+
+
+def test_a_plan_is_not_made_up_where_one_may_be_stored(program, folder):
+    (folder / "studies.sqlite").touch()
+    done = program("sqlalchemy", "study", "plan", "burger", code=BLIND)
+    assert done.returncode == 2
+    assert done.stderr.endswith(named(["web"]) + "It has not begun.\n")
+    assert not (folder / "burger-plan.toml").exists()
+
+
+def test_an_analysis_without_figures_says_so_first(program, folder):
+    done = program("matplotlib", "study", "analyse", "csv-export", code=BLIND)
+    assert done.stderr.startswith("No report will be drawn: Drawing figures" + named(["plot"]))
+
+
+def test_every_command_is_here():
+    def flattened(commands, before=""):
+        for name, command in commands.items():
+            inner = getattr(command, "commands", None)
+            yield from [before + name] if inner is None else flattened(inner, f"{before}{name} ")
+
+    tried = [*LACKING, *FREE]
+    commands = list(flattened(typer.main.get_command(app).commands))
+    assert [name for name in commands if not any(f"{words} ".startswith(f"{name} ") for words in tried)] == []
