@@ -24,6 +24,7 @@ from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 from cobandit.stats.streaming import batch_rows, batches
 
+
 @dataclass(frozen=True)
 class RegretSummary:
     """Task and team regret over the runs, at each checkpoint."""

@@ -24,7 +24,7 @@ from cobandit.engine.fast.lockstep.steps import LANES
 from cobandit.engine.fast.pointers import Tag, memory_of
 from cobandit.engine.fast.seeds import draw_uniforms, run_states
 from cobandit.engine.streams import REWARDS, SETUP, stream_count
-from cobandit.problem import Bernoulli, FixedMeans, Flipped, Missed
+from cobandit.problem import Bernoulli, FixedMeans, Flipped, Missed, RandomMeans
 
 __all__ = ["FEWEST_RUNS", "LANES", "Lockstep", "can_play"]
 
@@ -85,7 +85,7 @@ class Lockstep:
         given = game.problem.means
         if isinstance(given, FixedMeans):
             means[:, self._real] = given.values
-        else:
+        elif isinstance(given, RandomMeans):
             drawn = draw_uniforms(seeds[:, 4 * SETUP : 4 * SETUP + 4], game.problem.cells)
             means[:, self._real] = given.low + (given.high - given.low) * drawn
         limits = np.ceil(means * UNIT).astype(np.int64)
