@@ -274,7 +274,7 @@ def test_only_the_reference_engine_plays_them():
         (cb.Problem.bernoulli(FIXED, observation=Eyes((1.0, 0.5))), "Eyes"),
     ]:
         assert cb.simulate(problem, TEAM, 10, 1, seed=0).engine == "reference"
-        with pytest.raises(cb.InvalidInput, match=rf"its own models of means, .* only, not {name}; use engine='ref"):
+        with pytest.raises(cb.InvalidInput, match=rf"cannot play this: .* {name}, which has no compiled form"):
             cb.simulate(problem, TEAM, 10, 1, seed=0, engine="fast")
 
 

@@ -76,9 +76,11 @@ def simulate(
     seed = checked_seed(seed)
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
-    chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
     target = None if out is None else checked_output(out)
+    # Before an engine is asked as well: what the fast one says it can play, it has laid out already.
+    _refuse_what_cannot_fit(problem, horizon, runs, len(points), 1, keeps_runs)
+    chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers if chosen == "fast" else 1, keeps_runs)
 
     finished = 0
@@ -207,7 +209,7 @@ def _refuse_what_cannot_fit(
     kept = 8 * points * (runs if keeps_runs else 2_500 + 6 * min(runs, batch_rows(points)))
     # Per cell and agent: counts, sums, indices and a tournament over arms padded to powers of two; per round tables.
     padding = min(8.0, math.prod(1 << (size - 1).bit_length() for size in problem.arms) / problem.cells)
-    per_cell = int(64 + 24 * padding)
+    per_cell = int(80 + 48 * padding)
     playing = workers * problem.cells * (problem.agents + 1) * per_cell + 8 * (problem.agents * 2 + 1) * horizon
     memory = physical_memory()
     if memory is not None and kept + playing > memory:

@@ -5,14 +5,17 @@ itself is not needed.
 """
 
 from cobandit.testing.agents import RULES, AgentContract, check_agent, contract_problems
+from cobandit.testing.compiled import check_compiled, compiled_problems
 from cobandit.testing.models import check_means, check_observation, check_reward
 
 __all__ = [
     "RULES",
     "AgentContract",
     "check_agent",
+    "check_compiled",
     "check_means",
     "check_observation",
     "check_reward",
+    "compiled_problems",
     "contract_problems",
 ]

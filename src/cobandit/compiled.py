@@ -1,0 +1,30 @@
+"""What the compiled form of an agent is written with; see docs/how-to/compile-an-agent.md. Needs the extra ``fast``.
+
+The functions below are called from the methods of a kind: `uniform`, `normal` and `beta` draw what
+``self.rng.random()``, ``standard_normal()`` and ``beta(a, b)`` draw, `best_of` decides as the plain agents' arg max
+does, `record` counts a seen reward, `own_arm` is an agent's arm in a cell. A function of one's own that a kind calls is
+made by `compiled_function`.
+"""
+
+from cobandit.engine.fast.kinds.search import best_of
+from cobandit.engine.fast.kinds.ucb import record
+from cobandit.engine.fast.models import NotCompiled
+from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.random import beta, gamma_steps, normal, uniform
+from cobandit.engine.fast.random import compiled as compiled_function
+from cobandit.engine.fast.world import World, own_arm
+
+__all__ = [
+    "NotCompiled",
+    "Seat",
+    "World",
+    "best_of",
+    "beta",
+    "compiled_function",
+    "gamma_steps",
+    "normal",
+    "own_arm",
+    "record",
+    "table",
+    "uniform",
+]
