@@ -1,0 +1,69 @@
+"""Compiling: told to whoever waits, stopped by Ctrl-C, and no reason to fail where nothing can be kept on disk."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+WORK = """
+import cobandit as cb
+problem = cb.Problem.bernoulli([[.8, .4], [.2, .6]], [1.0, 0.5])
+result = cb.simulate(problem, cb.Team.of("mucb-intervals"), 50, 10, 0, engine="fast", threads=1)
+print(result.engine, round(float(result.task_regret[:, -1].mean()), 6))
+"""
+PLAIN = WORK.replace('engine="fast"', 'engine="reference"').replace("result.engine,", '"fast",')
+
+
+def run(script: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", script]
+    return subprocess.run(command, env=os.environ | environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def expected() -> str:
+    return run(PLAIN).stdout
+
+
+def test_it_is_logged_once(tmp_path, expected) -> None:
+    first, second = (run(WORK, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert (first.stdout, first.stderr) == (
+        expected,
+        "Compiling the fast engine for mucb-intervals: a few seconds, the first time only.\n",
+    )
+    assert (second.stdout, second.stderr) == (expected, "")
+
+
+def test_no_place_to_keep_it(expected) -> None:
+    """As in a container that can only be read."""
+    nowhere = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"
+    done = run(nowhere + WORK)
+    assert (done.returncode, done.stdout) == (0, expected)
+    assert "Compiled code cannot be kept on disk" in done.stderr
+    assert "Set NUMBA_CACHE_DIR to a folder that can be written to." in done.stderr
+
+
+def test_a_full_disk(tmp_path, expected) -> None:
+    full = (
+        "import errno, numba.core.caching as c\n"
+        "def save(self, *_): raise OSError(errno.ENOSPC, 'No space left on device')\n"
+        "c.IndexDataCacheFile.save = save\n"
+    )
+    done = run(full + WORK, NUMBA_CACHE_DIR=str(tmp_path))
+    assert (done.returncode, done.stdout) == (0, expected)
+    assert "No space left on device" in done.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise there")
+def test_ctrl_c_while_compiling(tmp_path) -> None:
+    command = [sys.executable, "-c", WORK]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as started:
+        assert started.stderr.readline().startswith("Compiling the fast engine")
+        started.send_signal(signal.SIGINT)
+        shown, said = started.communicate()
+    assert shown == ""
+    assert said.rstrip().endswith("KeyboardInterrupt")

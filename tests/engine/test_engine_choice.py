@@ -1,0 +1,147 @@
+"""Which engine plays: exact types only, and the result says which one and why."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import pytest
+
+import cobandit as cb
+from cobandit.engine import simulation
+from cobandit.studies import simulate_participants
+
+MEANS = [[0.8, 0.4], [0.2, 0.6]]
+PROBLEM = cb.Problem.bernoulli(MEANS, [1.0, 0.5])
+TEAM = cb.Team.of("partner-aware-ucb", window=5)
+
+
+@pytest.fixture(autouse=True)
+def _no_job_is_small(monkeypatch):
+    monkeypatch.setattr(simulation, "SMALL_JOB", 0)
+
+
+def played(problem=PROBLEM, team=TEAM) -> tuple[str, str]:
+    result = cb.simulate(problem, team, 30, 2, 0)
+    plain = cb.simulate(problem, team, 30, 2, 0, engine="reference")
+    assert (result.task_regret == plain.task_regret).all()
+    assert plain.engine_reason == "asked for"
+    assert result.provenance()["engine_reason"] == result.engine_reason
+    return result.engine, result.engine_reason
+
+
+def test_what_has_a_compiled_form_is_played_by_it() -> None:
+    assert played() == ("fast", "everything has a compiled form")
+
+
+@dataclass(frozen=True)
+class Blinking(cb.Missed):
+    """Looks the same as `Missed`, but sees another thing."""
+
+    def see(self, t, agent, reward, rng):
+        return 0.0 if rng.random() < 0.5 else reward
+
+
+@dataclass(frozen=True)
+class Coin(cb.Bernoulli):
+    """Looks the same as `Bernoulli`, but pays otherwise."""
+
+    def draw(self, t, mean, spread, rng):
+        return 1.0 if rng.random() < 0.5 else 0.0
+
+
+@dataclass(frozen=True)
+class Easy(cb.FixedMeans):
+    """Looks the same as `FixedMeans`, but has other means."""
+
+    def draw(self, t, previous, rng):
+        return super().draw(t, previous, rng) / 2
+
+
+class Backwards(cb.Problem):
+    """A problem with roles of its own."""
+
+    def known_ranks(self):
+        return super().known_ranks()[::-1]
+
+
+@dataclass
+class Reckless(cb.PartnerAwareUCB):
+    """A subclass of a compiled agent: its methods are not those that were compiled."""
+
+    def choose(self):
+        return super().choose() ^ 1
+
+
+@pytest.mark.parametrize(
+    ("problem", "team", "named"),
+    [
+        (cb.Problem.bernoulli(MEANS, observation=Blinking((1.0, 0.5))), TEAM, "Blinking"),
+        (cb.Problem.of(PROBLEM.means, Coin(), PROBLEM.observation), TEAM, "Coin"),
+        (cb.Problem.bernoulli(Easy((2, 2), PROBLEM.means.values), [1.0, 0.5]), TEAM, "Easy"),
+        (Backwards(PROBLEM.means, PROBLEM.reward, PROBLEM.observation), TEAM, "Backwards"),
+        (PROBLEM, cb.Team([Reckless(), cb.NaiveUCB()]), "Reckless"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_subclasses_are_not_taken_for_what_they_derive_from(problem, team, named) -> None:
+    engine, reason = played(problem, team)
+    assert engine == "reference"
+    assert named in reason
+    with pytest.raises(cb.InvalidInput, match=f"The fast engine cannot play this: .*{named}"):
+        cb.simulate(problem, team, 30, 2, 0, engine="fast")
+
+
+@dataclass
+class Newcomer(cb.Agent):
+    """Registered, but not compiled."""
+
+    name = "newcomer"
+
+    def choose(self):
+        return self.round % self.briefing.own_arms
+
+    def observe(self, team_action, reward):
+        pass
+
+
+def test_registered_does_not_mean_compiled(monkeypatch) -> None:
+    monkeypatch.setitem(cb.AGENTS, "newcomer", Newcomer)
+    assert played(team=cb.Team.of("newcomer")) == ("reference", "newcomer has no compiled form")
+    crowd = simulate_participants("burger", Newcomer(), 2, 0)
+    assert (crowd.engine, crowd.engine_reason) == ("reference", "newcomer has no compiled form")
+    with pytest.raises(cb.InvalidInput, match="newcomer has no compiled form"):
+        simulate_participants("burger", Newcomer(), 2, 0, engine="fast")
+
+
+def test_a_compiled_form_that_is_not_there() -> None:
+    class Lost(cb.NaiveUCB):
+        compiled = "cobandit.engine.fast.kinds.nowhere:lost"
+
+    with pytest.raises(cb.AgentError, match=r"Lost names 'cobandit.engine.fast.kinds.nowhere:lost' as its compiled"):
+        cb.simulate(PROBLEM, cb.Team.of(Lost()), 30, 2, 0)
+
+
+def test_a_compiled_form_that_is_none() -> None:
+    class Odd(cb.NaiveUCB):
+        def compiled(agent, seat):  # noqa: N805
+            return (1, 2)
+
+    with pytest.raises(cb.AgentError, match=r"The compiled form of Odd is tuple; a NamedTuple is needed"):
+        cb.simulate(PROBLEM, cb.Team.of(Odd()), 30, 2, 0)
+
+
+def test_a_softmax_of_real_rewards_goes_to_the_reference_engine() -> None:
+    engine, reason = played(cb.Problem.gaussian(MEANS, [0.1, 0.5]), cb.Team.of("softmax"))
+    assert engine == "reference"
+    assert reason == "softmax has a compiled form only where all seen rewards are 0 or 1"
+
+
+def test_a_small_job_does_not_load_the_fast_engine() -> None:
+    script = (
+        "import sys, cobandit as cb\n"
+        "problem = cb.Problem.bernoulli([[.8, .4], [.2, .6]])\n"
+        "result = cb.simulate(problem, cb.Team.of('naive-ucb'), 50, 100, 0)\n"
+        "print(result.engine, '/', result.engine_reason, '/', 'numba' in sys.modules)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "reference / a small job is done before the fast engine has been loaded / False\n"
