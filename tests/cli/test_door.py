@@ -78,7 +78,7 @@ WRONG = {
     "no such engine": ("simulate", "--engine", "fats", "Did you mean 'fast'?"),
     "no such format": ("simulate", "--format", "jsn", "Did you mean 'json'?"),
     "checkpoints out of order": ("simulate", "--checkpoints", "5,3", "ascending"),
-    "sizes that cannot fit": ("simulate", "--runs", "4000000000", "--checkpoints", "2000", "GiB"),
+    "sizes that cannot fit": ("simulate", "--means", "random", "--arms", "16384,16384", "GiB"),
     "a missing comma in the means": ("simulate", "--means", "[[.8,.4][.2,.6]]", 'such as "[[.8,.4],[.2,.6]]"'),
     "an unclosed bracket": ("simulate", "--means", "[[.8,.4],[.2,.6]", "'[[.8,.4],[.2,.6]'; a matrix"),
     "a number for means": ("simulate", "--means", ".5", "a matrix with one level of brackets per agent"),

@@ -30,6 +30,7 @@ MODULES = [
     "cobandit",
     "cobandit.theory",
     "cobandit.testing",
+    "cobandit.compiled",
     "cobandit.report",
     "cobandit.problem",
     "cobandit.studies",
