@@ -117,7 +117,7 @@ class TestEngines:
         made = simulate_participants(BURGER, [(Stubborn(), 1), ("softmax", 1)], 4, 0)
         assert made.engine == "reference"
         assert made.good.shape == (4, 2, 1)
-        with pytest.raises(cb.InvalidInput, match=r"library's own behaviours only, not Stubborn\(\)"):
+        with pytest.raises(cb.InvalidInput, match="cannot play this: Stubborn has no compiled form"):
             simulate_participants(BURGER, Stubborn(), 4, 0, engine="fast")
 
     def test_a_relative_of_a_person_is_not_taken_for_it(self):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from numba import uint64
+
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.lockstep.steps import (
     LANES,
@@ -18,6 +20,9 @@ from cobandit.engine.fast.lockstep.steps import (
     learn,
 )
 from cobandit.engine.fast.pointers import from_entry, pointers
+
+FIRST_COUNT = uint64(13)
+"""What SFC64's fourth word counts before the first draw: from 1, over the twelve draws of its warm-up."""
 
 
 class Agents(NamedTuple):
@@ -107,15 +112,13 @@ def play_lanes(
         slot = -1
         for t in range(1, horizon + 1):
             slot = slot + 1 if slot + 1 < ring_size else 0
-            for lane in range(LANES):
-                lanes.played[lane] = 0
             for i in range(agents.count):
                 if agents.repeat[i] > 1 and (t - 1) % agents.repeat[i] != 0:
                     continue
                 bits = from_entry(lanes.bits, (1 + agents.count + i) * 4 * LANES)
                 chosen = from_entry(lanes.chosen, i * LANES)
                 if companion == 1 and t == 1:
-                    draw_arms(bits, agents.arms[i], chosen)
+                    draw_arms(bits, FIRST_COUNT, agents.arms[i], chosen)
                     continue
                 estimates = from_entry(lanes.estimates, i * cells * LANES)
                 scale = agents.scales[i * agents.scale_step + (t if agents.changes == 1 else 0)]
@@ -123,29 +126,45 @@ def play_lanes(
                 if agents.higher[i] == 0:
                     choose_freely(each, estimates, lanes.spans, scale, shift, low, chosen)
                     continue
-                for lane in range(LANES):
-                    lanes.foreseen[lane] = 0
                 remembered = min(t - 1, agents.window[i])
                 for rank in range(agents.higher[i]):
                     j = agents.order[rank]
+                    keep = 0 if rank == 0 else -1
+                    # One draw for each agent that ranks higher in every round, but for the companion code's first.
+                    drawn = (t - 1) * agents.higher[i] + rank
+                    if companion == 1:
+                        drawn += 1 - agents.higher[i]
+                    counter = FIRST_COUNT + uint64(drawn)
                     if remembered == 0:
-                        foresee_drawn(bits, agents.arms[j], agents.shift[j], lanes.foreseen)
+                        foresee_drawn(bits, counter, agents.arms[j], agents.shift[j], keep, lanes.foreseen)
                     else:
                         ring = from_entry(lanes.ring, j * ring_size * LANES)
                         oldest = slot - remembered if slot >= remembered else slot - remembered + ring_size
-                        foresee_remembered(bits, remembered, ring, ring_size, oldest, agents.shift[j], lanes.foreseen)
+                        foresee_remembered(
+                            bits, counter, remembered, ring, ring_size, oldest, agents.shift[j], keep, lanes.foreseen
+                        )
                 choose_foreseen(each, estimates, lanes.spans, scale, shift, low, agents.mask[i], lanes.foreseen, chosen)
             for i in range(agents.count):
                 chosen = from_entry(lanes.chosen, i * LANES)
                 ring = from_entry(lanes.ring, i * ring_size * LANES)
-                join_arms(chosen, agents.shift[i], slot, ring, lanes.played)
+                join_arms(chosen, agents.shift[i], 0 if i == 0 else -1, slot, ring, lanes.played)
+            counter = FIRST_COUNT + uint64(t - 1)
             draw_rewards(
-                each, lanes.bits, lanes.played, lanes.limits, lanes.counts, lanes.spans, lanes.reward, lanes.latest
+                each,
+                lanes.bits,
+                counter,
+                lanes.played,
+                lanes.limits,
+                lanes.counts,
+                lanes.spans,
+                lanes.reward,
+                lanes.latest,
             )
             for i in range(agents.count):
                 learn(
                     each,
                     from_entry(lanes.bits, (1 + i) * 4 * LANES),
+                    counter,
                     lanes.played,
                     agents.limit[i],
                     agents.otherwise,

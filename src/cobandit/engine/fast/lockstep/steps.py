@@ -4,6 +4,10 @@ All state lies cell by cell and lane by lane, behind plain pointers with unsigne
 negative, and the check for that would keep the compiler from using vectors. ``each`` is a tuple with one entry per
 cell, so that loops over cells unroll. For few cells the played one is picked by comparing with each of them; beyond
 `FEW_CELLS` it is cheaper to go to its place.
+
+A draw is one of SFC64's, whose fourth word counts the draws of a stream: it is the same in all lanes, so it is handed
+over as ``counter`` instead of being kept. ``keep`` is 0 for the first agent's part of a code, which starts it, and -1
+for the others.
 """
 
 from __future__ import annotations
@@ -17,7 +21,7 @@ from numba import int64, uint64
 from cobandit.engine.fast.pointers import apart, select
 from cobandit.engine.fast.random import TO_UNIT, compiled
 
-LANES = 32
+LANES = 64
 FEW_CELLS = 8
 at = np.uintp
 
@@ -67,80 +71,85 @@ def choose_foreseen(
 
 
 @compiled
-def draw_arms(bits: Any, arms: int, chosen: Any) -> None:
+def draw_arms(bits: Any, counter: Any, arms: int, chosen: Any) -> None:
     """An own arm by a draw."""
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
-        word = a + b + d
+        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
+        word = a + b + counter
         bits[o] = b ^ (b >> uint64(11))
         bits[o + at(LANES)] = c + (c << uint64(3))
         bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        bits[o + at(3 * LANES)] = d + uint64(1)
         chosen[o] = int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * arms))
 
 
 @compiled
-def foresee_drawn(bits: Any, arms: int, shift: int, foreseen: Any) -> None:
+def foresee_drawn(bits: Any, counter: Any, arms: int, shift: int, keep: int, foreseen: Any) -> None:
     """A higher-ranked agent's arm by a draw, for the first round, put into the foreseen code."""
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
-        word = a + b + d
+        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
+        word = a + b + counter
         bits[o] = b ^ (b >> uint64(11))
         bits[o + at(LANES)] = c + (c << uint64(3))
         bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        bits[o + at(3 * LANES)] = d + uint64(1)
-        foreseen[o] |= int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * arms)) << shift
+        arm = int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * arms))
+        foreseen[o] = (foreseen[o] & keep) | arm << shift
 
 
 @compiled
 def foresee_remembered(
-    bits: Any, remembered: int, ring: Any, ring_size: int, oldest: int, shift: int, foreseen: Any
+    bits: Any,
+    counter: Any,
+    remembered: int,
+    ring: Any,
+    ring_size: int,
+    oldest: int,
+    shift: int,
+    keep: int,
+    foreseen: Any,
 ) -> None:
     """A higher-ranked agent's arm of a remembered round, from a ring of its latest arms."""
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
-        word = a + b + d
+        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
+        word = a + b + counter
         bits[o] = b ^ (b >> uint64(11))
         bits[o + at(LANES)] = c + (c << uint64(3))
         bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        bits[o + at(3 * LANES)] = d + uint64(1)
         back = oldest + int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * remembered))
         back = select(back >= ring_size, back - ring_size, back)
-        foreseen[o] |= int64(ring[at(back * LANES + lane)]) << shift
+        foreseen[o] = (foreseen[o] & keep) | int64(ring[at(back * LANES + lane)]) << shift
 
 
 @compiled
-def join_arms(chosen: Any, shift: int, slot: int, ring: Any, played: Any) -> None:
+def join_arms(chosen: Any, shift: int, keep: int, slot: int, ring: Any, played: Any) -> None:
     """One agent's arms into the team actions and into the ring of its latest arms."""
     apart()
     to = at(slot * LANES)
     for lane in range(LANES):
         o = at(lane)
         arm = chosen[o]
-        played[o] |= arm << shift
+        played[o] = (played[o] & keep) | arm << shift
         ring[to + o] = uint64(arm)
 
 
 @compiled
 def draw_rewards(
-    each: Any, bits: Any, played: Any, limits: Any, counts: Any, spans: Any, reward: Any, latest: Any
+    each: Any, bits: Any, counter: Any, played: Any, limits: Any, counts: Any, spans: Any, reward: Any, latest: Any
 ) -> None:
     """The reward of every lane, and one more play of the played cell."""
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
-        word = a + b + d
+        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
+        word = a + b + counter
         bits[o] = b ^ (b >> uint64(11))
         bits[o + at(LANES)] = c + (c << uint64(3))
         bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        bits[o + at(3 * LANES)] = d + uint64(1)
         drawn = int64(word >> uint64(11))
         p = played[o]
         if len(each) <= FEW_CELLS:
@@ -169,6 +178,7 @@ def draw_rewards(
 def learn(
     each: Any,
     bits: Any,
+    counter: Any,
     played: Any,
     limit: int,
     otherwise: float,
@@ -182,12 +192,11 @@ def learn(
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c, d = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)], bits[o + at(3 * LANES)]
-        word = a + b + d
+        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
+        word = a + b + counter
         bits[o] = b ^ (b >> uint64(11))
         bits[o + at(LANES)] = c + (c << uint64(3))
         bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        bits[o + at(3 * LANES)] = d + uint64(1)
         r = reward[o]
         seen = select(int64(word >> uint64(11)) < limit, r, otherwise)
         p = played[o]
