@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from cobandit.agents import VeryNaiveUCB as VeryNaiveUCB
     from cobandit.agents import WinStayLoseShift as WinStayLoseShift
     from cobandit.agents import make_agent as make_agent
+    from cobandit.engine import Partner as Partner
     from cobandit.engine import Result as Result
     from cobandit.engine import Trajectory as Trajectory
     from cobandit.engine import simulate as simulate
@@ -89,7 +90,7 @@ _HOME = {
         "WinStayLoseShift",
         "make_agent",
     ],
-    "cobandit.engine": ["Result", "Trajectory", "simulate"],
+    "cobandit.engine": ["Partner", "Result", "Trajectory", "simulate"],
     "cobandit.errors": [
         "AgentError",
         "CobanditError",

@@ -219,6 +219,24 @@ class Agent(_Player, ABC):
         """The arms it foresaw in its latest choice, by agent; empty for agents that foresee nothing."""
         return MappingProxyType({})
 
+    def dump_memory(self) -> dict[str, Any]:
+        """What it remembers in mid-run, by attribute: all but its options, briefing, rng and round.
+
+        `Partner.state` writes it. An agent that holds something which is not plain data (numbers, strings, None,
+        tuples, lists, dicts, deques, numpy arrays) overrides this and leaves that out, or puts plain data in its place.
+        """
+        apart = {spec.name for spec in fields(self) if spec.init}.union(_ON_RESET, ("_current_round",))
+        slots = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ()) if hasattr(self, name)]
+        return {name: getattr(self, name) for name in (*vars(self), *slots) if name not in apart}
+
+    def load_memory(self, memory: Mapping[str, Any]) -> None:
+        """Take back what `dump_memory` gave, right after a `reset` with the same briefing.
+
+        What was left out there is as `reset` made it. Overriding it, call ``super().load_memory`` and make the rest.
+        """
+        for name, value in memory.items():
+            setattr(self, name, value)
+
     def _checked_seen(self, seen: Any) -> float | None:
         return guards.checked_reward("reward", seen, self.briefing.binary)
 
@@ -243,6 +261,16 @@ class Controller(_Player, ABC):
             )
         binary = self.briefing.binary
         return tuple(guards.checked_reward(f"rewards[{i}]", reward, binary) for i, reward in enumerate(rewards))
+
+
+def resume(agent: Agent, t: int, memory: Mapping[str, Any], rng: np.random.Generator) -> None:
+    """Bring an agent that has just been reset to round ``t`` of another run, with its memory and its stream."""
+    if type(agent).dump_memory is Agent.dump_memory:
+        for name in set(agent.dump_memory()) - set(memory):
+            delattr(agent, name)  # the agent had dropped it by then
+    agent.rng = rng
+    agent._current_round = t
+    agent.load_memory(memory)
 
 
 def pass_over(player: _Player, rounds: int) -> None:

@@ -1,0 +1,220 @@
+"""The state of a partner as plain data for JSON, and an agent made of it that goes on as the other would have.
+
+A state is versioned, holds no code and loads none. What an agent remembers is written by `encoding`, its random stream
+included. The checksum tells a state that was changed or cut short.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, resume
+from cobandit.agents.beliefs import Memory
+from cobandit.agents.foresight import Window
+from cobandit.agents.guards import is_arm
+from cobandit.agents.registry import AGENTS
+from cobandit.checks import Check, shown, whole
+from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer
+from cobandit.errors import AgentError, InvalidInput, UnknownName
+
+
+def _of_type(kinds: type | tuple[type, ...], needed: str) -> Check:
+    """A check for a value of one of these types."""
+
+    def check(name: str, value: Any) -> Any:
+        if not isinstance(value, kinds):
+            raise InvalidInput(f"{name} is {shown(value)}; {needed} is needed.")
+        return value
+
+    return check
+
+
+FORMAT = 1
+"""The format of `Partner.state`. It rises when an agent of the library comes to remember something else."""
+
+_KEYS: dict[str, Check] = {
+    "cobandit": _of_type(str, "the version of cobandit that wrote it"),
+    "format": whole(1),
+    "agent": _of_type(str, "the name of an agent"),
+    "class": _of_type((str, type(None)), "the name of a class or None"),
+    "options": _of_type(dict, "an object"),
+    "briefing": _of_type(dict, "an object"),
+    "random": _of_type(dict, "an object"),
+    "round": whole(1),
+    "pending": _of_type((int, type(None)), "an arm or None"),
+    "memory": _of_type(dict, "an object"),
+    "checksum": _of_type(str, "a SHA-256"),
+}
+"""What a state holds, each with its check."""
+
+
+def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
+    """An agent in mid-run, and its choice of the round under way, if it has been asked for."""
+    from cobandit import __version__
+
+    kind, writer = type(agent), Writer()
+    state: dict[str, Any] = {
+        "cobandit": __version__,
+        "format": FORMAT,
+        "agent": agent.title,
+        "class": None if AGENTS.get(agent.title) is kind else f"{kind.__module__}.{kind.__qualname__}",
+        "round": agent.round,
+        "pending": pending,
+    }
+    try:
+        what, hint = "option ", "make it a name or a number, from which reset makes the rest"
+        state["options"] = writer.write_attributes(_init_options(agent))
+        what, hint = "", "reset it with a numpy.random.Generator"
+        state["briefing"] = writer.write(agent.briefing, "briefing")
+        state["random"] = writer.write(agent.rng, "rng")
+        hint = f"override dump_memory and load_memory in {kind.__name__} to leave it out and make it anew"
+        state["memory"] = writer.write_attributes(agent.dump_memory())
+    except Unwritable as error:
+        raise AgentError(
+            f"{agent.title} cannot be written as plain data: its {what}{error}; {hint}. "
+            f"Numbers, strings, None, tuples, lists, dicts, deques and numpy arrays can be written."
+        ) from None
+    return state | {"checksum": _checksum(state)}
+
+
+def read_state(state: Any, agent: Any = None) -> tuple[Agent, int | None]:
+    """The agent as it was, and its pending choice; ``agent`` is the class (or an agent) where it is not registered."""
+    checked = _checked_state(state)
+    reader = Reader()
+    parts = {name: _read_part(reader, checked, name) for name in ("options", "briefing", "random", "memory")}
+    briefing, rng = parts["briefing"], parts["random"]
+    if not isinstance(briefing, Briefing) or not isinstance(rng, np.random.Generator):
+        raise InvalidInput("The state holds no briefing or no random generator; a whole state is needed.")
+    player = _new_agent(checked, parts["options"], agent)
+    player.reset(briefing, copy.deepcopy(rng))  # reset may draw, and the stream itself must stay where it is
+    fresh = dict(vars(player))
+    resume(player, checked["round"], parts["memory"], rng)
+    if checked["class"] is None:
+        _check_fit(player, fresh)
+    pending: int | None = checked["pending"]
+    if pending is not None and not is_arm(pending, briefing.own_arms):
+        raise InvalidInput(
+            f"The pending choice of the state is {shown(pending)}; "
+            f"None or an arm from 0 to {briefing.own_arms - 1} is needed."
+        )
+    return player, pending
+
+
+def _init_options(agent: Agent) -> dict[str, Any]:
+    return {spec.name: getattr(agent, spec.name) for spec in dataclasses.fields(agent) if spec.init}
+
+
+def _checked_state(state: Any) -> dict[str, Any]:
+    """A state that is whole, of a format we know, and unchanged since it was written."""
+    if not isinstance(state, Mapping):
+        hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""
+        raise InvalidInput(f"state is {shown(state)}; the dict that Partner.state() gave is needed.{hint}")
+    if "format" not in state:
+        raise InvalidInput(f"state is {shown(dict(state))}, without a format; what Partner.state() gave is needed.")
+    if whole(1)("The format of the state", state["format"]) > FORMAT:
+        raise InvalidInput(
+            f"The state has format {state['format']}, written by cobandit {shown(state.get('cobandit'))}; "
+            f"this version reads format {FORMAT}. Install a newer cobandit."
+        )
+    missing = [key for key in _KEYS if key not in state]
+    unknown = [key for key in state if key not in _KEYS]
+    if missing or unknown:
+        what = f"has no {missing[0]}" if missing else f"has a key {shown(unknown[0])} that belongs to no state"
+        raise InvalidInput(f"The state {what}; a whole state, as Partner.state() gave it, is needed.")
+    checked = {key: check(f"{key} of the state", state[key]) for key, check in _KEYS.items()}
+    if _checksum({key: value for key, value in state.items() if key != "checksum"}) != checked["checksum"]:
+        raise InvalidInput(
+            "The checksum of the state does not fit what it holds: it was changed or cut short since it was written. "
+            "Take an older state, or rebuild the partner with Partner.from_log."
+        )
+    return checked
+
+
+def _checksum(state: Mapping[str, Any]) -> str:
+    """The SHA-256 of the contents; 1 and 1.0 are the same, as many a reader of JSON makes no difference."""
+
+    def plain(value: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: plain(entry) for key, entry in value.items()}
+        if isinstance(value, list):
+            return [plain(entry) for entry in value]
+        return int(value) if isinstance(value, float) and value.is_integer() else value
+
+    try:
+        text = json.dumps(plain(state), sort_keys=True, separators=(",", ":"), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(
+            f"The state holds what JSON cannot ({error}); a state as it was written is needed."
+        ) from None
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _read_part(reader: Reader, state: dict[str, Any], name: str) -> Any:
+    try:
+        return (reader.read_attributes if name in ("options", "memory") else reader.read)(state[name])
+    except Unreadable as error:
+        raise InvalidInput(
+            f"The {name} of the state cannot be read ({error}); a state as Partner.state() gave it is needed."
+        ) from error
+
+
+def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Agent:
+    """The agent of a state, before its reset."""
+    name, path = state["agent"], state["class"]
+    if agent is None:
+        if path is not None:
+            raise InvalidInput(
+                f"The state is that of {shown(path)}, which is not an agent of the library; "
+                f"give its class, such as Partner.from_state(state, agent={path.rpartition('.')[2]})."
+            )
+        if name not in AGENTS:
+            raise UnknownName("agent", name, AGENTS)
+        agent = AGENTS[name]
+    kind = agent if isinstance(agent, type) else type(agent)
+    if not issubclass(kind, Agent):
+        raise InvalidInput(f"agent is {shown(agent)}; the class of an agent, or an agent, is needed.")
+    if name != (vars(kind).get("name") or kind.__name__):
+        raise InvalidInput(f"agent is {shown(agent)}, but the state is that of {shown(name)}.")
+    if isinstance(agent, Agent):
+        if Writer().write_attributes(_init_options(agent)) != state["options"]:
+            raise InvalidInput(f"agent is {agent}, but the state was written with options {shown(options)}.")
+        return agent.clone()
+    try:
+        return kind.of(**options)
+    except TypeError as error:
+        raise InvalidInput(
+            f"{kind.__name__} cannot be made from its options alone ({error}); "
+            f"give an agent in place of the class: agent={kind.__name__}(...)."
+        ) from error
+
+
+def _check_fit(agent: Agent, fresh: dict[str, Any]) -> None:
+    """What a registered agent remembers is of the same make as in a fresh one."""
+    now = vars(agent)
+    for name in sorted(set(fresh) | set(now)):
+        if name not in fresh or name not in now or not _alike(fresh[name], now[name]):
+            raise InvalidInput(
+                f"The memory of the state does not fit {agent.title}, see {name}; a whole state of it is needed."
+            )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return True
+    if isinstance(one, (Memory, Window)):
+        return (
+            type(one) is type(other)
+            and set(vars(one)) == set(vars(other))
+            and all(_alike(value, vars(other)[name]) for name, value in vars(one).items())
+        )
+    if isinstance(one, np.ndarray):
+        return isinstance(other, np.ndarray) and one.shape == other.shape and one.dtype == other.dtype
+    numbers = (int, float)
+    return type(one) is type(other) or (type(one) in numbers and type(other) in numbers)
