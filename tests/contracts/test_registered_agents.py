@@ -28,6 +28,9 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "optimal": [{}],
     "mucb-intervals": [{}, {"exploration": 0.02}, {"exploration": 0.0}],
     "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
+    "softmax": [{}, {"memory": 1, "temperature": 0.01}],
+    "win-stay-lose-shift": [{}, {"slip": 0.0}],
+    "epsilon-greedy": [{}, {"epsilon": 0.0}],
 }
 
 
