@@ -227,7 +227,7 @@ def test_an_oracle_keeps_its_contract_while_the_means_change():
 def test_nobody_else_is_told_the_means():
     match = Match(cb.Problem.bernoulli(Walk()), TEAM, 5, 0, 0)
     for _ in match.rounds():
-        assert [agent.briefing.means for agent in match.agents] == [None, None]
+        assert [partner.briefing.means for partner in match.partners] == [None, None]
 
 
 def test_all_teams_meet_the_same_means_and_the_same_luck():

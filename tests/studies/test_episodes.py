@@ -154,7 +154,7 @@ class TestWarmStart:
     def test_the_ai_goes_on_from_it(self):
         episode = Episode.open(ParticipantPlan(BURGER, 4, 1).episode(0))
         assert episode._ai.round == 21
-        assert episode._ai._memory.counts.sum() == 20
+        assert episode._ai.agent._memory.counts.sum() == 20
 
     def test_is_the_match_of_two_agents_of_the_library(self):
         plan = ParticipantPlan(replace(BURGER, shared_luck=False), 4, 0).episode(0)

@@ -187,7 +187,7 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
     import numpy as np
 
     from cobandit.engine import Trajectory
-    from cobandit.engine.reference import Match
+    from cobandit.engine.match import Match
 
     match = Match(problem, team, horizon, seed, RUN)
     instance = match.environment.instance
@@ -198,7 +198,7 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
             actions.append(action)
             rewards.append(outcome.reward)
             seen.append([np.nan if one is None else one for one in outcome.seen])
-            foreseen.append([dict(agent.predictions) for agent in match.agents])
+            foreseen.append([dict(partner.predictions) for partner in match.partners])
     except _Leave:
         pass
     except EOFError:

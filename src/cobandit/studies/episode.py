@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.agents import Agent
 from cobandit.checks import MOST, Check, real, shown, whole
+from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
-from cobandit.errors import AgentError, InvalidInput, UnknownName
+from cobandit.errors import InvalidInput, UnknownName
 from cobandit.studies.plan import AI, PARTICIPANT, EpisodePlan
 from cobandit.studies.records import fingerprint, optional
 
@@ -116,9 +116,11 @@ class Episode:
         self._head = plan.start
         self._good = np.zeros(self._arms, dtype=np.int64)
         self._bad = np.zeros(self._arms, dtype=np.int64)
-        self._ai = plan.ready_ai()
+        self._ai = Partner.around(plan.ready_ai())
         self._decide()
-        self._warm_up(plan.ready_warm_partner())
+        warm_partner = plan.ready_warm_partner()
+        if warm_partner is not None:
+            self._warm_up(Partner.around(warm_partner))
 
     @classmethod
     def open(cls, plan: EpisodePlan) -> Episode:
@@ -209,20 +211,15 @@ class Episode:
         """Good and bad outcomes of each team action, as the participant saw them."""
         return self._good.tolist(), self._bad.tolist()
 
-    def _warm_up(self, partner: Agent | None) -> None:
-        if partner is None:
-            return
+    def _warm_up(self, partner: Partner) -> None:
         for t in range(1 - self._before, 1):
-            made = self._step(t, int(partner.choose()))
+            made = self._step(t, partner.choose())
             self._warm.append(made)
             partner.observe((made.arm_0, made.arm_1), made.seen_0)
 
     def _decide(self) -> None:
         """The AI's move of the next round, before anybody knows the participant's."""
-        arm = int(self._ai.choose())
-        if not 0 <= arm < self._arms[AI]:
-            raise AgentError(f"{self._ai} chose {shown(arm)}; its arms go from 0 to {self._arms[AI] - 1}.")
-        self._pending = arm, self._ai.predictions.get(PARTICIPANT)
+        self._pending = self._ai.choose(), self._ai.predictions.get(PARTICIPANT)
 
     def _step(self, t: int, arm: int) -> Round:
         partner_arm, predicted = self._pending

@@ -1,0 +1,83 @@
+"""One run under way: the round loop for any number of players."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
+from cobandit.agents.guards import is_arm
+from cobandit.agents.team import Team
+from cobandit.checks import shown
+from cobandit.engine.environment import Environment, Outcome
+from cobandit.engine.partner import Partner
+from cobandit.engine.streams import Streams
+from cobandit.errors import AgentError
+from cobandit.problem import Problem
+
+
+class Match:
+    """An environment and the players reset for it: a partner in every seat, or one joint controller."""
+
+    def __init__(self, problem: Problem, team: Team, horizon: int, seed: int, run: int) -> None:
+        streams = Streams.of(seed, run, problem.agents)
+        self.environment = Environment(problem, streams)
+        self.horizon = horizon
+        instance = self.environment.instance
+        briefing = Briefing(
+            0, problem.arms, instance.ranks, horizon, binary=problem.binary, observation=problem.observation.name
+        )
+
+        def briefing_for(player: Agent | Controller, agent: int) -> Briefing:
+            return dataclasses.replace(
+                briefing,
+                agent=agent,
+                means=instance.means.copy() if player.oracle else None,
+                best_observer=problem.best_observer if isinstance(player, Controller) else -1,
+            )
+
+        agents = team.agents(problem.agents)
+        for i, agent in enumerate(agents):
+            agent.reset(briefing_for(agent, i), streams.choices[i])
+        self.partners = tuple(Partner.around(agent) for agent in agents)
+        self.controller = None if team.controller is None else team.controller.clone()
+        if self.controller is not None:
+            self.controller.reset(briefing_for(self.controller, 0), streams.choices[0])
+
+    def rounds(self) -> Iterator[tuple[TeamAction, Outcome]]:
+        """Play all rounds, one at a time."""
+        for _ in range(self.horizon):
+            if self.environment.begin_round():
+                self._tell_oracles()
+            if self.controller is not None:
+                action = self._joint_choice(self.controller)
+                outcome = self.environment.step(action)
+                self.controller.observe(action, outcome.seen)
+            else:
+                action = tuple(partner.choose() for partner in self.partners)
+                outcome = self.environment.step(action)
+                for partner, seen in zip(self.partners, outcome.seen, strict=True):
+                    partner.observe(action, seen)
+            yield action, outcome
+
+    def _tell_oracles(self) -> None:
+        """Whoever is told the means is told the new ones."""
+        for player in (self.controller, *(partner.agent for partner in self.partners)):
+            if player is not None and player.oracle:
+                player.briefing = dataclasses.replace(player.briefing, means=self.environment.means.copy())
+
+    def _joint_choice(self, controller: Controller) -> TeamAction:
+        arms = self.environment.problem.arms
+        chosen = controller.choose()
+        if not isinstance(chosen, tuple) or len(chosen) != len(arms):
+            raise AgentError(
+                f"{controller} chose {shown(chosen)} in round {controller.round}; "
+                f"a tuple of {len(arms)} arms, one for each agent, is needed."
+            )
+        for i, (arm, size) in enumerate(zip(chosen, arms, strict=True)):
+            if not is_arm(arm, size):
+                raise AgentError(
+                    f"{controller} at place {i} chose {shown(arm)} in round {controller.round}; "
+                    f"its arms are the whole numbers from 0 to {size - 1}."
+                )
+        return tuple(int(arm) for arm in chosen)
