@@ -49,7 +49,7 @@ def test_auto_takes_the_reference_for_custom_agents() -> None:
     result = cb.simulate(PROBLEM, team, 50, 3, 0)
     assert result.engine == "reference"
     assert (result.trajectory(1).actions[:, 0] == 1).all()
-    assert cb.simulate(PROBLEM, TEAM, 50, 3, 0).engine == "fast"
+    assert cb.simulate(PROBLEM, TEAM, 500, 30, 0).engine == "fast"
     with pytest.raises(cb.InvalidInput, match="cannot play this: Stubborn has no compiled form"):
         cb.simulate(PROBLEM, team, 50, 3, 0, engine="fast")
 

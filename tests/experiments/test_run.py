@@ -136,7 +136,8 @@ def test_chunks_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> Non
     assert {step.detail for step in steps if step.kind == "unusable"} == {"made with other settings"}
 
 
-def test_a_file_says_where_it_comes_from(tmp_path: Path) -> None:
+def test_a_file_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.engine.simulation.SMALL_JOB", 0)
     run(PANELS[1:], SETTINGS, tmp_path, Here())
     first = next(chunks(PANELS[1], SETTINGS))
     about = json.loads(parquet.read_schema(Store(tmp_path).path(first)).metadata[b"cobandit"])
