@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: run test quick lint bench faults setup browser database clean
+.PHONY: run test quick lint bench faults floors setup browser database clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
@@ -28,6 +28,9 @@ bench: $(READY)  ## speed and memory beside the version before, measured in one 
 
 faults: $(READY)  ## a study under 300 random faults: nothing acknowledged may be lost or doubled
 	COBANDIT_FAULTS=300 COBANDIT_FAULT_BOTS=50 $(BIN)/pytest tests/faults -s
+
+floors:  ## the lower bounds of the dependencies, installed and tested in an environment of their own
+	$(PYTHON) tools/floors.py
 
 setup: $(READY)
 
@@ -55,4 +58,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-floors out .pytest_cache .mypy_cache .ruff_cache .hypothesis
