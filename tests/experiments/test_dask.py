@@ -50,6 +50,27 @@ def test_a_cluster_of_its_own(tmp_path: Path) -> None:
     assert stored(tmp_path, "sim4") == expected("sim4")
 
 
+def test_a_cluster_is_handed_a_few_chunks_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.experiments.dask.FEWEST_HANDED_OUT", 3)
+    monkeypatch.setattr("cobandit.experiments.dask.CHUNKS_PER_THREAD", 2)
+    real, submitted, finished, most = Client.submit, [], [], []
+
+    def submit(self: Client, *args: object, **more: object) -> object:
+        submitted.append(1)
+        most.append(len(submitted) - len(finished))
+        return real(self, *args, **more)
+
+    def watch(step: Step) -> None:
+        finished.extend([1] if step.kind == "finished" else [])
+
+    monkeypatch.setattr(Client, "submit", submit)
+    run([panel("sim4")], SETTINGS, tmp_path, Dask(workers=2), watch=watch)
+    assert len(submitted) == len(finished) == 60
+    # Four for the two threads of the cluster, and the one that is being stored.
+    assert max(most) <= 5
+    assert stored(tmp_path, "sim4") == expected("sim4")
+
+
 def test_no_cluster_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cobandit.experiments.dask.PATIENCE", "1s")
     with pytest.raises(ClusterError, match=r"No Dask cluster answers at tcp://127\.0\.0\.1:9"):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -18,8 +19,9 @@ from cobandit.experiments import Chunk, Processes, Settings, Step, chunks, read_
 from cobandit.experiments.executors import WorkerLost
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
-from cobandit.experiments.store import Computed, Store, Unusable
-from cobandit.experiments.work import compute
+from cobandit.experiments.store import ChunkFile, Store, Unusable
+from cobandit.experiments.work import compute_file
+from cobandit.files import whole_file
 
 SETTINGS = Settings(runs=50, horizon=60, chunk_runs=20, seed=4)
 PANELS = [panel("sim1-left"), panel("sim4")]
@@ -34,12 +36,12 @@ class Here:
         self.played: list[str] = []
         self.stop_after = stop_after
 
-    def play(self, waiting: Sequence[Chunk]) -> Iterator[tuple[Chunk, Computed]]:
+    def play(self, waiting: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
         for chunk in waiting:
             if self.stop_after is not None and len(self.played) >= self.stop_after:
                 raise KeyboardInterrupt
             self.played.append(chunk.id)
-            yield chunk, compute(chunk)
+            yield chunk, compute_file(chunk)
 
 
 def numbers(results: list) -> list[np.ndarray]:
@@ -153,11 +155,16 @@ def test_a_file_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_nothing_half_written_is_ever_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(table: object, file, **_: object) -> None:
-        file.write(b"half of it")
-        raise OSError(28, "No space left on device")
+    real = whole_file
 
-    monkeypatch.setattr(parquet, "write_table", full)
+    @contextmanager
+    def full(path: Path) -> Iterator[object]:
+        with real(path) as file:
+            file.write(b"half of it")
+            raise OSError(28, "No space left on device")
+        yield file
+
+    monkeypatch.setattr("cobandit.experiments.store.whole_file", full)
     with pytest.raises(OSError, match="No space"):
         run(PANELS[1:], SETTINGS, tmp_path, Here())
     monkeypatch.undo()

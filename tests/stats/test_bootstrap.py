@@ -59,7 +59,7 @@ def test_intervals_from_moments_are_those_of_the_rows() -> None:
     above = 1.7 * below + rng.pareto(2.2, 30_000)
     moments = Moments(3)
     moments.add(0, np.column_stack([above, below, above - below]))
-    columns = [moments.column(k) for k in range(3)]
+    columns = moments.columns_apart()
     for rows, streamed in (
         (mean_interval(above, 0.95, 0), streamed_mean_interval(columns[0], 0.95)),
         (ratio_interval(above, below, 0.95, 0), streamed_ratio_interval(*columns, 0.95)),

@@ -147,7 +147,7 @@ def test_a_constant_is_told_exactly() -> None:
 
 def test_a_single_row_has_no_standard_error() -> None:
     assert streamed(np.array([[4.0, 0.0]])).summary().to_dict() == summarise(np.array([[4.0, 0.0]])).to_dict()
-    assert math.isnan(_moments(np.array([[4.0]])).column(0).se)
+    assert math.isnan(_moments(np.array([[4.0]])).columns_apart()[0].se)
 
 
 def _moments(sample: np.ndarray) -> Moments:
@@ -158,7 +158,7 @@ def _moments(sample: np.ndarray) -> Moments:
 
 def test_moments_far_from_zero_keep_their_digits() -> None:
     sample = 1e9 + np.random.default_rng(3).standard_normal((10_000, 1))
-    moment = _moments(sample).column(0)
+    moment = _moments(sample).columns_apart()[0]
     assert moment.count == 10_000
     assert moment.mean == pytest.approx(sample.mean(), rel=1e-15)
     assert moment.se == pytest.approx(sample.std(ddof=1) / 100, rel=1e-6)

@@ -22,7 +22,6 @@ from cobandit.engine.trajectory import Trajectory
 from cobandit.errors import RunsNotKept
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
-from cobandit.stats.streaming import batch_rows, batches
 
 
 @dataclass(frozen=True)
@@ -164,10 +163,8 @@ class Result:
         if isinstance(self.kept, StreamedSummary):
             write_summary(target, self.checkpoints, self.problem.team_factor, self.kept, self.provenance())
             return target
-        with runs_file(target, self.checkpoints, self.provenance()) as write:
-            for rows in batches(range(self.runs), batch_rows(len(self.checkpoints))):
-                part = slice(rows.start, rows.stop)
-                write(self.first_run + rows.start, self.kept[part], self.team_regret[part])
+        with runs_file(target, self.checkpoints, self.problem.team_factor, self.provenance()) as write:
+            write(self.first_run, self.kept, self.summed_team_regret)
         return target
 
     def __repr__(self) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,34 +16,57 @@ from cobandit.errors import InvalidInput, MissingExtra
 from cobandit.extras import require_extras
 from cobandit.files import whole_file
 from cobandit.stats import StreamedSummary
+from cobandit.stats.streaming import batches
+
+ROWS_PER_GROUP = 1 << 18
+"""Rows written in one go: 2 MB a column."""
 
 PARQUET = "Keeping runs in a Parquet file"
 
-WriteRuns = Callable[[int, NDArray[np.float64], NDArray[np.float64]], None]
+WriteRuns = Callable[..., None]
+"""Takes the number of the first run, task regret and, where it is no multiple of that, team regret."""
 
 
 @contextmanager
-def runs_file(path: Path, checkpoints: NDArray[np.int64], provenance: dict[str, Any]) -> Iterator[WriteRuns]:
-    """A way to write runs, some at a time: the number of the first, then task and team regret, runs x checkpoints.
+def runs_file(
+    path: Path, checkpoints: NDArray[np.int64], team_factor: float, provenance: dict[str, Any]
+) -> Iterator[WriteRuns]:
+    """A way to write runs, some at a time: the number of the first, and the regret of runs x checkpoints.
 
-    One row per run and checkpoint, the provenance in the metadata. Each call makes a row group, so memory does not
-    grow with the file, which appears whole or not at all.
+    One row per run and checkpoint, the provenance in the metadata. The file appears whole or not at all.
     """
-    arrow, parquet = pyarrow_modules()
-    metadata = {"cobandit": json.dumps(provenance, default=str)}
-    numbers = {"run": arrow.int64(), "t": arrow.int64(), "task_regret": arrow.float64(), "team_regret": arrow.float64()}
-    schema = arrow.schema(list(numbers.items()), metadata=metadata)
-    points = len(checkpoints)
-    with whole_file(path) as file, parquet.ParquetWriter(file, schema) as writer:
+    with whole_file(path) as file, runs_writer(file, checkpoints, team_factor, provenance) as write:
+        yield write
 
-        def write(first_run: int, task_regret: NDArray[np.float64], team_regret: NDArray[np.float64]) -> None:
-            columns = {
-                "run": np.repeat(np.arange(first_run, first_run + len(task_regret)), points),
-                "t": np.tile(checkpoints, len(task_regret)),
-                "task_regret": task_regret.ravel(),
-                "team_regret": team_regret.ravel(),
-            }
-            writer.write_table(arrow.table(columns, schema=schema))
+
+@contextmanager
+def runs_writer(
+    file: IO[bytes],
+    checkpoints: NDArray[np.int64],
+    team_factor: float,
+    provenance: dict[str, Any],
+    compression: str = "snappy",
+) -> Iterator[WriteRuns]:
+    """The same into an open file, in row groups of a fixed size, so that memory does not grow with the runs."""
+    arrow, parquet = pyarrow_modules()
+    kinds = {"run": arrow.int64(), "t": arrow.int64(), "task_regret": arrow.float64(), "team_regret": arrow.float64()}
+    schema = arrow.schema(list(kinds.items()), metadata={"cobandit": json.dumps(provenance, default=str)})
+    points = len(checkpoints)
+    with parquet.ParquetWriter(file, schema, compression=compression) as writer:
+
+        def write(
+            first_run: int, task_regret: NDArray[np.float64], team_regret: NDArray[np.float64] | None = None
+        ) -> None:
+            for runs in batches(range(len(task_regret)), max(1, ROWS_PER_GROUP // points)):
+                part = slice(runs.start, runs.stop)
+                task = task_regret[part].ravel()
+                columns = {
+                    "run": np.repeat(np.arange(first_run + runs.start, first_run + runs.stop), points),
+                    "t": np.tile(checkpoints, len(runs)),
+                    "task_regret": task,
+                    "team_regret": task * team_factor if team_regret is None else team_regret[part].ravel(),
+                }
+                writer.write_table(arrow.table(columns, schema=schema))
 
         yield write
 

@@ -28,6 +28,8 @@ from cobandit.stats.streaming import batch_rows, batches
 
 ENGINES = ("auto", "fast", "reference")
 KEEPS = ("auto", "runs", "summary")
+BATCHES_PLAYED = 2
+"""Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100
 
 SMALL_JOB = 10_000
@@ -130,12 +132,13 @@ def simulate(
         if target is not None:
             # The head of the file is written before the first run, so how long it will take is not known.
             provenance = result_of(summary, math.nan).provenance() | {"keeps": "runs", "seconds": None}
-            write = open_files.enter_context(runs_file(target, points, provenance))
-        for numbers in batches(every, batch_rows(len(points))):
+            write = open_files.enter_context(runs_file(target, points, problem.team_factor, provenance))
+        for numbers in batches(every, BATCHES_PLAYED * batch_rows(len(points))):
             regrets = play(numbers)
             summary.add(numbers.start, regrets)
             if write is not None:
-                write(numbers.start, regrets, regrets * problem.team_factor)
+                write(numbers.start, regrets)
+            del regrets  # before the next ones are there
     return result_of(summary, time.perf_counter() - start)
 
 
@@ -206,7 +209,8 @@ def _refuse_what_cannot_fit(
 ) -> None:
     """A size that cannot fit is refused before any work starts."""
     # A summary has bins for numbers over six powers of ten, and a batch of runs is copied some times to be added.
-    kept = 8 * points * (runs if keeps_runs else 2_500 + 6 * min(runs, batch_rows(points)))
+    copies = 6 + 2 * BATCHES_PLAYED
+    kept = 8 * points * (runs if keeps_runs else 2_500 + copies * min(runs, batch_rows(points)))
     # Per cell and agent: counts, sums, indices and a tournament over arms padded to powers of two; per round tables.
     padding = min(8.0, math.prod(1 << (size - 1).bit_length() for size in problem.arms) / problem.cells)
     per_cell = int(80 + 48 * padding)

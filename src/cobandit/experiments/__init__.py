@@ -1,7 +1,7 @@
 """Experiments: spec -> chunks -> run (processes or Dask) -> store -> claims."""
 
 from cobandit.experiments.executors import Executor, Processes
-from cobandit.experiments.run import CurveResult, PanelResult, Step, read_manifest, run
+from cobandit.experiments.run import CurveResult, PanelResult, Step, StreamedCurveResult, read_manifest, run
 from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks, with_index
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Processes",
     "Settings",
     "Step",
+    "StreamedCurveResult",
     "chunks",
     "read_manifest",
     "run",

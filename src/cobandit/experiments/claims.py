@@ -22,15 +22,23 @@ heavy: with a hundred runs the few that go far astray may be missing from the sa
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.problem import Problem
-from cobandit.stats import Interval, mean_interval, ratio_interval
+from cobandit.stats import (
+    Interval,
+    Moment,
+    mean_interval,
+    ratio_interval,
+    streamed_mean_interval,
+    streamed_ratio_interval,
+)
 from cobandit.theory import bound
 
 Outcome = Literal["holds", "does not hold", "undecided"]
@@ -38,6 +46,10 @@ Outcome = Literal["holds", "does not hold", "undecided"]
 ALPHA = 0.05
 LINEAR_FROM = 1.8
 EQUIVALENT_WITHIN = 0.1
+
+
+Pair = tuple[str, str]
+"""Two curves whose paired difference a claim looks at: the first minus the second."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +60,61 @@ class Regrets:
     final: NDArray[np.float64]
     problem: Problem
     horizon: int
+
+    @property
+    def runs(self) -> int:
+        """How many runs were played."""
+        return len(self.final)
+
+    @property
+    def final_mean(self) -> float:
+        """The mean at the end."""
+        return float(self.final.mean())
+
+    def final_interval(self, level: float) -> Interval:
+        """The mean at the end, with its interval."""
+        return mean_interval(self.final, level, seed=0)
+
+    def growth(self, level: float) -> Interval:
+        """By how much the mean grows from half-way to the end."""
+        return ratio_interval(self.final, self.half, level, seed=0)
+
+
+@dataclass(frozen=True)
+class StreamedRegrets:
+    """The same of very many runs, of which the moments are left: of what claims need, and with the same results.
+
+    ``gain`` is the end minus half-way; ``differences`` are those of the ends of this curve and others, run by run.
+    """
+
+    half: Moment
+    final: Moment
+    gain: Moment
+    differences: Mapping[str, Moment]
+    problem: Problem
+    horizon: int
+
+    @property
+    def runs(self) -> int:
+        """How many runs were played."""
+        return self.final.count
+
+    @property
+    def final_mean(self) -> float:
+        """The mean at the end."""
+        return self.final.mean
+
+    def final_interval(self, level: float) -> Interval:
+        """The mean at the end, with its interval."""
+        return streamed_mean_interval(self.final, level)
+
+    def growth(self, level: float) -> Interval:
+        """By how much the mean grows from half-way to the end."""
+        return streamed_ratio_interval(self.final, self.half, self.gain, level)
+
+
+Evidence = Mapping[str, Regrets | StreamedRegrets]
+"""What is known of each curve of a panel."""
 
 
 @dataclass(frozen=True)
@@ -100,9 +167,9 @@ class Linear:
     kind = "linear"
     rule = f"growth of the mean from T/2 to T, 95 % interval above {LINEAR_FROM}"
 
-    def judge(self, regrets: Mapping[str, Regrets]) -> Verdict:
+    def judge(self, regrets: Evidence) -> Verdict:
         """Above the limit: holds; below: does not."""
-        growth = _growth(regrets[self.curve])
+        growth = regrets[self.curve].growth(1 - ALPHA)
         outcome = _sided(growth, LINEAR_FROM, above="holds", below="does not hold")
         return _verdict(self, outcome, [_found(f"growth of {self.curve}", growth)], regrets)
 
@@ -117,9 +184,9 @@ class Sublinear:
     kind = "sublinear"
     rule = f"growth of the mean from T/2 to T, 95 % interval below {LINEAR_FROM}"
 
-    def judge(self, regrets: Mapping[str, Regrets]) -> Verdict:
+    def judge(self, regrets: Evidence) -> Verdict:
         """Below the limit: holds; above: does not."""
-        growth = _growth(regrets[self.curve])
+        growth = regrets[self.curve].growth(1 - ALPHA)
         outcome = _sided(growth, LINEAR_FROM, above="does not hold", below="holds")
         return _verdict(self, outcome, [_found(f"growth of {self.curve}", growth)], regrets)
 
@@ -135,9 +202,14 @@ class Beats:
     kind = "beats"
     rule = "paired differences of the final regret, simultaneous 95 % intervals below 0"
 
-    def judge(self, regrets: Mapping[str, Regrets]) -> Verdict:
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The differences it looks at."""
+        return tuple((self.better, other) for other in self.others)
+
+    def judge(self, regrets: Evidence) -> Verdict:
         """All below 0: holds; any above 0: does not."""
-        gaps = [_difference(regrets[self.better], regrets[other], len(self.others)) for other in self.others]
+        gaps = _differences(self.pairs, regrets)
         found = [_found(f"{self.better} - {other}", gap) for other, gap in zip(self.others, gaps, strict=True)]
         outcome = _all_below(gaps)
         return _verdict(self, outcome, found, regrets)
@@ -153,11 +225,16 @@ class NoDifference:
     kind = "no difference"
     rule = "paired differences from the first curve, simultaneous 95 % intervals within a tenth of its mean"
 
-    def judge(self, regrets: Mapping[str, Regrets]) -> Verdict:
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The differences it looks at."""
+        return tuple((other, self.curves[0]) for other in self.curves[1:])
+
+    def judge(self, regrets: Evidence) -> Verdict:
         """All within the margin: holds; any wholly off 0 with an estimate outside it: does not."""
         first, *others = self.curves
-        margin = EQUIVALENT_WITHIN * float(regrets[first].final.mean())
-        gaps = [_difference(regrets[other], regrets[first], len(others)) for other in others]
+        margin = EQUIVALENT_WITHIN * regrets[first].final_mean
+        gaps = _differences(self.pairs, regrets)
         found = [_found(f"{other} - {first}", gap) for other, gap in zip(others, gaps, strict=True)]
         outcome: Outcome = "undecided"
         if all(gap.within(-margin, margin) for gap in gaps):
@@ -177,11 +254,15 @@ class Rises:
     kind = "rises"
     rule = "paired differences between neighbours, simultaneous 95 % intervals below 0"
 
-    def judge(self, regrets: Mapping[str, Regrets]) -> Verdict:
+    @property
+    def pairs(self) -> tuple[Pair, ...]:
+        """The differences it looks at."""
+        return tuple(pairwise(self.curves))
+
+    def judge(self, regrets: Evidence) -> Verdict:
         """All below 0: holds; any above 0: does not."""
-        pairs = list(zip(self.curves, self.curves[1:], strict=False))
-        gaps = [_difference(regrets[a], regrets[b], len(pairs)) for a, b in pairs]
-        found = [_found(f"{a} - {b}", gap) for (a, b), gap in zip(pairs, gaps, strict=True)]
+        gaps = _differences(self.pairs, regrets)
+        found = [_found(f"{a} - {b}", gap) for (a, b), gap in zip(self.pairs, gaps, strict=True)]
         return _verdict(self, _all_below(gaps), found, regrets)
 
 
@@ -195,11 +276,11 @@ class BelowBound:
     kind = "below bound"
     rule = "mean of the final regret, 95 % interval below the bound as proved"
 
-    def judge(self, regrets: Mapping[str, Regrets]) -> Verdict:
+    def judge(self, regrets: Evidence) -> Verdict:
         """Below the bound: holds; above: does not."""
         curve = regrets[self.curve]
         limits = bound(curve.problem, curve.horizon)
-        mean = mean_interval(curve.final, 1 - ALPHA, seed=0)
+        mean = curve.final_interval(1 - ALPHA)
         found = [_found("measured", mean)]
         for name in ("proved", "printed", "safe", "linear"):
             limit = float(getattr(limits, name))
@@ -210,12 +291,24 @@ class BelowBound:
 Claim = Linear | Sublinear | Beats | NoDifference | Rises | BelowBound
 
 
-def _growth(curve: Regrets) -> Interval:
-    return ratio_interval(curve.final, curve.half, 1 - ALPHA, seed=0)
+def pairs_of(claims: Iterable[Claim]) -> list[Pair]:
+    """Every pair of curves that some claim compares, once."""
+    return list(dict.fromkeys(pair for claim in claims for pair in getattr(claim, "pairs", ())))
 
 
-def _difference(a: Regrets, b: Regrets, comparisons: int) -> Interval:
-    return mean_interval(a.final - b.final, 1 - ALPHA / comparisons, seed=0)
+def _differences(pairs: Sequence[Pair], regrets: Evidence) -> list[Interval]:
+    """The paired differences, with intervals that all hold together."""
+    level = 1 - ALPHA / max(1, len(pairs))
+    return [_difference(regrets, pair, level) for pair in pairs]
+
+
+def _difference(regrets: Evidence, pair: Pair, level: float) -> Interval:
+    first, second = (regrets[curve] for curve in pair)
+    if isinstance(first, Regrets) and isinstance(second, Regrets):
+        return mean_interval(first.final - second.final, level, seed=0)
+    if isinstance(first, StreamedRegrets):
+        return streamed_mean_interval(first.differences[pair[1]], level)
+    raise TypeError(f"The runs of {pair[0]} are kept and those of {pair[1]} are not: there are no paired differences.")
 
 
 def _sided(interval: Interval, limit: float, above: Outcome, below: Outcome) -> Outcome:
@@ -232,6 +325,6 @@ def _found(name: str, interval: Interval) -> Finding:
     return Finding(name, interval.value, interval.low, interval.high)
 
 
-def _verdict(claim: Claim, outcome: Outcome, findings: list[Finding], regrets: Mapping[str, Regrets]) -> Verdict:
-    runs = min(len(curve.final) for curve in regrets.values())
+def _verdict(claim: Claim, outcome: Outcome, findings: list[Finding], regrets: Evidence) -> Verdict:
+    runs = min(curve.runs for curve in regrets.values())
     return Verdict(claim.text, claim.kind, outcome, claim.rule, tuple(findings), runs, claim.note)

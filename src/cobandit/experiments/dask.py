@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any
 
 from cobandit.engine.simulation import available_cores
 from cobandit.errors import CobanditError, InvalidInput
 from cobandit.experiments.spec import Chunk
-from cobandit.experiments.store import Computed
-from cobandit.experiments.work import compute
+from cobandit.experiments.store import ChunkFile
+from cobandit.experiments.work import compute_file
 from cobandit.extras import require_extras
 
 PATIENCE = "10s"
 """How long to wait for a scheduler to answer."""
+
+CHUNKS_PER_THREAD = 4
+FEWEST_HANDED_OUT = 64
+"""Chunks the cluster knows of at a time: enough that no worker waits, and no more, however many runs there are."""
 
 
 class ClusterError(CobanditError):
@@ -30,8 +36,8 @@ class Dask:
         self.address = address
         self.workers = available_cores() if workers is None else workers
 
-    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Computed]]:
-        """Each chunk with its numbers; Dask plays the chunks of a lost worker again on another one."""
+    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
+        """Each chunk with its file; Dask plays the chunks of a lost worker again on another one."""
         require_extras("Playing on a Dask cluster", dask=True)
         from distributed import Client, LocalCluster, as_completed
 
@@ -47,17 +53,37 @@ class Dask:
         except (OSError, TimeoutError) as error:
             raise ClusterError(f"No Dask cluster answers at {self.address}: is its scheduler running?") from error
         try:
-            futures = {client.submit(compute, chunk, pure=False, retries=2): chunk for chunk in chunks}
-            for future in as_completed(list(futures)):
-                computed = future.result()
-                if computed.version != __version__:
+            queue = iter(chunks)
+            under_way: dict[Any, Chunk] = {}
+            finished = as_completed()
+
+            def hand_out(most: int) -> None:
+                for chunk in islice(queue, max(0, most - len(under_way))):
+                    future = client.submit(compute_file, chunk, pure=False, retries=2)
+                    under_way[future] = chunk
+                    finished.add(future)
+
+            most = _most_handed_out(client)
+            hand_out(most)
+            for number, future in enumerate(finished, start=1):
+                file = future.result()
+                chunk = under_way.pop(future)
+                future.release()
+                if file.version != __version__:
                     raise ClusterError(
-                        f"The cluster's workers run cobandit {computed.version}, this machine {__version__}; "
+                        f"The cluster's workers run cobandit {file.version}, this machine {__version__}; "
                         "install the same version on both."
                     )
-                yield futures[future], computed
-                future.release()
+                if number % FEWEST_HANDED_OUT == 0:
+                    most = _most_handed_out(client)  # workers come and go
+                hand_out(most)
+                yield chunk, file
         finally:
             client.close()
             if cluster is not None:
                 cluster.close()
+
+
+def _most_handed_out(client: Any) -> int:
+    threads: int = sum(client.nthreads().values())
+    return max(FEWEST_HANDED_OUT, CHUNKS_PER_THREAD * threads)

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import multiprocessing
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
+from itertools import islice
 from typing import Protocol
 
 from cobandit.engine.simulation import available_cores
 from cobandit.errors import CobanditError
 from cobandit.experiments.spec import Chunk
-from cobandit.experiments.store import Computed
-from cobandit.experiments.work import compute
+from cobandit.experiments.store import ChunkFile
+from cobandit.experiments.work import compute_file
 
 MOST_RESTARTS = 3
+CHUNKS_PER_WORKER = 3
+"""Chunks handed out and not yet stored: enough that no worker waits, few enough that memory does not grow."""
 
 
 class WorkerLost(CobanditError):
@@ -26,8 +30,8 @@ class Executor(Protocol):
 
     name: str
 
-    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Computed]]:
-        """Each chunk with its numbers, in the order of finishing."""
+    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
+        """Each chunk with its file, in the order of finishing."""
 
 
 class Processes:
@@ -38,8 +42,8 @@ class Processes:
     def __init__(self, workers: int | None = None) -> None:
         self.workers = available_cores() if workers is None else workers
 
-    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, Computed]]:
-        """Each chunk with its numbers; chunks lost with a worker are played again by new workers."""
+    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
+        """Each chunk with its file; chunks lost with a worker are played again by new workers."""
         waiting = {chunk.id: chunk for chunk in chunks}
         for _ in range(MOST_RESTARTS + 1):
             try:
@@ -53,19 +57,32 @@ class Processes:
             "'if __name__ == \"__main__\":'. Finished chunks are kept."
         )
 
-    def _play_once(self, waiting: dict[str, Chunk]) -> Iterator[tuple[Chunk, Computed]]:
+    def _play_once(self, waiting: dict[str, Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
         # Spawned, not forked: a fork of a process with running threads may hang.
         context = multiprocessing.get_context("spawn")
-        pool = ProcessPoolExecutor(min(self.workers, max(1, len(waiting))), mp_context=context)
+        workers = min(self.workers, max(1, len(waiting)))
+        pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_keep_quiet)
+        queue = iter(list(waiting.values()))
+        under_way: dict[Future[ChunkFile], Chunk] = {}
         try:
-            futures = {pool.submit(compute, chunk): chunk for chunk in waiting.values()}
-            for future in as_completed(futures):
-                computed = future.result()
-                chunk = waiting.pop(futures[future].id)
-                yield chunk, computed
+            while True:
+                for chunk in islice(queue, CHUNKS_PER_WORKER * workers - len(under_way)):
+                    under_way[pool.submit(compute_file, chunk)] = chunk
+                if not under_way:
+                    break
+                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                    chunk = under_way.pop(future)
+                    file = future.result()
+                    del waiting[chunk.id]
+                    yield chunk, file
         except BaseException:
             for process in list((pool._processes or {}).values()):
                 process.terminate()
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _keep_quiet() -> None:
+    """What a worker logs, such as that it compiles, would come once for each of them, in between the bars."""
+    logging.getLogger("cobandit").addHandler(logging.NullHandler())

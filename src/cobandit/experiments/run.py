@@ -6,19 +6,21 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.errors import InvalidInput
-from cobandit.experiments.claims import Regrets, Verdict
+from cobandit.errors import InvalidInput, RunsNotKept
+from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
-from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks
+from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
 from cobandit.experiments.store import Computed, Store, Unusable
 from cobandit.extras import require_extras
 from cobandit.files import whole_file
+from cobandit.stats import Moments, StreamedSummary, Summary, summarise, worth_streaming
 
 MANIFEST = "manifest.json"
 
@@ -48,11 +50,72 @@ class CurveResult:
     seconds: float
 
     @property
+    def runs(self) -> int:
+        """How many runs were played."""
+        return len(self.task_regret)
+
+    @property
     def regrets(self) -> Regrets:
         """Half-way and final team regret, for claims."""
-        horizon = int(self.checkpoints[-1])
-        half = int(np.searchsorted(self.checkpoints, horizon / 2))
+        half, horizon = _halfway(self.checkpoints), int(self.checkpoints[-1])
         return Regrets(self.team_regret[:, half], self.team_regret[:, -1], self.curve.problem, horizon)
+
+    def summary(self) -> Summary:
+        """The statistics of task regret at each checkpoint."""
+        return summarise(self.task_regret)
+
+    def finals(self) -> dict[str, float]:
+        """What it comes to in the end."""
+        return {
+            "mean_team_regret": float(self.team_regret[:, -1].mean()),
+            "median_team_regret": float(np.median(self.team_regret[:, -1])),
+            "mean_task_regret": float(self.task_regret[:, -1].mean()),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class StreamedCurveResult:
+    """What is left of the very many runs of one curve: statistics, and what claims need. The runs are on disk."""
+
+    curve: Curve
+    checkpoints: NDArray[np.int64]
+    statistics: Summary
+    regrets: StreamedRegrets
+    engine: str
+    seconds: float
+
+    @property
+    def runs(self) -> int:
+        """How many runs were played."""
+        return self.regrets.runs
+
+    @property
+    def task_regret(self) -> NDArray[np.float64]:
+        """Not there: too many to be held at once."""
+        raise RunsNotKept(
+            f"Of {self.runs:,} runs of {self.curve.name} the summary alone is kept in memory; every run is in the "
+            "Parquet files of its chunks, to be read one after another."
+        )
+
+    team_regret = task_regret
+
+    def summary(self) -> Summary:
+        """The statistics of task regret at each checkpoint; median and quantiles within 0.4 %."""
+        return self.statistics
+
+    def finals(self) -> dict[str, float]:
+        """What it comes to in the end."""
+        team = self.statistics.scaled(self.curve.problem.team_factor)
+        return {
+            "mean_team_regret": team.mean[-1],
+            "median_team_regret": team.median[-1],
+            "mean_task_regret": self.statistics.mean[-1],
+        }
+
+
+def _halfway(checkpoints: NDArray[np.int64]) -> int:
+    """The number of the checkpoint at half the rounds."""
+    return int(np.searchsorted(checkpoints, int(checkpoints[-1]) / 2))
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +124,7 @@ class PanelResult:
 
     panel: Panel
     settings: Settings
-    curves: tuple[CurveResult, ...]
+    curves: tuple[CurveResult | StreamedCurveResult, ...]
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -84,15 +147,7 @@ class PanelResult:
             "horizon": self.settings.horizon_of(self.panel),
             "runs": self.settings.runs,
             "seconds": self.seconds,
-            "curves": [
-                {
-                    "name": curve.curve.name,
-                    "mean_team_regret": float(curve.team_regret[:, -1].mean()),
-                    "median_team_regret": float(np.median(curve.team_regret[:, -1])),
-                    "mean_task_regret": float(curve.task_regret[:, -1].mean()),
-                }
-                for curve in self.curves
-            ],
+            "curves": [{"name": curve.curve.name, **curve.finals()} for curve in self.curves],
             "claims": [verdict.to_dict() for verdict in self.verdicts],
         }
 
@@ -128,9 +183,9 @@ def run(
                 waiting.append(chunk)
             watch(Step("planned" if kept is None else "kept", chunk))
     if waiting:
-        for chunk, computed in executor.play(waiting):
-            store.write(chunk, computed)
-            watch(Step("finished", chunk, seconds=computed.seconds))
+        for chunk, file in executor.play(waiting):
+            store.write(chunk, file)
+            watch(Step("finished", chunk, seconds=file.seconds))
     return [gather(panel, settings, store) for panel in panels]
 
 
@@ -142,16 +197,13 @@ def _kept(store: Store, chunk: Chunk) -> tuple[Computed | None, str]:
 
 
 def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
-    """A panel's results from its stored chunks."""
+    """A panel's results from its stored chunks: every run, or a summary where there are too many to hold."""
+    points = min(CHECKPOINTS, settings.horizon_of(panel))
+    if worth_streaming(settings.runs, points):
+        return PanelResult(panel, settings, _gathered_summaries(panel, settings, store))
     parts: dict[str, list[Computed]] = {curve.name: [] for curve in panel.curves}
     for chunk in chunks(panel, settings):
-        try:
-            computed = store.read(chunk)
-        except Unusable as error:
-            raise InvalidInput(f"Chunk {chunk.id} is {error}. Run again with --resume to mend it.") from error
-        if computed is None:
-            raise InvalidInput(f"Chunk {chunk.id} is not there. Run again with --resume to finish the work.")
-        parts[chunk.curve.name].append(computed)
+        parts[chunk.curve.name].append(_read(store, chunk))
     results = []
     for curve in panel.curves:
         pieces = parts[curve.name]
@@ -166,6 +218,62 @@ def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
             )
         )
     return PanelResult(panel, settings, tuple(results))
+
+
+def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple[StreamedCurveResult, ...]:
+    """Every curve's summary, one chunk in memory at a time.
+
+    Claims compare curves run by run, so the same runs of all curves are read one after another, and of each no more
+    than its regret half-way and at the end is held until the others are there.
+    """
+    names = [curve.name for curve in panel.curves]
+    pairs = pairs_of(panel.claims)
+    summaries: dict[str, StreamedSummary] = {}
+    moments = Moments(3 * len(names) + len(pairs))
+    engines: dict[str, str] = {}
+    seconds = dict.fromkeys(names, 0.0)
+    checkpoints = np.zeros(0, dtype=np.int64)
+    for _, together in groupby(sorted(chunks(panel, settings), key=_number), key=_number):
+        halves: dict[str, NDArray[np.float64]] = {}
+        finals: dict[str, NDArray[np.float64]] = {}
+        first_run = 0
+        for chunk in together:
+            computed, name = _read(store, chunk), chunk.curve.name
+            first_run, checkpoints = chunk.first_run, computed.checkpoints
+            summaries.setdefault(name, StreamedSummary(len(checkpoints))).add(first_run, computed.task_regret)
+            halves[name] = computed.team_regret[:, _halfway(checkpoints)].copy()
+            finals[name] = computed.team_regret[:, -1].copy()
+            engines.setdefault(name, computed.engine)
+            seconds[name] += computed.seconds
+        columns = [column for name in names for column in (halves[name], finals[name], finals[name] - halves[name])]
+        columns += [finals[a] - finals[b] for a, b in pairs]
+        moments.add(first_run, np.column_stack(columns))
+    every = moments.columns_apart()
+    differences = dict(zip(pairs, every[3 * len(names) :], strict=True))
+    results = []
+    for k, curve in enumerate(panel.curves):
+        half, final, gain = every[3 * k : 3 * k + 3]
+        others = {b: moment for (a, b), moment in differences.items() if a == curve.name}
+        regrets = StreamedRegrets(half, final, gain, others, curve.problem, int(checkpoints[-1]))
+        statistics = summaries.pop(curve.name).summary()
+        results.append(
+            StreamedCurveResult(curve, checkpoints, statistics, regrets, engines[curve.name], seconds[curve.name])
+        )
+    return tuple(results)
+
+
+def _number(chunk: Chunk) -> int:
+    return chunk.number
+
+
+def _read(store: Store, chunk: Chunk) -> Computed:
+    try:
+        computed = store.read(chunk)
+    except Unusable as error:
+        raise InvalidInput(f"Chunk {chunk.id} is {error}. Run again with --resume to mend it.") from error
+    if computed is None:
+        raise InvalidInput(f"Chunk {chunk.id} is not there. Run again with --resume to finish the work.")
+    return computed
 
 
 def keep_manifest(out: Path, panels: Sequence[Panel], settings: Settings, about: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ settings is not taken for this one's and damage is noticed.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import platform
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.engine.result import pyarrow_modules
+from cobandit.engine.runs_file import pyarrow_modules, runs_writer
 from cobandit.experiments.spec import Chunk
 from cobandit.files import PARTIAL, whole_file
 
@@ -40,8 +41,36 @@ class Computed:
         """A fingerprint of the numbers."""
         digest = hashlib.sha256()
         for array in (self.checkpoints, self.task_regret, self.team_regret):
-            digest.update(np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<")).tobytes())
+            plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+            digest.update(plain.reshape(-1).data)
         return digest.hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class ChunkFile:
+    """A finished chunk as the content of its file: much smaller than its numbers, so it travels well."""
+
+    content: bytes
+    seconds: float
+    version: str
+
+
+def packed(chunk: Chunk, computed: Computed) -> ChunkFile:
+    """The file of a finished chunk: one row per run and checkpoint, and in its metadata where they come from."""
+    about = {
+        "chunk": chunk.describe(),
+        "digest": chunk.digest,
+        "checksum": computed.checksum,
+        "engine": computed.engine,
+        "seconds": computed.seconds,
+        "version": computed.version,
+        "machine": computed.machine,
+    }
+    file = io.BytesIO()
+    factor = chunk.curve.problem.team_factor
+    with runs_writer(file, computed.checkpoints, factor, about, compression="zstd") as write:
+        write(chunk.first_run, computed.task_regret)
+    return ChunkFile(file.getvalue(), computed.seconds, computed.version)
 
 
 def this_machine() -> str:
@@ -63,31 +92,12 @@ class Store:
         """Where a chunk's file is or will be."""
         return self.root / "chunks" / chunk.panel / chunk.curve.name / f"{chunk.number:05d}.parquet"
 
-    def write(self, chunk: Chunk, computed: Computed) -> None:
+    def write(self, chunk: Chunk, file: ChunkFile) -> None:
         """Keep a finished chunk."""
-        arrow, parquet = pyarrow_modules()
-        rows, points = computed.task_regret.shape
-        about = {
-            "chunk": chunk.describe(),
-            "digest": chunk.digest,
-            "checksum": computed.checksum,
-            "engine": computed.engine,
-            "seconds": computed.seconds,
-            "version": computed.version,
-            "machine": computed.machine,
-        }
-        table = arrow.table(
-            {
-                "run": np.repeat(np.arange(chunk.first_run, chunk.first_run + rows), points),
-                "t": np.tile(computed.checkpoints, rows),
-                "task_regret": computed.task_regret.ravel(),
-                "team_regret": computed.team_regret.ravel(),
-            }
-        ).replace_schema_metadata({"cobandit": json.dumps(about, default=str)})
         path = self.path(chunk)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as file:
-            parquet.write_table(table, file, compression="zstd")
+        with whole_file(path) as target:
+            target.write(file.content)
 
     def read(self, chunk: Chunk) -> Computed | None:
         """A finished chunk; None if there is none; `Unusable` if its file is damaged or of other settings."""
@@ -96,7 +106,7 @@ class Store:
             return None
         _, parquet = pyarrow_modules()
         try:
-            table = parquet.read_table(path)
+            table = parquet.read_table(path, columns=["t", "task_regret", "team_regret"])
             about: dict[str, Any] = json.loads(table.schema.metadata[b"cobandit"])
             if about["digest"] != chunk.digest:
                 raise Unusable("made with other settings")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cobandit.engine import simulate
 from cobandit.experiments.spec import Chunk
-from cobandit.experiments.store import Computed, this_machine
+from cobandit.experiments.store import ChunkFile, Computed, packed, this_machine
 
 
 def compute(chunk: Chunk) -> Computed:
@@ -20,6 +20,7 @@ def compute(chunk: Chunk) -> Computed:
         threads=1,
         checkpoints=min(chunk.checkpoints, chunk.horizon),
         first_run=chunk.first_run,
+        keep="runs",
     )
     return Computed(
         checkpoints=result.checkpoints,
@@ -30,3 +31,8 @@ def compute(chunk: Chunk) -> Computed:
         version=__version__,
         machine=this_machine(),
     )
+
+
+def compute_file(chunk: Chunk) -> ChunkFile:
+    """Play a chunk and pack it for its file: done where it is played, so that little travels and nobody waits."""
+    return packed(chunk, compute(chunk))

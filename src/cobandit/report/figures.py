@@ -25,7 +25,6 @@ from cobandit.experiments.run import PanelResult
 from cobandit.extras import require_extras
 from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS, DASHES
-from cobandit.stats import summarise
 from cobandit.theory import bound
 
 FORMATS = ("pdf", "svg", "png")
@@ -124,7 +123,7 @@ def drawing_of(result: PanelResult) -> Drawing:
     """Statistics over the runs, and Theorem 1's bounds if the panel is about them."""
     lines = []
     for number, one in enumerate(result.curves):
-        stats = summarise(one.task_regret)
+        stats = one.summary()
         lines.append(
             Line(
                 name=one.curve.name,
@@ -143,7 +142,7 @@ def drawing_of(result: PanelResult) -> Drawing:
         name=result.panel.name,
         title=plain(result.panel.title),
         fixed=plain(result.panel.fixed),
-        runs=len(result.curves[0].task_regret),
+        runs=result.curves[0].runs,
         horizon=int(result.curves[0].checkpoints[-1]),
         lines=tuple(lines),
         levels=tuple(_levels(result)),

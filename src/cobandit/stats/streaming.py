@@ -53,7 +53,7 @@ def worth_streaming(rows: int, columns: int) -> bool:
 
 def batch_rows(columns: int) -> int:
     """Rows of one piece of work: a power of two, so that pieces are whole branches of the tree of rows."""
-    return int(1 << min(16, max(6, (_BATCH // columns).bit_length() - 1)))
+    return int(1 << min(14, max(6, (_BATCH // columns).bit_length() - 1)))
 
 
 def batches(rows: range, size: int) -> Iterator[range]:
@@ -142,10 +142,10 @@ class Moments:
             count += more
         return count, mean, squares
 
-    def column(self, number: int) -> Moment:
-        """One column."""
+    def columns_apart(self) -> list[Moment]:
+        """Each column by itself."""
         count, mean, squares = self.total()
-        return Moment(count, float(mean[number]), float(squares[number]))
+        return [Moment(count, *both) for both in zip(mean.tolist(), squares.tolist(), strict=True)]
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Plain arrays, one row for each branch."""
