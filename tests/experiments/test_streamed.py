@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import Future
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,7 @@ from cobandit.experiments.claims import Beats, BelowBound, Linear, NoDifference,
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
 from cobandit.experiments.spec import CHECKPOINTS
-from cobandit.experiments.store import ChunkFile, Store
+from cobandit.experiments.store import ChunkFile, Store, packed
 from cobandit.experiments.work import compute, compute_file
 from cobandit.report.figures import drawing_of
 from cobandit.stats.bootstrap import MOST_RESAMPLED
@@ -178,6 +179,15 @@ def test_a_chunk_of_many_row_groups_is_read_whole(tmp_path: Path, monkeypatch: p
     path = _written(Store(tmp_path), chunk)
     assert parquet.read_metadata(path).num_row_groups == 4
     assert Store(tmp_path).read(chunk).task_regret.tobytes() == compute(chunk).task_regret.tobytes()
+
+
+def test_team_regret_is_stored_as_it_came(tmp_path: Path) -> None:
+    chunk = next(chunks(PANEL, SETTINGS))
+    computed = compute(chunk)
+    uneven = replace(computed, team_regret=computed.task_regret * np.linspace(0.1, 0.9, 40))
+    store = Store(tmp_path)
+    store.write(chunk, packed(chunk, uneven))
+    assert store.read(chunk).team_regret.tobytes() == uneven.team_regret.tobytes()
 
 
 def test_worker_processes_are_handed_a_few_chunks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

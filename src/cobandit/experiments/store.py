@@ -69,7 +69,7 @@ def packed(chunk: Chunk, computed: Computed) -> ChunkFile:
     file = io.BytesIO()
     factor = chunk.curve.problem.team_factor
     with runs_writer(file, computed.checkpoints, factor, about, compression="zstd") as write:
-        write(chunk.first_run, computed.task_regret)
+        write(chunk.first_run, computed.task_regret, computed.team_regret)
     return ChunkFile(file.getvalue(), computed.seconds, computed.version)
 
 
