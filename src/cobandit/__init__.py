@@ -37,18 +37,18 @@ if TYPE_CHECKING:
     from cobandit.agents import VeryNaiveUCB as VeryNaiveUCB
     from cobandit.agents import WinStayLoseShift as WinStayLoseShift
     from cobandit.agents import make_agent as make_agent
+    from cobandit.base.errors import AgentError as AgentError
+    from cobandit.base.errors import CobanditError as CobanditError
+    from cobandit.base.errors import InvalidInput as InvalidInput
+    from cobandit.base.errors import MissingExtra as MissingExtra
+    from cobandit.base.errors import ModelError as ModelError
+    from cobandit.base.errors import RunsNotKept as RunsNotKept
+    from cobandit.base.errors import TooLarge as TooLarge
+    from cobandit.base.errors import UnknownName as UnknownName
     from cobandit.engine import Partner as Partner
     from cobandit.engine import Result as Result
     from cobandit.engine import Trajectory as Trajectory
     from cobandit.engine import simulate as simulate
-    from cobandit.errors import AgentError as AgentError
-    from cobandit.errors import CobanditError as CobanditError
-    from cobandit.errors import InvalidInput as InvalidInput
-    from cobandit.errors import MissingExtra as MissingExtra
-    from cobandit.errors import ModelError as ModelError
-    from cobandit.errors import RunsNotKept as RunsNotKept
-    from cobandit.errors import TooLarge as TooLarge
-    from cobandit.errors import UnknownName as UnknownName
     from cobandit.problem import Bernoulli as Bernoulli
     from cobandit.problem import FixedMeans as FixedMeans
     from cobandit.problem import Flipped as Flipped
@@ -91,7 +91,7 @@ _HOME = {
         "make_agent",
     ],
     "cobandit.engine": ["Partner", "Result", "Trajectory", "simulate"],
-    "cobandit.errors": [
+    "cobandit.base.errors": [
         "AgentError",
         "CobanditError",
         "InvalidInput",

@@ -13,9 +13,9 @@ import pytest
 
 from cobandit import AGENTS, Agent, AgentError, Briefing, Controller, InvalidInput, NaiveUCB, Optimal, Problem, Team
 from cobandit.agents.base import pass_over
+from cobandit.base.streams import Streams
 from cobandit.engine import Environment
 from cobandit.engine.reference import run_trajectory
-from cobandit.engine.streams import Streams
 from cobandit.studies import PEOPLE
 
 HORIZON = 120

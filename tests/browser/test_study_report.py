@@ -14,9 +14,9 @@ pytest.importorskip("axe_playwright_python", reason="the page is checked with ax
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from cobandit.analysis import Analysis, analyse_data
 from cobandit.report.study import write_study_report
 from cobandit.studies import load_design, rehearsed_data
-from cobandit.studies.analysis import Analysis, analyse_data
 
 Open = Callable[..., Any]
 Check = Callable[..., None]

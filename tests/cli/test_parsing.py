@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from cobandit.base.errors import InvalidInput
 from cobandit.cli import parsing
-from cobandit.errors import InvalidInput
 
 
 @pytest.mark.parametrize(

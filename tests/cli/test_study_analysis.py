@@ -9,9 +9,9 @@ from functools import cache
 import pytest
 from sqlalchemy import select, update
 
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.analysis import default_plan, parse_plan, plan_toml, text_digest
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies import load_design, rehearse, rehearsed_data, write_export
-from cobandit.studies.analysis import default_plan, parse_plan, plan_toml, text_digest
 from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.schema import participants

@@ -7,8 +7,8 @@ import json
 
 import pytest
 
+from cobandit.analysis.plan import default_plan, plan_toml
 from cobandit.studies import load_design
-from cobandit.studies.analysis.plan import default_plan, plan_toml
 
 SMALL = ("--participants", "4,8", "--simulations", "12")
 

@@ -16,13 +16,14 @@ import pytest
 import typer
 
 import cobandit
-from cobandit import AGENTS, errors
+from cobandit import AGENTS
 from cobandit.agents.beliefs import INDICES, TIES
+from cobandit.base import errors
+from cobandit.base.records import Record, plain
 from cobandit.cli import app
 from cobandit.experiments.figures import PANELS
 from cobandit.problem.observation import OBSERVATIONS
 from cobandit.studies import BEHAVIOURS, Column, design, load_design, rehearsed_data, schema, tables, write_export
-from cobandit.studies.records import Record, plain
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]

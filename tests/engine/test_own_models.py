@@ -12,9 +12,9 @@ import pyarrow.parquet as parquet
 import pytest
 
 import cobandit as cb
+from cobandit.base.streams import Streams
 from cobandit.engine.environment import Environment
 from cobandit.engine.reference import Match
-from cobandit.engine.streams import Streams
 from cobandit.testing import check_agent
 
 FIXED = [[0.8, 0.4], [0.2, 0.6]]

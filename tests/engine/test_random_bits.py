@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numba import njit
 
+from cobandit.base.streams import Streams, stream_count
 from cobandit.engine.fast.random import beta, exponential, gamma_steps, normal, uniform
 from cobandit.engine.fast.seeds import draw_uniforms, run_states
-from cobandit.engine.streams import Streams, stream_count
 
 
 @njit

@@ -15,13 +15,13 @@ import pyarrow.parquet as parquet
 import pytest
 
 import cobandit as cb
+from cobandit.base.files import whole_file
 from cobandit.experiments import Chunk, Processes, Settings, Step, chunks, read_manifest, run
 from cobandit.experiments.executors import WorkerLost
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
 from cobandit.experiments.store import ChunkFile, Store, Unusable
 from cobandit.experiments.work import compute_file
-from cobandit.files import whole_file
 
 SETTINGS = Settings(runs=50, horizon=60, chunk_runs=20, seed=4)
 PANELS = [panel("sim1-left"), panel("sim4")]

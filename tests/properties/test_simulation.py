@@ -23,8 +23,8 @@ from cobandit import (
     VeryNaiveUCB,
     simulate,
 )
+from cobandit.base.streams import Streams
 from cobandit.engine.simulation import checked_checkpoints
-from cobandit.engine.streams import Streams
 
 CALM = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 """The same examples every time, without a clock."""

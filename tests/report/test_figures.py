@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cobandit.errors import InvalidInput, MissingExtra
+from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.experiments import PanelResult
 from cobandit.report import figures
 from cobandit.report.figures import drawing_of, plain, write_all_figures, write_figures

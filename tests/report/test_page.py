@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.experiments import PanelResult
 from cobandit.experiments.claims import Finding, Verdict
 from cobandit.experiments.figures import PANELS, THEORY

@@ -8,11 +8,11 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cobandit.errors import InvalidInput
+from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, calibrate
+from cobandit.analysis.power import Population, power_analysis
+from cobandit.base.errors import InvalidInput
 from cobandit.report.calibration import write_calibration_figures, write_calibration_page
 from cobandit.report.power import write_power_figures, write_power_page
-from cobandit.studies.analysis.calibration import FITTING, PUBLISHED, WARNING, calibrate
-from cobandit.studies.analysis.power import Population, power_analysis
 
 VOID = {"meta", "link", "br", "path", "rect", "circle"}
 

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from cobandit.analysis import Analysis, analyse_data
+from cobandit.analysis.words import number
 from cobandit.report.comparison import COLOURS
 from cobandit.report.study_figures import (
     NARROW,
@@ -28,8 +30,6 @@ from cobandit.report.study_figures import (
     survey_bars,
 )
 from cobandit.studies import StudyData, StudyDesign, load_design, rehearsed_data
-from cobandit.studies.analysis import Analysis, analyse_data
-from cobandit.studies.analysis.words import number
 
 AGAINST = ("insisting", "annoying", "alone")
 
@@ -265,7 +265,7 @@ def test_reasons_are_plain() -> None:
 
 
 def test_somebody_without_one_condition_is_left_out_of_the_lines_alone() -> None:
-    from cobandit.studies.analysis import AnalysisPlan, Exclusions
+    from cobandit.analysis import AnalysisPlan, Exclusions
 
     data = people(load_design("burger"), 4)
     last = data.participants[3]

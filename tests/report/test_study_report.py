@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from cobandit.errors import InvalidInput, MissingExtra
+from cobandit.analysis import Analysis, analyse_data, default_plan, plan_toml
+from cobandit.analysis.words import effect, number, p_value, statistic
+from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.report.study import write_study_report
 from cobandit.stats import Finding
 from cobandit.studies import StudyData, StudyDesign, load_design, rehearsed_data
-from cobandit.studies.analysis import Analysis, analyse_data, default_plan, plan_toml
-from cobandit.studies.analysis.words import effect, number, p_value, statistic
 
 VOID = {"meta", "link", "br", "img", "path", "input", "use", "rect"}
 SILENT = {"script", "style"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cobandit.errors import InvalidInput, MissingExtra, UnknownName
+from cobandit.base.errors import InvalidInput, MissingExtra, UnknownName
 from cobandit.stats import (
     Finding,
     cronbach_alpha,

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.base.records import fingerprint
 from cobandit.studies import (
     AlreadyPlayed,
     BrokenLog,
@@ -21,7 +22,6 @@ from cobandit.studies import (
     participant_view,
     rehearse,
 )
-from cobandit.studies.records import fingerprint
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
 SHORT = replace(CASINO, rounds=40, episodes=1, practice=replace(CASINO.practice, rounds=10))

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.base.records import Table
 from cobandit.studies import (
     Answer,
     EpisodeData,
@@ -29,7 +30,6 @@ from cobandit.studies import (
     write_export,
 )
 from cobandit.studies.design import AttentionCheck, Question, SurveyItem
-from cobandit.studies.records import Table
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
 SHORT = replace(CASINO, rounds=12, episodes=3, practice=replace(CASINO.practice, rounds=5, episodes=2))

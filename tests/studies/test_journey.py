@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 import cobandit as cb
+from cobandit.base.records import Table
 from cobandit.studies import (
     ParticipantPlan,
     attention_passed,
@@ -19,7 +20,6 @@ from cobandit.studies import (
     wrong_quiz_answers,
 )
 from cobandit.studies.design import AttentionCheck, Question
-from cobandit.studies.records import Table
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
 NOTE = Question(id="note", text="Anything else?", answer="text", required=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from cobandit import InvalidInput, Problem, Team, simulate
-from cobandit.engine.streams import Streams
+from cobandit.base.streams import Streams
 from cobandit.theory import fact_one, single_agent_ucb
 
 HORIZON = 150

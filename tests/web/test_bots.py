@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from cobandit.agents import Briefing
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, attention_passed, make_behaviour
 from cobandit.web import bots
 from cobandit.web.bots import Acknowledged, BotResult, play_study

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, journey, load_design
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running

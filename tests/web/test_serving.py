@@ -12,7 +12,7 @@ import httpx
 import pytest
 from sqlalchemy import func, select
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.web import access
 from cobandit.web.security import FAILURES_ALLOWED
@@ -154,6 +154,6 @@ def test_databases_that_cannot_be(url: str, said: str) -> None:
 
 def store_table() -> Any:
     """No translations: a changed title need not be translated anew."""
-    from cobandit.studies.records import Table
+    from cobandit.base.records import Table
 
     return Table()

@@ -16,7 +16,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy import Connection, event, insert, inspect, select, text
 from sqlalchemy.exc import IntegrityError
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.refusals import Refused
 from cobandit.web.service import Participants

@@ -16,8 +16,8 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from cobandit.agents import guards
-from cobandit.checks import MOST, Check, is_list, one_per_agent, shown, whole
-from cobandit.errors import AgentError, InvalidInput, UnknownName
+from cobandit.base.checks import MOST, Check, is_list, one_per_agent, shown, whole
+from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.problem.means import Tensor
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.base import option
-from cobandit.checks import one_of, real
+from cobandit.base.checks import one_of, real
 from cobandit.problem.means import Tensor
 
 INDICES = ("paper", "anytime", "companion")

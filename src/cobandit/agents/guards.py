@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.checks import is_list, shown
-from cobandit.errors import AgentError, InvalidInput
+from cobandit.base.checks import is_list, shown
+from cobandit.base.errors import AgentError, InvalidInput
 
 # Which objects are at it, by id: a mark on the object itself would travel into clones that it makes meanwhile.
 _observing: set[int] = set()

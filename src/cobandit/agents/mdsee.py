@@ -10,7 +10,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import TIES, Memory, best
-from cobandit.checks import MOST, one_of, whole
+from cobandit.base.checks import MOST, one_of, whole
 
 
 @dataclass

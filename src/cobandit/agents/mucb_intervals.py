@@ -10,7 +10,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory
-from cobandit.checks import real
+from cobandit.base.checks import real
 
 
 @dataclass

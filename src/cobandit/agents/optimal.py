@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction
-from cobandit.errors import AgentError
+from cobandit.base.errors import AgentError
 
 
 @dataclass

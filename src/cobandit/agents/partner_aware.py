@@ -16,7 +16,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory, random_arm
 from cobandit.agents.foresight import Window, block_of, own_axis
-from cobandit.checks import MOST, whole
+from cobandit.base.checks import MOST, whole
 
 
 @dataclass

@@ -17,7 +17,7 @@ from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
-from cobandit.errors import UnknownName
+from cobandit.base.errors import UnknownName
 
 AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "partner-aware-ucb": PartnerAwareUCB,

@@ -14,7 +14,7 @@ from typing import ClassVar
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.checks import MOST, real, whole
+from cobandit.base.checks import MOST, real, whole
 
 UNKNOWN = 0.5
 """What a configuration is taken to be worth before it was ever seen."""

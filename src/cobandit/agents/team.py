@@ -7,8 +7,8 @@ from typing import Any
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.registry import make_agent
-from cobandit.checks import shown
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import shown
+from cobandit.base.errors import InvalidInput
 
 
 class Team:

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import random_arm
-from cobandit.checks import real
+from cobandit.base.checks import real
 
 
 @dataclass

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import UnknownName
 from cobandit.cli import options as shared
-from cobandit.errors import UnknownName
 
 if TYPE_CHECKING:
     from rich.console import Console

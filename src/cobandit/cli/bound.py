@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.errors import UnknownName
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
-from cobandit.errors import UnknownName
 
 if TYPE_CHECKING:
     from cobandit.problem import Problem

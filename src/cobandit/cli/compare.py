@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import UnknownName
+from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
-from cobandit.errors import UnknownName
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.engine import Result

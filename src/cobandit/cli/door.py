@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from cobandit.errors import CobanditError
+from cobandit.base.errors import CobanditError
 
 WRONG_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as every shell counts

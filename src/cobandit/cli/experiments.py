@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import require_extras
 from cobandit.cli import parsing
 from cobandit.cli.door import INTERRUPTED, say
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.experiments import Executor, Panel, PanelResult, Settings, Step
@@ -177,7 +177,7 @@ def _title(panels: Sequence[Panel]) -> str:
 
 
 def _executor(engine: str, address: str | None, workers: str | None) -> Executor:
-    from cobandit.checks import whole
+    from cobandit.base.checks import whole
 
     count = None if workers is None else whole(1, 4096)("workers", parsing.value(workers))
     if engine == "dask":

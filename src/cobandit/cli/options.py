@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import parsing
-from cobandit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from cobandit.agents import Agent, Controller, Team

@@ -8,7 +8,7 @@ import re
 import warnings
 from typing import Any
 
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput, UnknownName
 
 MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import InvalidInput
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
-from cobandit.errors import InvalidInput
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -85,10 +85,10 @@ def play(
     import secrets
 
     from cobandit.agents import Human, Team, agent_class, make_agent
-    from cobandit.checks import whole
+    from cobandit.base.checks import whole
+    from cobandit.base.streams import checked_seed
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
-    from cobandit.engine.streams import checked_seed
 
     problem = shared.problem_of(means=means, arms=arms, observability=observability, roles=roles, sight_of=_sight)
     if shared.is_joint(agent_class(partner)):

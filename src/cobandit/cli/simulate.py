@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.engine import Result
@@ -65,11 +65,11 @@ def simulate(
     mixed team, and an option then goes to every member that has it. Without --team it is partner-aware-ucb.
     """
     require_extras("This simulation", fast=engine == "fast", parquet=out is not None)
+    from cobandit.base.parquet import checked_output
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar
     from cobandit.engine import simulation
-    from cobandit.engine.runs_file import checked_output
 
     style = shared.checked_format(format)
     problem = shared.problem_of(

@@ -21,7 +21,7 @@ from cobandit.agents.base import Agent, Briefing
 from cobandit.agents.beliefs import Memory
 from cobandit.agents.foresight import Window
 from cobandit.agents.registry import AGENTS
-from cobandit.errors import CobanditError
+from cobandit.base.errors import CobanditError
 
 LARGEST = 2**53
 """Whole numbers beyond it are written as text: many readers of JSON would round them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cobandit.agents.base import TeamAction
-from cobandit.engine.streams import Streams
+from cobandit.base.streams import Streams
 from cobandit.problem import Problem
 from cobandit.problem.means import Tensor
 

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.guards import is_arm
 from cobandit.agents.team import Team
-from cobandit.checks import shown
+from cobandit.base.checks import shown
+from cobandit.base.errors import AgentError
+from cobandit.base.streams import Streams
 from cobandit.engine.environment import Environment, Outcome
 from cobandit.engine.partner import Partner
-from cobandit.engine.streams import Streams
-from cobandit.errors import AgentError
 from cobandit.problem import Problem
 
 

@@ -15,10 +15,10 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, Controller
 from cobandit.agents.guards import checked_action, is_arm
 from cobandit.agents.registry import make_agent
-from cobandit.checks import MOST, numeric, shown, whole
+from cobandit.base.checks import MOST, numeric, shown, whole
+from cobandit.base.errors import AgentError, InvalidInput
+from cobandit.base.streams import Streams, checked_seed
 from cobandit.engine.state import read_state, write_state
-from cobandit.engine.streams import Streams, checked_seed
-from cobandit.errors import AgentError, InvalidInput
 from cobandit.problem import FixedMeans, Problem
 from cobandit.problem.means import Tensor
 

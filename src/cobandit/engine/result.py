@@ -13,13 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.checks import whole
+from cobandit.base.checks import whole
+from cobandit.base.errors import RunsNotKept
+from cobandit.base.parquet import checked_output
 from cobandit.engine import reference
-from cobandit.engine.runs_file import checked_output as checked_output
-from cobandit.engine.runs_file import pyarrow_modules as pyarrow_modules
 from cobandit.engine.runs_file import runs_file, write_summary
 from cobandit.engine.trajectory import Trajectory
-from cobandit.errors import RunsNotKept
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,16 +11,13 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.errors import InvalidInput, MissingExtra
-from cobandit.extras import require_extras
-from cobandit.files import whole_file
+from cobandit.base.files import whole_file
+from cobandit.base.parquet import pyarrow_modules
 from cobandit.stats import StreamedSummary
 from cobandit.stats.streaming import batches
 
 ROWS_PER_GROUP = 1 << 18
 """Rows written in one go: 2 MB a column."""
-
-PARQUET = "Keeping runs in a Parquet file"
 
 WriteRuns = Callable[..., None]
 """Takes the number of the first run, task regret and, where it is no multiple of that, team regret."""
@@ -93,27 +89,3 @@ def write_summary(
     table = arrow.table(columns).replace_schema_metadata({"cobandit": json.dumps(provenance, default=str)})
     with whole_file(path) as file:
         parquet.write_table(table, file)
-
-
-def checked_output(path: str | os.PathLike[str]) -> Path:
-    """Where a Parquet file will go; refused early if it cannot be written or pyarrow is missing."""
-    require_extras(PARQUET, parquet=True)
-    target = Path(path).expanduser()
-    if target.suffix != ".parquet":
-        raise InvalidInput(f"The output file is {str(target)!r}; a name that ends in .parquet is needed.")
-    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
-        raise InvalidInput(f"The folder {str(target.parent)!r} is not there or cannot be written to.")
-    if target.is_dir():
-        raise InvalidInput(f"The output file {str(target)!r} is a folder.")
-    pyarrow_modules()  # installed is not yet usable
-    return target
-
-
-def pyarrow_modules() -> tuple[Any, Any]:
-    """pyarrow and pyarrow.parquet, or one plain sentence."""
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        raise MissingExtra("parquet", PARQUET) from None
-    return pyarrow, pyarrow.parquet

@@ -15,13 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.checks import MOST, one_of, shown, whole
+from cobandit.base.checks import MOST, one_of, shown, whole
+from cobandit.base.errors import InvalidInput, TooLarge
+from cobandit.base.extras import installed, require_extras
+from cobandit.base.machine import available_cores, physical_memory
+from cobandit.base.parquet import checked_output
+from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
 from cobandit.engine.result import Result
-from cobandit.engine.runs_file import checked_output, runs_file
-from cobandit.engine.streams import MOST_RUNS, checked_seed
-from cobandit.errors import InvalidInput, TooLarge
-from cobandit.extras import installed, require_extras
+from cobandit.engine.runs_file import runs_file
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
@@ -198,12 +200,6 @@ def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
     return np.array(points, dtype=np.int64)
 
 
-def available_cores() -> int:
-    """The cores this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
-
-
 def _refuse_what_cannot_fit(
     problem: Problem, horizon: int, runs: int, points: int, workers: int, keeps_runs: bool
 ) -> None:
@@ -222,11 +218,3 @@ def _refuse_what_cannot_fit(
             f"need about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
             "Ask for fewer of them" + ("; keep='summary' keeps no runs." if keeps_runs and kept > playing else ".")
         )
-
-
-def physical_memory() -> int | None:
-    """The machine's memory in bytes, where the system tells."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):
-        return None

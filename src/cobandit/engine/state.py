@@ -20,9 +20,9 @@ from cobandit.agents.beliefs import Memory
 from cobandit.agents.foresight import Window
 from cobandit.agents.guards import is_arm
 from cobandit.agents.registry import AGENTS
-from cobandit.checks import Check, shown, whole
+from cobandit.base.checks import Check, shown, whole
+from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer
-from cobandit.errors import AgentError, InvalidInput, UnknownName
 
 
 def _of_type(kinds: type | tuple[type, ...], needed: str) -> Check:

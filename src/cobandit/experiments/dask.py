@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any
 
-from cobandit.engine.simulation import available_cores
-from cobandit.errors import CobanditError, InvalidInput
+from cobandit.base.errors import CobanditError, InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.machine import available_cores
 from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import ChunkFile
 from cobandit.experiments.work import compute_file
-from cobandit.extras import require_extras
 
 PATIENCE = "10s"
 """How long to wait for a scheduler to answer."""

@@ -10,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from itertools import islice
 from typing import Protocol
 
-from cobandit.engine.simulation import available_cores
-from cobandit.errors import CobanditError
+from cobandit.base.errors import CobanditError
+from cobandit.base.machine import available_cores
 from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import ChunkFile
 from cobandit.experiments.work import compute_file

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.errors import InvalidInput, RunsNotKept
+from cobandit.base.errors import InvalidInput, RunsNotKept
+from cobandit.base.extras import require_extras
+from cobandit.base.files import whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
 from cobandit.experiments.store import Computed, Store, Unusable
-from cobandit.extras import require_extras
-from cobandit.files import whole_file
 from cobandit.stats import Moments, StreamedSummary, Summary, summarise, worth_streaming
 
 MANIFEST = "manifest.json"

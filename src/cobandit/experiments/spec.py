@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.agents import Team
 from cobandit.agents.beliefs import INDICES
-from cobandit.checks import MOST, one_of, whole
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import MOST, one_of, whole
+from cobandit.base.errors import InvalidInput
 from cobandit.problem import Problem
 
 if TYPE_CHECKING:

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.engine.runs_file import pyarrow_modules, runs_writer
+from cobandit.base.files import PARTIAL, whole_file
+from cobandit.base.parquet import pyarrow_modules
+from cobandit.engine.runs_file import runs_writer
 from cobandit.experiments.spec import Chunk
-from cobandit.files import PARTIAL, whole_file
 
 Numbers = NDArray[np.float64]
 

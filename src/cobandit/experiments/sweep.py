@@ -43,8 +43,8 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.agents import Agent, Team, agent_class, make_agent
-from cobandit.checks import shown
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.checks import shown
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
 from cobandit.experiments.spec import CHUNK_RUNS, Curve, Panel, Settings, checked_slug
 from cobandit.problem import Problem

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.checks import is_list, numeric, real, shown
-from cobandit.errors import InvalidInput, ModelError
+from cobandit.base.checks import is_list, numeric, real, shown
+from cobandit.base.errors import InvalidInput, ModelError
 from cobandit.problem.means import FixedMeans, Means, RandomMeans, Tensor, bad_mean, checked_arms
 from cobandit.problem.observation import Flipped, Missed, MissedKnown, Noisy, Observation
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import is_list, numeric, real, shown, whole
-from cobandit.errors import InvalidInput, TooLarge
+from cobandit.base.checks import is_list, numeric, real, shown, whole
+from cobandit.base.errors import InvalidInput, TooLarge
 
 Tensor = NDArray[np.float64]
 
@@ -108,6 +108,10 @@ class FixedMeans:
                 f"means has shape {array.shape}; one axis per agent is needed, so at least 2 axes, none of them empty."
             )
         return cls(array.shape, tuple(array.ravel().tolist()))
+
+    def nested(self) -> list[Any]:
+        """The means as nested lists, one level per agent."""
+        return list(np.reshape(self.values, self.arms).tolist())
 
     @property
     def bounds(self) -> tuple[float, float]:

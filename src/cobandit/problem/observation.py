@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobandit.checks import one_per_agent, real
+from cobandit.base.checks import one_per_agent, real
 from cobandit.problem.means import LARGEST_MEAN
 
 

@@ -9,8 +9,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cobandit.checks import one_per_agent, real, shown, whole
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.checks import one_per_agent, real, shown, whole
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
 from cobandit.problem.observation import OBSERVATIONS, Observation

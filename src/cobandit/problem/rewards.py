@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobandit.checks import numeric, real, shown
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import numeric, real, shown
+from cobandit.base.errors import InvalidInput
 from cobandit.problem.means import LARGEST_MEAN, Tensor
 
 

@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
 from cobandit.report.comparison import COLOURS
 from cobandit.report.figures import LETTERS, SIZE, save_figure
 from cobandit.report.page import DASH, FIGURES, _number, _words, figure_links
 from cobandit.report.power import table, write_rehearsal_page
 from cobandit.report.stills import _colour, steps
-from cobandit.studies.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
 
 NAME = "calibration.html"
 DRAWN = {

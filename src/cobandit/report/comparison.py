@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import require_extras
 from cobandit.engine import Result
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.extras import require_extras
 from cobandit.problem import FixedMeans, RandomMeans
 
 FORMATS = (".svg", ".png", ".pdf")

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.engine.simulation import available_cores
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.files import whole_file
+from cobandit.base.machine import available_cores
 from cobandit.experiments.claims import BelowBound
 from cobandit.experiments.run import PanelResult
-from cobandit.extras import require_extras
-from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS, DASHES
 from cobandit.theory import bound
 

@@ -21,12 +21,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
+from cobandit.base.files import whole_file
 from cobandit.experiments.claims import Finding, Verdict
 from cobandit.experiments.figures import PANELS, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
-from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS
 from cobandit.report.figures import BOUNDS, FORMATS, Drawing, Line, drawing_of, plain
 from cobandit.report.stills import dash, stills

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobandit.errors import InvalidInput
+from cobandit.analysis.power import TARGETS, PowerAnalysis, PowerCurve
+from cobandit.base.errors import InvalidInput
+from cobandit.base.files import whole_file
 from cobandit.experiments.store import this_machine
-from cobandit.files import whole_file
 from cobandit.report.comparison import COLOURS, DASHES
 from cobandit.report.figures import (
     LETTERS,
@@ -35,7 +36,6 @@ from cobandit.report.page import (
 )
 from cobandit.report.stills import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, _colour, _moves, _stroke, swatch
 from cobandit.stats import Interval
-from cobandit.studies.analysis.power import TARGETS, PowerAnalysis, PowerCurve
 
 NAME = "power.html"
 FIGURE = "power"

@@ -15,10 +15,23 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from cobandit.errors import InvalidInput
+from cobandit.analysis import Analysis, Result
+from cobandit.analysis.analysis import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
+from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, measure_name
+from cobandit.analysis.words import (
+    Paragraph,
+    condition_label,
+    count,
+    effect,
+    number,
+    numbers,
+    p_value,
+    statistic,
+)
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.files import whole_file
 from cobandit.experiments.store import this_machine
-from cobandit.extras import require_extras
-from cobandit.files import whole_file
 from cobandit.report.figures import FORMATS, save_figure
 from cobandit.report.page import (
     DASH,
@@ -50,19 +63,6 @@ from cobandit.report.study_figures import (
     task_drawing,
 )
 from cobandit.stats import Finding
-from cobandit.studies.analysis import Analysis, Result
-from cobandit.studies.analysis.analysis import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
-from cobandit.studies.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, measure_name
-from cobandit.studies.analysis.words import (
-    Paragraph,
-    condition_label,
-    count,
-    effect,
-    number,
-    numbers,
-    p_value,
-    statistic,
-)
 
 VERDICTS = {SUPPORTED: "holds", NOT_SUPPORTED: "does not hold", UNTESTABLE: "undecided"}
 """Which verdict of a simulation looks like which one of a hypothesis."""

@@ -20,13 +20,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.report.comparison import COLOURS, DASHES, _spread
-from cobandit.report.figures import _DRAWING, _STYLE, LETTERS, METADATA, SIZE, Drawing, Line, _draw_line, _finish
-from cobandit.report.stills import steps
-from cobandit.stats import Description, summarise
-from cobandit.studies.analysis import Analysis, Described, Grid, GridRow, Result
-from cobandit.studies.analysis.findings import measure_name
-from cobandit.studies.analysis.plan import (
+from cobandit.analysis import Analysis, Described, Grid, GridRow, Result
+from cobandit.analysis.findings import measure_name
+from cobandit.analysis.plan import (
     GOOD,
     SCORE,
     SURVEY,
@@ -35,7 +31,11 @@ from cobandit.studies.analysis.plan import (
     episode_word,
     researcher_question,
 )
-from cobandit.studies.analysis.words import condition_label, count, number, p_value, statistic
+from cobandit.analysis.words import condition_label, count, number, p_value, statistic
+from cobandit.report.comparison import COLOURS, DASHES, _spread
+from cobandit.report.figures import _DRAWING, _STYLE, LETTERS, METADATA, SIZE, Drawing, Line, _draw_line, _finish
+from cobandit.report.stills import steps
+from cobandit.stats import Description, summarise
 
 Array = NDArray[np.float64]
 

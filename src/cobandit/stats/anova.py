@@ -9,7 +9,7 @@ from functools import reduce
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.samples import Array, left_out, library, measures, rounding
 

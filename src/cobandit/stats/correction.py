@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from cobandit.checks import real
+from cobandit.base.checks import real
 from cobandit.stats.finding import Finding, sentences
 
 

@@ -23,8 +23,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit.checks import is_list, one_of
-from cobandit.errors import InvalidInput, shown
+from cobandit.base.checks import is_list, one_of
+from cobandit.base.errors import InvalidInput, shown
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.mixed import mixed_model
 from cobandit.stats.samples import Array, measures, pairs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cobandit.checks import real
+from cobandit.base.checks import real
 from cobandit.stats.samples import check_level, library
 
 MOST_T = 1e4

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.samples import Array, check_level, constant, left_out, library, measures, rounding
 

@@ -8,8 +8,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit.checks import whole
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import whole
+from cobandit.base.errors import InvalidInput
 from cobandit.stats.bootstrap import Interval
 from cobandit.stats.samples import Array, check_alternative, check_level, library, measures
 

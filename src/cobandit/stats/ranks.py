@@ -9,7 +9,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit.checks import one_of
+from cobandit.base.checks import one_of
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.samples import (
     Array,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit.checks import whole
-from cobandit.errors import InvalidInput, shown
+from cobandit.base.checks import whole
+from cobandit.base.errors import InvalidInput, shown
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.samples import check_level, left_out, library, measures, rounding
 

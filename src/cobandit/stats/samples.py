@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from cobandit.checks import numeric, one_of, real
-from cobandit.errors import InvalidInput, MissingExtra, shown
+from cobandit.base.checks import numeric, one_of, real
+from cobandit.base.errors import InvalidInput, MissingExtra, shown
 from cobandit.stats.finding import Description
 
 Array = NDArray[np.float64]

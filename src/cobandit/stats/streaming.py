@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.stats.summary import Summary
 
 Numbers = NDArray[np.float64]

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
-from cobandit.checks import one_per_agent, whole
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import one_per_agent, whole
+from cobandit.base.errors import InvalidInput
+from cobandit.base.streams import checked_seed, generator
 from cobandit.studies.design import StudyDesign
 
 
@@ -66,8 +64,8 @@ def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> 
         raise InvalidInput(f"places counts {len(places.finished)} orders; the design has {orders}.")
     fewest = min(places.taken)
     equals = [order for order in range(orders) if design.order == "random" or places.taken[order] == fewest]
-    sequence = np.random.SeedSequence(checked_seed(seed), spawn_key=(whole(0, 2**32 - 1)("arrival", arrival),))
-    return equals[int(np.random.Generator(np.random.SFC64(sequence)).random() * len(equals))]
+    rng = generator(checked_seed(seed), whole(0, 2**32 - 1)("arrival", arrival))
+    return equals[int(rng.random() * len(equals))]
 
 
 def _moved(counts: tuple[int, ...], order: int, by: int) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from cobandit.agents import AGENTS, Agent
 from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput, UnknownName
 
 PEOPLE: dict[str, type[Agent]] = {
     "softmax": Softmax,

@@ -16,35 +16,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
-from cobandit.checks import MOST, is_list, real, shown, whole
-from cobandit.engine.simulation import (
-    Progress,
-    available_cores,
-    checked_checkpoints,
-    engine_for,
-    physical_memory,
-)
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput, TooLarge
+from cobandit.base.checks import MOST, is_list, real, shown, whole
+from cobandit.base.errors import InvalidInput, TooLarge
+from cobandit.base.machine import available_cores, physical_memory
+from cobandit.base.streams import CrowdStream, StudyStream, bit_generator, checked_seed, generator
+from cobandit.engine.simulation import Progress, checked_checkpoints, engine_for
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
-from cobandit.studies.plan import (
-    CHOICES_STREAM,
-    LUCK_STREAM,
-    MEANS_STREAM,
-    SIGHT_STREAM,
-    WARM_STREAM,
-    ParticipantPlan,
-    person_key,
-)
-from cobandit.studies.rehearse import BEHAVIOUR_STREAM, rehearse
+from cobandit.studies.plan import ParticipantPlan, person_key
+from cobandit.studies.rehearse import rehearse
 
 if TYPE_CHECKING:
     from cobandit.engine.fast.studies import CompiledStudy
 
 Mixture = str | Agent | Sequence[tuple[str | Agent, float]]
-
-_PEOPLE, _MIX, _ORDERS = 9, 10, 11  # spawn keys that keep a crowd's own draws apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +112,15 @@ def simulate_participants(
     chosen, reason = engine_for(engine, lambda: _obstacle(study, members), len(study.arms) * rounds * count)
     _refuse_what_cannot_fit(study, count, len(points))
 
-    seeds = np.asarray(_bits(number, _PEOPLE).random_raw(count), dtype=np.uint64)
+    seeds = np.asarray(bit_generator(number, CrowdStream.PEOPLE).random_raw(count), dtype=np.uint64)
     steps = np.cumsum(shares)
-    kinds = np.searchsorted(steps / steps[-1], _draws(number, _MIX, count), side="right").astype(np.int64)
+    kinds = np.searchsorted(steps / steps[-1], _draws(number, CrowdStream.BEHAVIOURS, count), side="right").astype(
+        np.int64
+    )
     if study.order == "counterbalanced":
         orders = np.arange(count, dtype=np.int64) % len(study.orders)
     else:
-        orders = (_draws(number, _ORDERS, count) * len(study.orders)).astype(np.int64)
+        orders = (_draws(number, CrowdStream.ORDERS, count) * len(study.orders)).astype(np.int64)
     finished = 0
 
     def done(more: int) -> None:
@@ -206,7 +193,14 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> Compiled
         partners=tuple(condition.make() for condition in design.conditions),
         warm_partner=None if design.warm_start is None else design.warm_start.make(),
         people=tuple(behaviours),
-        purposes=Purposes(MEANS_STREAM, LUCK_STREAM, SIGHT_STREAM, CHOICES_STREAM, WARM_STREAM, BEHAVIOUR_STREAM),
+        purposes=Purposes(
+            StudyStream.MEANS,
+            StudyStream.LUCK,
+            StudyStream.SIGHT,
+            StudyStream.CHOICES,
+            StudyStream.WARM_START,
+            StudyStream.BEHAVIOUR,
+        ),
     )
 
 
@@ -246,12 +240,8 @@ def _rehearsed(
     return regrets, good
 
 
-def _bits(seed: int, *key: int) -> np.random.SFC64:
-    return np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key))
-
-
 def _draws(seed: int, purpose: int, count: int) -> NDArray[np.float64]:
-    return np.random.Generator(_bits(seed, purpose)).random(count)
+    return generator(seed, purpose).random(count)
 
 
 def _refuse_what_cannot_fit(design: StudyDesign, participants: int, points: int) -> None:

@@ -18,9 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
-from cobandit.checks import one_of, shown, whole
+from cobandit.base.checks import one_of, shown, whole
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.streams import StudyStream, generator
 from cobandit.engine.trajectory import NOBODY
-from cobandit.errors import InvalidInput, UnknownName
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.episode import Round
 from cobandit.studies.journey import Step, journey, survey_ids
@@ -43,7 +44,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
 _CALENDAR = whole(-62_135_596_800_000, 253_402_300_799_999)  # milliseconds from the year 1 to the year 9999
 _NOT_A_TIME = -(2**63)  # NumPy's NaT
-_ANSWERS = 9  # a spawn key that keeps made-up answers apart from a rehearsal's other draws
 
 
 def utc(name: str, value: Any) -> datetime | None:
@@ -363,7 +363,7 @@ def this_software() -> dict[str, str]:
 def _made_up(plan: ParticipantPlan, source: str | Rule) -> dict[str, Answer]:
     if source == "none":
         return {}
-    rng = np.random.Generator(np.random.SFC64(np.random.SeedSequence(plan.seed, spawn_key=(_ANSWERS,))))
+    rng = generator(plan.seed, StudyStream.ANSWERS)
 
     def number(low: int, high: int) -> int:
         return (low + high) // 2 if source == "neutral" else low + int(rng.random() * (high - low + 1))

@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cobandit.agents import Agent, agent_class, make_agent
-from cobandit.checks import one_of, real, shown, whole
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.problem import FixedMeans, Problem
-from cobandit.studies.records import (
+from cobandit.base.checks import one_of, real, shown, whole
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.records import (
     Record,
     Table,
     entry,
@@ -36,6 +35,7 @@ from cobandit.studies.records import (
     words,
     words_or_empty,
 )
+from cobandit.problem import FixedMeans, Problem
 
 TASKS = ("burger", "casino", "grid")
 """What a page may draw: the burger's layers, the slot machines, or a plain grid with the labels."""

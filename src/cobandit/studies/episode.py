@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.checks import MOST, Check, real, shown, whole
+from cobandit.base.checks import MOST, Check, real, shown, whole
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.records import fingerprint, optional
 from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
-from cobandit.errors import InvalidInput, UnknownName
 from cobandit.studies.plan import AI, PARTICIPANT, EpisodePlan
-from cobandit.studies.records import fingerprint, optional
 
 
 class OutOfOrder(InvalidInput):

@@ -24,11 +24,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import one_of, shown
-from cobandit.engine.result import pyarrow_modules
-from cobandit.errors import InvalidInput
-from cobandit.extras import require_extras
-from cobandit.files import whole_file
+from cobandit.base.checks import one_of, shown
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.files import whole_file
+from cobandit.base.parquet import pyarrow_modules
 from cobandit.studies.data import (
     PEOPLE_KINDS,
     STATUSES,

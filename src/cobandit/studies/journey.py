@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from cobandit.checks import shown, whole
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.checks import shown, whole
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.plan import ParticipantPlan
 

@@ -18,12 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent, Briefing
-from cobandit.checks import whole
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import whole
+from cobandit.base.errors import InvalidInput
+from cobandit.base.records import fingerprint
+from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.problem.means import Tensor
 from cobandit.studies.design import AgentChoice, StudyDesign
-from cobandit.studies.records import fingerprint
 
 S = TypeVar("S", bound=np.generic)
 
@@ -33,17 +33,10 @@ PARTICIPANT, AI = 0, 1
 PRACTICE = "practice"
 """Stands where a condition would, in episodes that do not count."""
 
-MEANS_STREAM, LUCK_STREAM, SIGHT_STREAM, CHOICES_STREAM, WARM_STREAM, SURVEY_STREAM = range(6)
-"""What a stream of random numbers is for: the first part of its address."""
-
 
 def person_key(*parts: object) -> int:
     """What the streams of a participant hang on: the SHA-256 of design digest and seed."""
     return int.from_bytes(hashlib.sha256(":".join(map(str, parts)).encode("ascii")).digest(), "big")
-
-
-def _stream(key: int, *address: int) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(key, spawn_key=address)))
 
 
 @dataclass(frozen=True)
@@ -119,9 +112,9 @@ class EpisodePlan:
         """mu before any swap: the same for the k-th episodes of all sets."""
         rule, arms = self.design.means, self.design.arms
         if rule.draw == "fixed" and not self.practice:
-            return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(MEANS_STREAM))
+            return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(StudyStream.MEANS))
         key = self._person if rule.per == "participant" else person_key(self.design.digest, "study")
-        draws = _stream(key, MEANS_STREAM, int(not self.practice), self.number, 0).random(arms)
+        draws = generator(key, StudyStream.MEANS, int(not self.practice), self.number, 0).random(arms)
         return rule.low + (rule.high - rule.low) * draws
 
     @property
@@ -135,18 +128,18 @@ class EpisodePlan:
         One uniform draw per round and cell, compared with the mean of the unswapped cell.
         """
         rounds = self.warm_rounds + self.rounds
-        draws = self._stream(LUCK_STREAM, self._shared_part).random((rounds, *self.design.arms))
+        draws = self._stream(StudyStream.LUCK, self._shared_part).random((rounds, *self.design.arms))
         return self._shown((draws < self.unswapped_means).astype(np.int8), 1)
 
     def observers(self) -> tuple[np.random.Generator, ...]:
         """Fresh streams for what each agent sees of the rewards: one draw a round each."""
-        return tuple(self._stream(SIGHT_STREAM, 2 * self._shared_part + agent) for agent in (PARTICIPANT, AI))
+        return tuple(self._stream(StudyStream.SIGHT, 2 * self._shared_part + agent) for agent in (PARTICIPANT, AI))
 
     def ready_ai(self) -> Agent:
         """The AI, briefed and before its first round: the library's own agent at place 1."""
         agent = self.partner.make()
         agent.reset(
-            self.briefing(agent, AI, self.warm_rounds + self.rounds), self._stream(CHOICES_STREAM, self._own_part)
+            self.briefing(agent, AI, self.warm_rounds + self.rounds), self._stream(StudyStream.CHOICES, self._own_part)
         )
         return agent
 
@@ -155,7 +148,9 @@ class EpisodePlan:
         if self.design.warm_start is None or self.practice:
             return None
         agent = self.design.warm_start.make()
-        agent.reset(self.briefing(agent, PARTICIPANT, self.warm_rounds), self._stream(WARM_STREAM, self._own_part))
+        agent.reset(
+            self.briefing(agent, PARTICIPANT, self.warm_rounds), self._stream(StudyStream.WARM_START, self._own_part)
+        )
         return agent
 
     def briefing(self, agent: Agent, place: int, horizon: int) -> Briefing:
@@ -185,7 +180,7 @@ class EpisodePlan:
         return 0 if self.design.shared_luck else self._own_part
 
     def _stream(self, purpose: int, part: int = 0) -> np.random.Generator:
-        return _stream(self._person, purpose, int(not self.practice), self.number, part)
+        return generator(self._person, purpose, int(not self.practice), self.number, part)
 
     def _shown(self, values: NDArray[S], first: int) -> NDArray[S]:
         """The values with both agents' arms reversed where the episode is swapped; ``first`` is the axis of agent 0."""
@@ -231,5 +226,5 @@ class ParticipantPlan:
         items += [check.id for check in self.design.attention if check.after_set == place + 1]
         if not self.design.survey.shuffled:
             return tuple(items)
-        rng = _stream(person_key(self.design.digest, self.seed), SURVEY_STREAM, place)
+        rng = generator(person_key(self.design.digest, self.seed), StudyStream.SURVEY, place)
         return tuple(items[i] for i in rng.random(len(items)).argsort().tolist())

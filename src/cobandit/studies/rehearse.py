@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
-from cobandit.engine.streams import checked_seed
+from cobandit.base.errors import InvalidInput
+from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.engine.trajectory import NOBODY
-from cobandit.errors import InvalidInput
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.episode import Episode
 from cobandit.studies.plan import PARTICIPANT, ParticipantPlan
-
-BEHAVIOUR_STREAM, _ORDER = 7, 8  # spawn keys that keep a rehearsal's own draws apart
 
 
 def rehearse(
@@ -31,20 +29,16 @@ def rehearse(
     study = load_design(design) if isinstance(design, str) else design
     number = checked_seed(seed)
     if order is None:
-        order = int(np.random.Generator(_bits(number, _ORDER)).random() * len(study.orders))
+        order = int(generator(number, StudyStream.ORDER).random() * len(study.orders))
     return [
         _played(Episode.open(plan), make_behaviour(behaviour))
         for plan in ParticipantPlan(study, number, order).episodes
     ]
 
 
-def _bits(seed: int, *key: int) -> np.random.SFC64:
-    return np.random.SFC64(np.random.SeedSequence(seed, spawn_key=key))
-
-
 def _played(episode: Episode, person: Agent) -> Episode:
     plan = episode.plan
-    rng = np.random.Generator(_bits(plan.seed, BEHAVIOUR_STREAM, plan.index))
+    rng = generator(plan.seed, StudyStream.BEHAVIOUR, plan.index)
     person.reset(plan.briefing(person, PARTICIPANT, plan.rounds), rng)
     for t in range(1, plan.rounds + 1):
         made = episode.play(t, person.choose())

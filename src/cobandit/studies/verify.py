@@ -10,8 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.checks import shown
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import shown
+from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import StudyData
 from cobandit.studies.episode import Episode, Round
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan

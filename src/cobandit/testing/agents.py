@@ -35,10 +35,10 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.team import Team
-from cobandit.checks import shown, whole
+from cobandit.base.checks import shown, whole
+from cobandit.base.errors import AgentError, CobanditError, InvalidInput
+from cobandit.base.streams import Streams, checked_seed, generator
 from cobandit.engine import Environment, simulate
-from cobandit.engine.streams import Streams, checked_seed
-from cobandit.errors import AgentError, CobanditError, InvalidInput
 from cobandit.problem import Problem
 
 Player = Agent | Controller
@@ -153,7 +153,7 @@ class _Play:
         problem = seat.problem
         streams = Streams.of(seed, 0, problem.agents)
         self._world = Environment(problem, streams)
-        self._partners = np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(_PARTNERS,))))
+        self._partners = generator(seed, _PARTNERS)
         means = self._world.instance.means.copy() if player.oracle else None
         self.briefing = Briefing(
             seat.place,

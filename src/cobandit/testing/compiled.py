@@ -9,12 +9,12 @@ import numpy as np
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.naive import NaiveUCB
 from cobandit.agents.team import Team
-from cobandit.checks import whole
+from cobandit.base.checks import whole
+from cobandit.base.errors import AgentError, InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.streams import checked_seed
 from cobandit.engine import reference
-from cobandit.engine.streams import checked_seed
 from cobandit.engine.trajectory import Trajectory
-from cobandit.errors import AgentError, InvalidInput
-from cobandit.extras import require_extras
 from cobandit.problem import Problem
 
 _PARTS = {"actions": "the arms", "seen": "what was seen", "predictions": "the predictions"}

@@ -23,9 +23,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import real, shown, whole
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput, ModelError
+from cobandit.base.checks import real, shown, whole
+from cobandit.base.errors import InvalidInput, ModelError
+from cobandit.base.streams import checked_seed, generator
 from cobandit.problem import Means, Observation, Reward, accept
 from cobandit.problem.means import Tensor, checked_arms
 from cobandit.testing.agents import global_state
@@ -48,7 +48,7 @@ def check_means(means: Means, *, rounds: int = 50, seed: int = 0) -> None:
     limits = accept.stated_bounds(means)
 
     def run(key: int) -> Iterator[bytes]:
-        rng, previous = _stream(start, key), None
+        rng, previous = generator(start, key), None
         for t in range(1, count + 1 if means.changes else 2):
             try:
                 drawn: Any = means.draw(t, None if previous is None else previous.copy(), rng)
@@ -90,7 +90,7 @@ def check_reward(
 
     def spreads() -> Tensor:
         try:
-            drawn: Any = reward.spreads(sizes, _stream(start, 0))
+            drawn: Any = reward.spreads(sizes, generator(start, 0))
         except Exception as error:
             raise _crash(reward, "spreads", f"a problem with arms {sizes}", error) from error
         checked = accept.drawn_spreads(reward, sizes, drawn)
@@ -107,19 +107,19 @@ def check_reward(
         return accept.drawn_number(reward, "draw", t, drawn, reward.binary)
 
     def run(key: int) -> list[Any]:
-        rng = _stream(start, key)
+        rng = generator(start, key)
         return [spreads().tobytes(), *(draw(t, *case, rng) for t, case in product(ROUNDS, cases))]
 
     _repeatable(reward, "draw", lambda: run(1), lambda: run(2))
     for t, key in product(ROUNDS, range(_STARTS)):
         states = {}
         for mean, spread in cases:
-            rng = _stream(start, 10 + key)
+            rng = generator(start, 10 + key)
             draw(t, mean, spread, rng)
             states[f"mean {mean:g} and spread {spread:g}"] = _state(rng)
         _same_draws(reward, "draw", t, states)
     for t, (mean, spread) in product((ROUNDS[0], ROUNDS[-1]), cases):
-        rng = _stream(start, 3)
+        rng = generator(start, 3)
         values = np.array([draw(t, mean, spread, rng) for _ in range(count)])
         found, slack = _average(values, mean)
         if abs(found - mean) > slack:
@@ -151,14 +151,14 @@ def check_observation(observation: Observation, *, draws: int = 4_000, seed: int
         return None if seen is None else accept.drawn_number(observation, "see", t, seen, binary)
 
     def run(key: int) -> list[Any]:
-        rng = _stream(start, key)
+        rng = generator(start, key)
         return [see(t, agent, reward, rng) for t, agent, reward in product(ROUNDS, agents, (0.0, 1.0))]
 
     _repeatable(observation, "see", lambda: run(1), lambda: run(2))
     for t, agent, key in product(ROUNDS, agents, range(_STARTS)):
         states = {}
         for reward in (0.0, 1.0, 0.25, -2.0):
-            rng = _stream(start, 10 + key)
+            rng = generator(start, 10 + key)
             see(t, agent, reward, rng)
             states[f"a reward of {reward:g}"] = _state(rng)
         _same_draws(observation, "see", t, states)
@@ -171,7 +171,7 @@ def check_observation(observation: Observation, *, draws: int = 4_000, seed: int
             raise _crash(observation, "slope", f"round {t} for agent {agent}", error) from error
         shown_one, shown_nil = (
             np.array([see(t, agent, reward, rng) or 0.0 for _ in range(count)])
-            for reward, rng in ((1.0, _stream(start, 3)), (0.0, _stream(start, 3)))
+            for reward, rng in ((1.0, generator(start, 3)), (0.0, generator(start, 3)))
         )
         found, slack = _average(shown_one - shown_nil, slope)
         if abs(found - slope) > slack:
@@ -179,10 +179,6 @@ def check_observation(observation: Observation, *, draws: int = 4_000, seed: int
                 f"{name}.slope gave {slope:.3g} for agent {agent} in round {t}, but a reward of 1 looks {found:.3g} "
                 f"larger on average than one of 0; d E[seen] / d mu is needed, up to chance ({slack:.2g})."
             )
-
-
-def _stream(seed: int, key: int) -> np.random.Generator:
-    return np.random.Generator(np.random.SFC64(np.random.SeedSequence(seed, spawn_key=(key,))))
 
 
 def _state(rng: np.random.Generator) -> tuple[Any, ...]:

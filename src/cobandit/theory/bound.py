@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import shown, whole
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import shown, whole
+from cobandit.base.errors import InvalidInput
 from cobandit.problem import Bernoulli, FixedMeans, Missed, Problem
 
 LONGEST = 2**63 - 1

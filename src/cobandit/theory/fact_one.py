@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import real, shown
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import real, shown
+from cobandit.base.errors import InvalidInput
 from cobandit.problem import Noisy, Problem
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cobandit.checks import shown
-from cobandit.errors import InvalidInput
+from cobandit.base.checks import shown
+from cobandit.base.errors import InvalidInput
 from cobandit.problem import Bernoulli, FixedMeans, Missed, Problem
 
 

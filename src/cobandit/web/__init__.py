@@ -1,6 +1,6 @@
 """The studies on the web: participants' pages, researcher's pages, a database behind them."""
 
-from cobandit.extras import require_extras
+from cobandit.base.extras import require_extras
 
 require_extras("A study on the web", web=True)  # before the imports below fail one after the other
 

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, Row, delete, func, select
 from sqlalchemy.exc import SQLAlchemyError
 
-from cobandit.errors import InvalidInput
-from cobandit.extras import require_extras
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.data import PEOPLE_KINDS, moment
 from cobandit.studies.export import write_export

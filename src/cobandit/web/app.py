@@ -17,7 +17,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from cobandit import __version__
-from cobandit.errors import CobanditError, InvalidInput, MissingExtra
+from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
 from cobandit.web import pages
 from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig

@@ -24,9 +24,9 @@ import numpy as np
 
 from cobandit.agents import Agent, Briefing
 from cobandit.agents.base import pass_over
-from cobandit.checks import MOST, one_of, real, whole
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import CobanditError, InvalidInput
+from cobandit.base.checks import MOST, one_of, real, whole
+from cobandit.base.errors import CobanditError, InvalidInput
+from cobandit.base.streams import BotStream, checked_seed, generator
 from cobandit.studies import StudyDesign, make_behaviour
 from cobandit.studies.data import PEOPLE_KINDS
 from cobandit.studies.plan import PARTICIPANT
@@ -44,7 +44,6 @@ _TIMEOUT = 30.0
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 _TRIES_AFTER_500 = 5
 _MOST_STEPS_BACK = 1000  # conflicts that one bot takes before it gives up
-_BEHAVIOUR, _ANSWERS, _PACE = range(3)  # spawn keys that keep a bot's draws apart
 
 
 class BotsFailed(CobanditError):
@@ -278,7 +277,7 @@ class _Bot:
         self.result = BotResult(_label(seed, place), behaviour.name)
 
     def _stream(self, purpose: int, part: int = 0) -> np.random.Generator:
-        return np.random.Generator(np.random.SFC64(np.random.SeedSequence(self._root, spawn_key=(purpose, part))))
+        return generator(self._root, purpose, part)
 
     def _key(self, *parts: object) -> str:
         return hashlib.sha256(":".join(map(str, ("key", self._name, *parts))).encode()).hexdigest()[:32]
@@ -375,7 +374,7 @@ class _Bot:
 
     async def _answer(self, state: Mapping[str, Any]) -> dict[str, Any]:
         step = str(state["step"]["id"])
-        rng = self._stream(_ANSWERS, _number(step))
+        rng = self._stream(BotStream.ANSWERS, _number(step))
         given = self._answers(state, rng)
         ms = 1000 + int(rng.random() * 20_000)
         choices = {question["id"]: len(question["choices"]) for question in state.get("quiz", {}).get("questions", ())}
@@ -438,7 +437,7 @@ class _Bot:
             binary=True,
             observation="missed" if problem is None else problem.observation.name,
         )
-        person.reset(briefing, self._stream(_BEHAVIOUR, view["index"]))
+        person.reset(briefing, self._stream(BotStream.BEHAVIOUR, view["index"]))
         return person
 
     async def _episode(self, state: dict[str, Any]) -> None:
@@ -446,7 +445,7 @@ class _Bot:
         view = state["episode"]
         index, rounds = int(view["index"]), int(view["rounds"])
         person = self._briefed(state)
-        pace = self._stream(_PACE, index)
+        pace = self._stream(BotStream.PACE, index)
         path = f"/api/participants/{self.result.token}/rounds"
         moves: list[dict[str, Any]] = []
         seen, t = 0, 1

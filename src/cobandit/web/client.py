@@ -10,9 +10,9 @@ from typing import Any, Self
 
 import httpx
 
-from cobandit.checks import shown
-from cobandit.errors import CobanditError, InvalidInput, UnknownName
-from cobandit.files import whole_file
+from cobandit.base.checks import shown
+from cobandit.base.errors import CobanditError, InvalidInput, UnknownName
+from cobandit.base.files import whole_file
 
 PATIENCE = httpx.Timeout(30.0, read=600.0)  # a large export takes its time
 PIECES = ("long", "wide", "survey", "events", "codebook", "study")

@@ -6,7 +6,7 @@ import json
 import os
 from dataclasses import asdict, dataclass
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.web.storage.database import DEFAULT_URL
 
 VARIABLE = "COBANDIT_WEB_CONFIG"

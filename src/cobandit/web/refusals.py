@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cobandit.errors import CobanditError
+from cobandit.base.errors import CobanditError
 
 
 class Refused(CobanditError):

@@ -18,7 +18,7 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, select
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.studies import BrokenLog, Episode, ParticipantPlan, participant_view
 from cobandit.studies.journey import Journey, Step, check_answers, journey, step_payload, wrong_quiz_answers
 from cobandit.web.refusals import Refused, busy, conflict, not_found

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.web.access import PASSWORD, end_logins
 from cobandit.web.config import WebConfig

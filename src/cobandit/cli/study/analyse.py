@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput, MissingExtra, UnknownName
+from cobandit.base.extras import installed, require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version, existing_database, stored_study
-from cobandit.errors import InvalidInput, MissingExtra, UnknownName
-from cobandit.extras import installed, require_extras
 
 if TYPE_CHECKING:
-    from cobandit.studies.analysis import Analysis, AnalysisPlan, Result
+    from cobandit.analysis import Analysis, AnalysisPlan, Result
 
 KINDS = ("real", "rehearsal")
 RESULTS = "results.json"
@@ -71,7 +71,7 @@ def analyse(
         raise UnknownName("kind of participants called", kind, KINDS)
     format = _format_of(Path(study))
     _require_extras(format)
-    from cobandit.studies.analysis import parse_plan, read_plan_text
+    from cobandit.analysis import parse_plan, read_plan_text
 
     followed = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
     if format is not None:
@@ -113,7 +113,7 @@ def _require_extras(format: str | None) -> None:
 
 
 def _of_export(folder: Path, kind: str | None, plan: AnalysisPlan | None, changed: bool) -> Analysis:
-    from cobandit.studies.analysis import analyse
+    from cobandit.analysis import analyse
     from cobandit.studies.export import read_export
 
     design, tables, about = read_export(folder, changed=changed)
@@ -123,7 +123,7 @@ def _of_export(folder: Path, kind: str | None, plan: AnalysisPlan | None, change
 def _of_database(
     study: str, kind: str | None, plan: AnalysisPlan | None, database: str, version: str | None
 ) -> Analysis:
-    from cobandit.studies.analysis import analyse_data
+    from cobandit.analysis import analyse_data
 
     if any(sign in study for sign in "/\\"):
         raise InvalidInput(f"{study!r} is no folder of an export: it has no study.json.")
@@ -156,9 +156,9 @@ def _check_folder(folder: Path, made: Analysis) -> None:
 
 
 def _write(made: Analysis, folder: Path) -> list[Path]:
-    from cobandit.files import whole_file
-    from cobandit.studies.analysis import plan_toml
-    from cobandit.studies.analysis.analysis import COLUMNS
+    from cobandit.analysis import plan_toml
+    from cobandit.analysis.analysis import COLUMNS
+    from cobandit.base.files import whole_file
 
     table = io.StringIO()
     output.write_csv(table, COLUMNS, ([row[name] for name in COLUMNS] for row in made.rows()))
@@ -195,7 +195,7 @@ def _markdown(title: str, parts: tuple[tuple[str, str], ...]) -> str:
 
 def _show(made: Analysis) -> None:
     """The answers to the hypotheses in a table, and what readers must know beside it."""
-    from cobandit.studies.analysis import words
+    from cobandit.analysis import words
 
     screen = output.console()
     who = "simulated participants" if made.simulated else "participants"
@@ -223,7 +223,7 @@ def _show(made: Analysis) -> None:
 
 
 def _cells(row: Result) -> list[str]:
-    from cobandit.studies.analysis import words
+    from cobandit.analysis import words
 
     found = row.finding
     p = "-" if row.p is None else words.p_value(row.p).removeprefix("p ").removeprefix("= ")

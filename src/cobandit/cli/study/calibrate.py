@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads, make_folder, now, write_tables
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
-    from cobandit.studies.analysis.calibration import Calibration, Rehearsal
+    from cobandit.analysis.calibration import Calibration, Rehearsal
 
 
 def calibrate(
@@ -39,9 +39,9 @@ def calibrate(
     Every population is played with both index variants of the robots. Nothing of it is evidence about people.
     """
     require_extras("Rehearsing the paper's studies", stats=True, plot=out is not None)
+    from cobandit.analysis.calibration import STUDIES
+    from cobandit.analysis.calibration import calibrate as rehearse_all
     from cobandit.cli.progress import progress_bar
-    from cobandit.studies.analysis.calibration import STUDIES
-    from cobandit.studies.analysis.calibration import calibrate as rehearse_all
 
     if out is not None:
         make_folder(out)
@@ -68,8 +68,8 @@ def calibrate(
 
 
 def _write(made: Calibration, out: Path, command: str) -> Path:
+    from cobandit.analysis.calibration import COLUMNS, calibration_rows
     from cobandit.report.calibration import write_calibration_figures, write_calibration_page
-    from cobandit.studies.analysis.calibration import COLUMNS, calibration_rows
 
     write_tables(out, "calibration", COLUMNS, calibration_rows(made), {"command": command} | made.to_dict())
     write_calibration_figures(made, out / "figures")
@@ -77,7 +77,7 @@ def _write(made: Calibration, out: Path, command: str) -> Path:
 
 
 def _print(made: Calibration) -> None:
-    from cobandit.studies.analysis.calibration import FITTING, PUBLISHED, WARNING
+    from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING
 
     screen = output.console()
     output.paragraph(screen, WARNING)

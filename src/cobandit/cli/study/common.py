@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import parsing
-from cobandit.errors import InvalidInput, UnknownName
 
 if TYPE_CHECKING:
     from cobandit.web.storage.database import Database
@@ -95,7 +95,7 @@ def existing_database(url: str) -> Iterator[Database]:
 
 def stored_study(database: Database, name: str, version: str | None) -> Study:
     """The study of a name, the newest version unless one is named."""
-    from cobandit.checks import whole
+    from cobandit.base.checks import whole
     from cobandit.web.storage.store import all_studies, find_study
 
     number = None if version is None else whole(1)("version", parsing.value(version))

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.study.common import (
@@ -22,8 +24,6 @@ from cobandit.cli.study.common import (
     password_given,
     stored_study,
 )
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies.data import StudyData

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput
 from cobandit.cli import output
 from cobandit.cli.door import say
-from cobandit.errors import InvalidInput
 
 
 def new(
@@ -22,9 +22,9 @@ def new(
     ] = None,
 ) -> None:
     """Copy a design to a file of your own, to be edited."""
-    from cobandit.files import whole_file
+    from cobandit.base.files import whole_file
+    from cobandit.base.records import slug
     from cobandit.studies import design_text, parse_design
-    from cobandit.studies.records import slug
 
     called = slug("The name of the study", name)
     text = design_text(template)

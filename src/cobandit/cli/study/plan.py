@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import installed, require_extras
 from cobandit.cli import parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import (
@@ -18,8 +20,6 @@ from cobandit.cli.study.common import (
     existing_database,
     stored_study,
 )
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.extras import installed, require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies import StudyDesign
@@ -70,8 +70,8 @@ def plan(
         return
     if late:
         raise InvalidInput("--late goes with --set FILE.toml.")
-    from cobandit.files import whole_file
-    from cobandit.studies.analysis import default_plan, plan_toml
+    from cobandit.analysis import default_plan, plan_toml
+    from cobandit.base.files import whole_file
 
     design, text = _known(study, database, version)
     if text is None:
@@ -118,7 +118,7 @@ def _design(study: str) -> StudyDesign:
 
 
 def _store(study: str, file: Path, late: bool, database: str, version: str | None) -> None:
-    from cobandit.studies.analysis import parse_plan, read_plan_text
+    from cobandit.analysis import parse_plan, read_plan_text
     from cobandit.web.storage.database import Database
     from cobandit.web.storage.store import find_study, register_study, set_plan
 

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import THE_OUTPUT
-from cobandit.errors import InvalidInput
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
-    from cobandit.studies.analysis.power import PowerAnalysis
+    from cobandit.analysis.power import PowerAnalysis
 
 THE_PEOPLE = "The simulated participants"
 THE_WORK = "The simulation"
@@ -74,10 +74,10 @@ def power(
     All participants are simulated: other behaviours give other powers, so try several.
     """
     require_extras("A power analysis", stats=True, plot=out is not None)
+    from cobandit.analysis.plan import parse_plan, read_plan_text
+    from cobandit.analysis.power import power_analysis, read_population
     from cobandit.cli.progress import progress_bar
     from cobandit.studies import load_design
-    from cobandit.studies.analysis.plan import parse_plan, read_plan_text
-    from cobandit.studies.analysis.power import power_analysis, read_population
 
     found = load_design(design)
     people = [read_population(text) for text in behaviour or [BEHAVIOUR]]
@@ -140,7 +140,7 @@ def write_tables(out: Path, name: str, heads: Any, rows: Any, data: Any) -> None
     """The same numbers as ``NAME.csv`` and ``NAME.json``."""
     import json
 
-    from cobandit.files import whole_file
+    from cobandit.base.files import whole_file
 
     text = io.StringIO()
     output.write_csv(text, heads, rows)
@@ -156,8 +156,8 @@ def now() -> str:
 
 
 def _write(made: list[PowerAnalysis], out: Path, command: str) -> Path:
+    from cobandit.analysis.power import COLUMNS, power_rows
     from cobandit.report.power import write_power_figures, write_power_page
-    from cobandit.studies.analysis.power import COLUMNS, power_rows
 
     data = {"command": command, "simulated": True, "analyses": [one.to_dict() for one in made]}
     write_tables(out, "power", COLUMNS, power_rows(made), data)
@@ -166,7 +166,7 @@ def _write(made: list[PowerAnalysis], out: Path, command: str) -> Path:
 
 
 def _print(made: list[PowerAnalysis]) -> None:
-    from cobandit.studies.analysis.power import TARGETS
+    from cobandit.analysis.power import TARGETS
 
     screen = output.console()
     first = made[0]

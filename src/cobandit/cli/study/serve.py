@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
 from cobandit.cli import parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import (
@@ -18,8 +20,6 @@ from cobandit.cli.study.common import (
     PasswordFile,
     password_given,
 )
-from cobandit.errors import InvalidInput
-from cobandit.extras import require_extras
 
 REPORT = "out/reproduce"
 
@@ -62,7 +62,7 @@ def serve(
     Without a password of yours one is made up at the first start and printed once.
     """
     require_extras("Serving studies", web=True)
-    from cobandit.checks import whole
+    from cobandit.base.checks import whole
     from cobandit.studies import load_design
     from cobandit.web import serving
     from cobandit.web.config import WebConfig

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import (
@@ -19,8 +21,6 @@ from cobandit.cli.study.common import (
     Url,
     password_given,
 )
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.extras import require_extras
 
 if TYPE_CHECKING:
     from cobandit.studies import StudyDesign

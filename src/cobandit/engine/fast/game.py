@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
+from cobandit.base.streams import stream_count
 from cobandit.engine.fast.loop import NO_RECORD, Record
 from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
 from cobandit.engine.fast.players import Squads, compiled_team, make_squads, make_stage
 from cobandit.engine.fast.seeds import run_states
 from cobandit.engine.fast.world import World, make_world
-from cobandit.engine.streams import stream_count
 from cobandit.problem import Problem
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.base.errors import CobanditError
+from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP
 from cobandit.engine.fast.random import normal, uniform
-from cobandit.engine.streams import FIRST_OBSERVATION, REWARDS, SETUP
-from cobandit.errors import CobanditError
 from cobandit.problem import Bernoulli, FixedMeans, Flipped, Gaussian, Missed, MissedKnown, Noisy, Problem, RandomMeans
 
 

@@ -20,12 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent, Briefing, Controller
+from cobandit.base.errors import AgentError
+from cobandit.base.streams import FIRST_OBSERVATION
 from cobandit.engine.fast import world as worlds
 from cobandit.engine.fast.models import NotCompiled
 from cobandit.engine.fast.pointers import Tag, memory_of
 from cobandit.engine.fast.world import World
-from cobandit.engine.streams import FIRST_OBSERVATION
-from cobandit.errors import AgentError
 from cobandit.problem import Problem
 
 Player = Agent | Controller

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
+from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.models import sight_kind
@@ -23,7 +24,6 @@ from cobandit.engine.fast.players import Seat, Squads, briefings_of, compiled_pl
 from cobandit.engine.fast.seeds import seed_words, stream_states
 from cobandit.engine.fast.study_loop import NO_RECORD, StudyRecord, play_participants
 from cobandit.engine.fast.world import World, make_world
-from cobandit.engine.streams import FIRST_OBSERVATION, REWARDS, SETUP
 from cobandit.problem import Problem
 
 ROUNDS_PER_BLOCK = 200_000

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.base.streams import REWARDS, SETUP
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_one, choose_one, learn_one, squads_of
 from cobandit.engine.fast.pointers import pointers
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.streams import REWARDS, SETUP
 
 
 class StudyRecord(NamedTuple):

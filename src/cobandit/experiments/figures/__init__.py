@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from cobandit.errors import UnknownName
+from cobandit.base.errors import UnknownName
 from cobandit.experiments.spec import Panel
 
 PANELS = (

@@ -18,7 +18,7 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPBearer
 from pydantic import BaseModel, Field
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.web import pages
 from cobandit.web.access import COOKIE, is_admin, log_in, log_out, require_admin, set_cookie
 from cobandit.web.admin import MOST_LINKS, Admin, about, iso

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
-from cobandit.errors import InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.web import pages
 from cobandit.web.access import is_admin
 from cobandit.web.refusals import Refused, not_found

@@ -15,9 +15,9 @@ import numpy as np
 from sqlalchemy import Connection, Insert, Row, bindparam, delete, exists, func, insert, select, update
 
 from cobandit import __version__
-from cobandit.errors import InvalidInput
+from cobandit.analysis.plan import parse_plan, text_digest
+from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, Places, Round, StudyDesign, next_order
-from cobandit.studies.analysis.plan import parse_plan, text_digest
 from cobandit.studies.journey import completion_code
 from cobandit.web.storage.schema import answers, episodes, events, participants, rounds, settings, studies
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.streams import REWARDS, SETUP, stream_count
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
@@ -23,7 +24,6 @@ from cobandit.engine.fast.lockstep.loop import Agents, Lanes, play_lanes
 from cobandit.engine.fast.lockstep.steps import LANES
 from cobandit.engine.fast.pointers import Tag, memory_of
 from cobandit.engine.fast.seeds import draw_uniforms, run_states
-from cobandit.engine.streams import REWARDS, SETUP, stream_count
 from cobandit.problem import Bernoulli, FixedMeans, Flipped, Missed, RandomMeans
 
 __all__ = ["FEWEST_RUNS", "LANES", "Lockstep", "can_play"]

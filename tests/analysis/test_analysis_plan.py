@@ -6,9 +6,7 @@ from functools import cache
 
 import pytest
 
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.studies import load_design, rehearsed_data
-from cobandit.studies.analysis import (
+from cobandit.analysis import (
     AnalysisPlan,
     Exclusions,
     Hypothesis,
@@ -20,8 +18,10 @@ from cobandit.studies.analysis import (
     read_plan_text,
     text_digest,
 )
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.records import Table
+from cobandit.studies import load_design, rehearsed_data
 from cobandit.studies.design import Condition
-from cobandit.studies.records import Table
 
 BURGER, CASINO, THREE = (
     replace(load_design(name), languages=("en",), translations=Table())  # so that parts can be taken away

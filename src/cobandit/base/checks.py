@@ -10,8 +10,8 @@ from typing import Any, TypeGuard
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.errors import shown as shown
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.errors import shown as shown
 
 Check = Callable[[str, Any], Any]
 

@@ -20,13 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
-from cobandit.checks import is_list, real, shown, whole
+from cobandit.analysis.plan import GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan, Hypothesis, default_plan
+from cobandit.base.checks import is_list, real, shown, whole
+from cobandit.base.errors import InvalidInput, TooLarge
+from cobandit.base.extras import require_extras
+from cobandit.base.streams import CrowdStream, checked_seed
 from cobandit.engine.simulation import Progress
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput, TooLarge
-from cobandit.extras import require_extras
 from cobandit.stats import Interval, paired_t_p_values, rm_anova, wilcoxon, wilson_interval
-from cobandit.studies.analysis.plan import GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan, Hypothesis, default_plan
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.crowd import Crowd, Mixture, simulate_participants
 from cobandit.studies.design import StudyDesign, load_design
@@ -47,7 +47,6 @@ MOST_ROUNDS = 10**11
 ROUNDS_PER_CROWD = 20_000_000
 """Studies are played in crowds of about so many rounds: the memory in use does not grow with the number of studies."""
 
-_CROWDS = 12  # spawn key that keeps the seeds of these crowds apart
 
 _SURVEY_REASON = "it is about answers, and simulated participants give none: there is no model of what people answer"
 _GROUP_REASON = "it compares groups of people, and the behaviours do not say how such groups differ"
@@ -473,7 +472,7 @@ def crowds_of(
 
 def crowd_seed(seed: int, number: int) -> int:
     """The seed of the crowd of a number."""
-    state = np.random.SeedSequence(seed, spawn_key=(_CROWDS, number)).generate_state(2, np.uint32)
+    state = np.random.SeedSequence(seed, spawn_key=(CrowdStream.CROWDS, number)).generate_state(2, np.uint32)
     return int(state[0]) | int(state[1]) << 32
 
 

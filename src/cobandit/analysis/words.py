@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, Result, measure_name
+from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.stats import Description, Finding
-from cobandit.studies.analysis.findings import SUPPORTED, UNTESTABLE, Grid, Result, measure_name
-from cobandit.studies.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.studies.design import AgentChoice, StudyDesign
 
 if TYPE_CHECKING:
-    from cobandit.studies.analysis.analysis import Analysis
+    from cobandit.analysis.analysis import Analysis
 
 LABELS = {
     "partner-aware-ucb": "Partner-Aware UCB",

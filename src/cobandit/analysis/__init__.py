@@ -1,9 +1,9 @@
 """From the data of a study to its results: the plan, the measures, the tests, the words."""
 
-from cobandit.studies.analysis.analysis import Analysis, PlanState, about_data, analyse, analyse_data
-from cobandit.studies.analysis.findings import Described, Grid, GridRow, Result
-from cobandit.studies.analysis.measures import Exclusion, Flow, Gap, Measures, measures
-from cobandit.studies.analysis.plan import (
+from cobandit.analysis.analysis import Analysis, PlanState, about_data, analyse, analyse_data
+from cobandit.analysis.findings import Described, Grid, GridRow, Result
+from cobandit.analysis.measures import Exclusion, Flow, Gap, Measures, measures
+from cobandit.analysis.plan import (
     AnalysisPlan,
     Exclusions,
     Hypothesis,

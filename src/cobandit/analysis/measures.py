@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import one_of
-from cobandit.errors import InvalidInput, UnknownName, shown
-from cobandit.studies.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, Exclusions
+from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, Exclusions
+from cobandit.base.checks import one_of
+from cobandit.base.errors import InvalidInput, UnknownName, shown
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import Column, schema
 

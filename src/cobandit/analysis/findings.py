@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from cobandit import stats
-from cobandit.stats import Description, Finding
-from cobandit.studies.analysis.measures import Array, Measures
-from cobandit.studies.analysis.plan import (
+from cobandit.analysis.measures import Array, Measures
+from cobandit.analysis.plan import (
     GOOD,
     SCORE,
     SURVEY,
@@ -28,6 +27,7 @@ from cobandit.studies.analysis.plan import (
     good_word,
     researcher_question,
 )
+from cobandit.stats import Description, Finding
 from cobandit.studies.design import StudyDesign
 
 SECTIONS = ("hypothesis", "companion", "anova", "population", "reliability", "order", "robustness")

@@ -15,11 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.checks import shown
-from cobandit.errors import InvalidInput
-from cobandit.extras import require_extras
-from cobandit.studies.analysis import words
-from cobandit.studies.analysis.findings import (
+from cobandit.analysis import words
+from cobandit.analysis.findings import (
     UNTESTABLE,
     Described,
     Grid,
@@ -33,8 +30,8 @@ from cobandit.studies.analysis.findings import (
     robustness_results,
     score_hypotheses,
 )
-from cobandit.studies.analysis.measures import Measures, Tables, measures
-from cobandit.studies.analysis.plan import (
+from cobandit.analysis.measures import Measures, Tables, measures
+from cobandit.analysis.plan import (
     AnalysisPlan,
     Exclusions,
     Hypothesis,
@@ -42,6 +39,9 @@ from cobandit.studies.analysis.plan import (
     parse_plan,
     text_digest,
 )
+from cobandit.base.checks import shown
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of

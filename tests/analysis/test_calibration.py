@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from cobandit import stats
-from cobandit.errors import InvalidInput, TooLarge, UnknownName
+from cobandit.analysis import calibration as module
+from cobandit.analysis.calibration import PUBLISHED, calibrate, calibration_rows, with_casinos, with_index
+from cobandit.base.errors import InvalidInput, TooLarge, UnknownName
 from cobandit.studies import load_design
-from cobandit.studies.analysis import calibration as module
-from cobandit.studies.analysis.calibration import PUBLISHED, calibrate, calibration_rows, with_casinos, with_index
 from cobandit.studies.crowd import simulate_participants
 
 

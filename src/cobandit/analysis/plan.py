@@ -20,10 +20,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cobandit.checks import one_of, real, shown, whole
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.base.checks import one_of, real, shown, whole
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.records import Record, entry, fingerprint, flag, listing, optional, slug, words, words_or_empty
 from cobandit.studies.design import Question, StudyDesign
-from cobandit.studies.records import Record, entry, fingerprint, flag, listing, optional, slug, words, words_or_empty
 
 TASK_REGRET, TEAM_REGRET, GOOD, SCORE = "task_regret", "team_regret", "good", "survey-score"
 MEASURES = (TASK_REGRET, TEAM_REGRET, GOOD, SCORE)

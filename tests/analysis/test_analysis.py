@@ -15,11 +15,11 @@ with warnings.catch_warnings():
     import pandas as pd
     import pingouin as pg
 
+from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml
+from cobandit.analysis.analysis import COLUMNS
+from cobandit.analysis.findings import _judged, mark
+from cobandit.analysis.words import condition_label, count, number, p_value, share
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
-from cobandit.studies.analysis import analyse, analyse_data, default_plan, measures, plan_toml
-from cobandit.studies.analysis.analysis import COLUMNS
-from cobandit.studies.analysis.findings import _judged, mark
-from cobandit.studies.analysis.words import condition_label, count, number, p_value, share
 
 BURGER, CASINO = load_design("burger"), load_design("casino")
 SHORT = replace(CASINO, rounds=60, episodes=5, practice=replace(CASINO.practice, rounds=4))

@@ -17,14 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.checks import one_of, whole
+from cobandit.analysis.power import MOST_SIMULATIONS, Population, crowd_seed, population, refuse_endless
+from cobandit.base.checks import one_of, whole
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.streams import CrowdStream, checked_seed
 from cobandit.engine.simulation import Progress
-from cobandit.engine.streams import checked_seed
-from cobandit.errors import InvalidInput
-from cobandit.extras import require_extras
 from cobandit.problem import FixedMeans
 from cobandit.stats import paired_t_p_values
-from cobandit.studies.analysis.power import MOST_SIMULATIONS, Population, crowd_seed, population, refuse_endless
 from cobandit.studies.crowd import simulate_participants
 from cobandit.studies.design import MeansRule, StudyDesign, load_design
 
@@ -40,7 +40,6 @@ SIGNIFICANT = 0.05
 """The level at which a single participant or casino counts as significant; two-sided, which the paper leaves open."""
 
 STUDIES_PER_CROWD = 250
-_MIX, _CASINOS = 13, 14  # spawn keys that keep the draws of mixtures and of casinos apart
 
 BEHAVIOURS = ("softmax", "epsilon-greedy", "win-stay-lose-shift", "knowledge-gradient", "naive-ucb")
 POPULATIONS: dict[str, Sequence[tuple[str, float]]] = {
@@ -457,7 +456,7 @@ def with_index(design: StudyDesign, index: str) -> StudyDesign:
 
 def with_casinos(design: StudyDesign, seed: int, study: int) -> StudyDesign:
     """The same study with means of its own, drawn once for all participants, as the design would draw them."""
-    draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_CASINOS, study)))
+    draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CrowdStream.CASINOS, study)))
     rule = design.means
     values = rule.low + (rule.high - rule.low) * draws.random((design.episodes, *design.arms))
     return replace(design, means=MeansRule(draw="fixed", values=tuple(FixedMeans.of(matrix) for matrix in values)))
@@ -488,7 +487,7 @@ def _played(
                 for values in (crowd.task_regret, crowd.good)
             ]
             pure[behaviour] = (outcomes[0], outcomes[1])
-        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_MIX, number)))
+        rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CrowdStream.POPULATIONS, number)))
         yield pure, rng.random((count, participants)), used
 
 

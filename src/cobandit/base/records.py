@@ -13,11 +13,8 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
-from cobandit.checks import Check, shown
-from cobandit.errors import InvalidInput, UnknownName
-from cobandit.problem import FixedMeans
+from cobandit.base.checks import Check, shown
+from cobandit.base.errors import InvalidInput, UnknownName
 
 LONGEST_TEXT = 20_000
 _SLUG = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
@@ -87,8 +84,8 @@ def plain(value: Any, *, essence: bool = False) -> Any:
         return value.essence() if essence else value.to_dict()
     if isinstance(value, Table):
         return value.to_dict()
-    if isinstance(value, FixedMeans):
-        return np.reshape(value.values, value.arms).tolist()
+    if hasattr(value, "nested"):
+        return value.nested()
     return [plain(part, essence=essence) for part in value] if isinstance(value, tuple) else value
 
 

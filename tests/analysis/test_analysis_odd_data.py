@@ -8,13 +8,13 @@ from functools import cache
 import numpy as np
 import pytest
 
-from cobandit.errors import InvalidInput, UnknownName
+from cobandit.analysis import AnalysisPlan, Exclusions, Listed, analyse, analyse_data, measures
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.records import Table
 from cobandit.problem import FixedMeans
 from cobandit.studies import EpisodeData, StudyData, load_design, rehearsed_data, tables
-from cobandit.studies.analysis import AnalysisPlan, Exclusions, Listed, analyse, analyse_data, measures
 from cobandit.studies.data import Answer
 from cobandit.studies.design import AttentionCheck, Condition, MeansRule
-from cobandit.studies.records import Table
 
 BURGER, CASINO = (replace(load_design(name), languages=("en",), translations=Table()) for name in ("burger", "casino"))
 SHORT = replace(CASINO, rounds=30, episodes=4, practice=None)

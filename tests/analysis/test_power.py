@@ -9,11 +9,9 @@ import pytest
 from scipy import stats as reference
 
 from cobandit import stats
-from cobandit.errors import InvalidInput, TooLarge, UnknownName
-from cobandit.studies import load_design
-from cobandit.studies.analysis import power as module
-from cobandit.studies.analysis.plan import AnalysisPlan, Hypothesis, default_plan
-from cobandit.studies.analysis.power import (
+from cobandit.analysis import power as module
+from cobandit.analysis.plan import AnalysisPlan, Hypothesis, default_plan
+from cobandit.analysis.power import (
     Tally,
     checked_sizes,
     holm_p_values,
@@ -23,6 +21,8 @@ from cobandit.studies.analysis.power import (
     power_rows,
     read_population,
 )
+from cobandit.base.errors import InvalidInput, TooLarge, UnknownName
+from cobandit.studies import load_design
 
 BURGER = load_design("burger")
 PAIR = ("partner-aware-ucb", "naive-ucb")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 
-from cobandit.errors import MissingExtra
+from cobandit.base.errors import MissingExtra
 
 EXTRAS = {
     "dask": ("distributed",),

@@ -13,16 +13,16 @@ from types import SimpleNamespace
 import pytest
 
 import cobandit as cb
-from cobandit.errors import MissingExtra
+from cobandit.analysis import analyse_data
+from cobandit.analysis.calibration import calibrate
+from cobandit.analysis.power import power_analysis
+from cobandit.base.errors import MissingExtra
+from cobandit.base.extras import EXTRAS, installed, require_extras
 from cobandit.experiments import Processes, Settings, run
 from cobandit.experiments.dask import Dask
 from cobandit.experiments.figures import panel
-from cobandit.extras import EXTRAS, installed, require_extras
 from cobandit.report.study import write_study_report
 from cobandit.studies import load_design, rehearsed_data
-from cobandit.studies.analysis import analyse_data
-from cobandit.studies.analysis.calibration import calibrate
-from cobandit.studies.analysis.power import power_analysis
 from cobandit.studies.export import read_export, write_export
 
 PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -54,7 +54,7 @@ class TestTable:
         require_extras("All of it", **dict.fromkeys(EXTRAS, True))
 
     def test_asking_imports_nothing(self):
-        code = "import sys, cobandit.extras as e; print(*map(e.installed, e.EXTRAS), 'numpy' in sys.modules)"
+        code = "import sys, cobandit.base.extras as e; print(*map(e.installed, e.EXTRAS), 'numpy' in sys.modules)"
         found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
         assert found.split() == ["True"] * len(EXTRAS) + ["False"]
 

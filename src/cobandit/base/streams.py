@@ -1,0 +1,101 @@
+"""Every random stream of the package: one way to make one, and one table of what each is for.
+
+A stream is the SFC64 generator of ``SeedSequence(root, spawn_key=address)``; the first part of the address is its
+purpose. Run r of seed s has the streams ``SeedSequence(s).spawn(runs)[r].spawn(2 + 2 N)``: set-up (means, spreads,
+roles), rewards, one per agent's observation, one per agent's own choices. A joint controller uses the choices of
+agent 0. SFC64 because it is quick, needs nothing wider than 64 bits and so is easy to repeat in compiled code.
+"""
+
+from __future__ import annotations
+
+import enum
+import secrets
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cobandit.base.checks import shown, whole
+from cobandit.base.errors import InvalidInput
+
+SETUP, REWARDS, FIRST_OBSERVATION = 0, 1, 2
+
+
+class StudyStream(enum.IntEnum):
+    """Of one participant; the root is the SHA-256 of design and seed up to `SURVEY`, then the seed alone."""
+
+    MEANS = 0
+    LUCK = 1
+    SIGHT = 2
+    CHOICES = 3
+    WARM_START = 4
+    SURVEY = 5
+    BEHAVIOUR = 7
+    ORDER = 8
+    ANSWERS = 9
+
+
+class CrowdStream(enum.IntEnum):
+    """Of simulated participants in bulk; the root is the seed of the crowd, of the power analysis or calibration."""
+
+    PEOPLE = 9
+    BEHAVIOURS = 10
+    ORDERS = 11
+    CROWDS = 12
+    POPULATIONS = 13
+    CASINOS = 14
+
+
+class BotStream(enum.IntEnum):
+    """Of one bot; the root is the SHA-256 of its name."""
+
+    BEHAVIOUR = 0
+    ANSWERS = 1
+    PACE = 2
+
+
+MOST_RUNS = 2**32 - 1
+"""The number of a run is one 32-bit word of its seed."""
+
+
+def bit_generator(root: int, *address: int) -> np.random.SFC64:
+    """The bits of one stream."""
+    return np.random.SFC64(np.random.SeedSequence(root, spawn_key=address))
+
+
+def generator(root: int, *address: int) -> np.random.Generator:
+    """One stream."""
+    return np.random.Generator(bit_generator(root, *address))
+
+
+def stream_count(agents: int) -> int:
+    """How many streams a run of ``agents`` agents has."""
+    return 2 + 2 * agents
+
+
+def checked_seed(seed: Any) -> int:
+    """The seed as a whole number; None draws a fresh one from the system."""
+    if seed is None:
+        return secrets.randbits(64)
+    if isinstance(seed, (np.random.Generator, np.random.SeedSequence)):
+        raise InvalidInput(
+            f"seed is {shown(seed)}; a whole number of at least 0 is needed, so that a run can be repeated."
+        )
+    return int(whole(0)("seed", seed))
+
+
+@dataclass(frozen=True)
+class Streams:
+    """The generators of one run."""
+
+    setup: np.random.Generator
+    rewards: np.random.Generator
+    observations: tuple[np.random.Generator, ...]
+    choices: tuple[np.random.Generator, ...]
+
+    @classmethod
+    def of(cls, seed: int, run: int, agents: int) -> Streams:
+        """The streams of one run of one seed."""
+        streams = [generator(seed, run, stream) for stream in range(stream_count(agents))]
+        middle = FIRST_OBSERVATION + agents
+        return cls(streams[SETUP], streams[REWARDS], tuple(streams[FIRST_OBSERVATION:middle]), tuple(streams[middle:]))
