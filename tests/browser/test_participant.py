@@ -164,7 +164,7 @@ def at(page: Any, step: str) -> Any:
     return page
 
 
-def shown(page: Any, n: int) -> None:
+def short_repr(page: Any, n: int) -> None:
     """Wait until the outcome of a round of a burger or a grid is shown."""
     expect(page.locator("#app")).to_have_attribute("data-shown", str(n))
 
@@ -188,7 +188,7 @@ def choose(page: Any, arm: int) -> None:
     """One round of a burger or a grid by mouse, until its outcome is shown."""
     before = int(page.locator("#app").get_attribute("data-shown"))
     page.locator(".choice").nth(arm).click()
-    shown(page, before + 1)
+    short_repr(page, before + 1)
 
 
 def fill(page: Any, *places: int) -> None:
@@ -308,7 +308,7 @@ class TestWholeStudies:
         for t, keys in enumerate((["2"], ["ArrowRight", "Enter"], ["3"]), 1):
             for key in keys:
                 page.keyboard.press(key)
-            shown(page, t)
+            short_repr(page, t)
         assert counted(page) == 3
         assert page.locator("td.latest").count() == 1
         assert "White" in page.locator(".news").inner_text()
@@ -343,7 +343,7 @@ class TestNothingLostNothingDoubled:
         expect(page.locator(".choice.picked"), "the choice is still made").to_contain_text("Cheese")
         page.locator(".choice").first.click(force=True)  # too late for another one
         page.unroute(ROUNDS)
-        shown(page, 1)
+        short_repr(page, 1)
         state = site.state(token)
         assert (state["episode"]["played"], state["episode"]["latest"]["arms"][0]) == (1, 1)
         assert len({move["key"] for moves in tried for move in moves}) == 1
@@ -391,7 +391,7 @@ class TestNothingLostNothingDoubled:
         with site.away():
             page.keyboard.press("1")
             page.get_by_text("Connection lost: your choices are kept").wait_for()
-        shown(page, 2)
+        short_repr(page, 2)
         assert site.state(token)["episode"]["played"] == 2 == counted(page)
         choose(page, 1)
         page.locator(".panel .primary").click()

@@ -73,4 +73,4 @@ def test_setting(text, name, value):
 
 
 def test_a_long_value_is_shown_short():
-    assert len(parsing.shown("x" * 1000)) <= 60
+    assert len(parsing.short_repr("x" * 1000)) <= 60

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from cobandit.agents import guards
-from cobandit.base.checks import MOST, Check, is_list, one_per_agent, shown, whole
+from cobandit.base.checks import MOST, Check, is_list, one_per_agent, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.problem.means import Tensor
 
@@ -62,7 +62,7 @@ class Briefing:
         ranks = one_per_agent("ranks", self.ranks, agents, whole(0, agents - 1))
         if len(set(ranks)) != agents:
             span = f"from 0 (the leader) to {agents - 1}"
-            raise InvalidInput(f"ranks is {shown(ranks)}; each rank {span} is needed once.")
+            raise InvalidInput(f"ranks is {short_repr(ranks)}; each rank {span} is needed once.")
         checked = {
             "agent": whole(0, agents - 1)("agent", self.agent),
             "arms": arms,
@@ -71,11 +71,13 @@ class Briefing:
             "best_observer": whole(-1, agents - 1)("best_observer", self.best_observer),
         }
         if not isinstance(self.binary, (bool, np.bool_)):
-            raise InvalidInput(f"binary is {shown(self.binary)}; True (rewards of 0 and 1) or False is needed.")
+            raise InvalidInput(f"binary is {short_repr(self.binary)}; True (rewards of 0 and 1) or False is needed.")
         if not isinstance(self.observation, str):
-            raise InvalidInput(f"observation is {shown(self.observation)}; the name of an observation model is needed.")
+            raise InvalidInput(
+                f"observation is {short_repr(self.observation)}; the name of an observation model is needed."
+            )
         if self.means is not None and getattr(self.means, "shape", None) != arms:
-            raise InvalidInput(f"means is {shown(self.means)}; an array of shape {arms} or None is needed.")
+            raise InvalidInput(f"means is {short_repr(self.means)}; an array of shape {arms} or None is needed.")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -125,7 +127,7 @@ class _Player:
             if key not in known:
                 title = cls.__dict__.get("name") or cls.__name__
                 if not known:
-                    raise InvalidInput(f"{title} has no options, but {key}={shown(options[key])} was given.")
+                    raise InvalidInput(f"{title} has no options, but {key}={short_repr(options[key])} was given.")
                 raise UnknownName(f"option of {title} called", key, sorted(known))
         return cls(**options)
 
@@ -165,16 +167,16 @@ class _Player:
         if guards.is_resetting(self) and value == 1:
             return  # a reset that does by hand what this class has just done
         raise AgentError(
-            f"{self} had its round set to {shown(value)} in round {self._current_round}; "
+            f"{self} had its round set to {short_repr(value)} in round {self._current_round}; "
             f"the number of the round moves on by itself with every observe, so leave that line out."
         )
 
     def _start(self, briefing: Briefing, rng: np.random.Generator) -> None:
         if not isinstance(briefing, Briefing):
-            raise InvalidInput(f"briefing is {shown(briefing)}; a cobandit.Briefing is needed.")
+            raise InvalidInput(f"briefing is {short_repr(briefing)}; a cobandit.Briefing is needed.")
         if not callable(getattr(rng, "random", None)):
             raise InvalidInput(
-                f"rng is {shown(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
+                f"rng is {short_repr(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
             )
         self.briefing = briefing
         self.rng = rng
@@ -257,7 +259,7 @@ class Controller(_Player, ABC):
         agents = len(self.briefing.arms)
         if not is_list(seen) or len(rewards := tuple(seen)) != agents:
             raise InvalidInput(
-                f"rewards is {shown(seen)}; a tuple of {agents} rewards, what each agent saw, is needed."
+                f"rewards is {short_repr(seen)}; a tuple of {agents} rewards, what each agent saw, is needed."
             )
         binary = self.briefing.binary
         return tuple(guards.checked_reward(f"rewards[{i}]", reward, binary) for i, reward in enumerate(rewards))

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.base.checks import is_list, shown
+from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import AgentError, InvalidInput
 
 # Which objects are at it, by id: a mark on the object itself would travel into clones that it makes meanwhile.
@@ -56,12 +56,12 @@ def checked_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
 def _cleaned_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
     if not is_list(team_action) or len(given := list(team_action)) != len(arms):
         raise InvalidInput(
-            f"team_action is {shown(team_action)}; a tuple of {len(arms)} arms, one for each agent, is needed."
+            f"team_action is {short_repr(team_action)}; a tuple of {len(arms)} arms, one for each agent, is needed."
         )
     for agent, (arm, size) in enumerate(zip(given, arms, strict=True)):
         if not is_arm(arm, size):
             raise InvalidInput(
-                f"team_action is {shown(team_action)}; "
+                f"team_action is {short_repr(team_action)}; "
                 f"the arms of agent {agent} are the whole numbers from 0 to {size - 1}."
             )
     return tuple(int(arm) for arm in given)
@@ -82,11 +82,13 @@ def checked_reward(name: str, reward: Any, binary: bool) -> float | None:
             number = float(reward)
     if not np.isfinite(number):
         raise InvalidInput(
-            f"{name} is {shown(reward)}; a finite number is needed, or None where nothing was seen and that is known."
+            f"{name} is {short_repr(reward)}; "
+            f""
+            f"a finite number is needed, or None where nothing was seen and that is known."
         )
     if binary and not 0.0 <= number <= 1.0:
         raise InvalidInput(
-            f"{name} is {shown(reward)}; the briefing says that rewards are 0 or 1. "
+            f"{name} is {short_repr(reward)}; the briefing says that rewards are 0 or 1. "
             f"Where they are not, brief the agent with binary=False."
         )
     return number

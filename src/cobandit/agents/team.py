@@ -7,7 +7,7 @@ from typing import Any
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.registry import make_agent
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 
 
@@ -22,7 +22,7 @@ class Team:
     def __init__(self, members: Iterable[Agent]) -> None:
         if isinstance(members, (Agent, Controller, str)) or not isinstance(members, Iterable):
             hint = f" Team.of({members!r}) makes a whole team of one kind." if isinstance(members, str) else ""
-            raise InvalidInput(f"members is {shown(members)}; a list with one agent per place is needed.{hint}")
+            raise InvalidInput(f"members is {short_repr(members)}; a list with one agent per place is needed.{hint}")
         self.members: tuple[Agent, ...] = tuple(members)
         self.controller: Controller | None = None
         self._anywhere: Agent | None = None
@@ -39,7 +39,7 @@ class Team:
                     hint = f" cobandit.make_agent({member!r}) makes one by name."
                 elif isinstance(member, type):
                     hint = f" Call the class: {member.__name__}()."
-                raise InvalidInput(f"members[{place}] is {shown(member)}; an agent is needed.{hint}")
+                raise InvalidInput(f"members[{place}] is {short_repr(member)}; an agent is needed.{hint}")
         if len(self.members) < 2:
             raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
 
@@ -50,11 +50,13 @@ class Team:
             player = make_agent(kind, **options)
         elif isinstance(kind, (Agent, Controller)):
             if options:
-                raise InvalidInput(f"options {shown(options)} go with a name; {kind} has its own already.")
+                raise InvalidInput(f"options {short_repr(options)} go with a name; {kind} has its own already.")
             player = kind
         else:
             hint = f" Call the class: {kind.__name__}()." if isinstance(kind, type) else ""
-            raise InvalidInput(f"The kind of a team is {shown(kind)}; a registry name or an agent is needed.{hint}")
+            raise InvalidInput(
+                f"The kind of a team is {short_repr(kind)}; a registry name or an agent is needed.{hint}"
+            )
         team = cls.__new__(cls)
         team.members = ()
         team.controller = player if isinstance(player, Controller) else None

@@ -39,7 +39,7 @@ from cobandit.analysis.plan import (
     parse_plan,
     text_digest,
 )
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.studies.data import StudyData, this_software
@@ -134,7 +134,7 @@ class Analysis:
         for row in self.results:
             if row.id == id:
                 return row
-        raise InvalidInput(f"The analysis has no result {shown(id)}.")
+        raise InvalidInput(f"The analysis has no result {short_repr(id)}.")
 
     @cached_property
     def methods_parts(self) -> tuple[words.Paragraph, ...]:

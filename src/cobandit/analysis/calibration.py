@@ -89,7 +89,7 @@ class Published:
         """Whether a simulated study has this number."""
         return not self.missing
 
-    def shown(self) -> str:
+    def short_repr(self) -> str:
         """The number as it was published."""
         if self.value is None:
             return self.claim
@@ -330,7 +330,7 @@ class Calibration:
             "rehearsals": [one.to_dict() for one in self.rehearsals],
             "not_simulated": {
                 study: [
-                    {"id": one.id, "text": one.text, "published": one.shown(), "reason": one.missing}
+                    {"id": one.id, "text": one.text, "published": one.short_repr(), "reason": one.missing}
                     for one in PUBLISHED[study]
                     if one.missing
                 ]

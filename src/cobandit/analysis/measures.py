@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, Exclusions
 from cobandit.base.checks import one_of
-from cobandit.base.errors import InvalidInput, UnknownName, shown
+from cobandit.base.errors import InvalidInput, UnknownName, short_repr
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import Column, schema
 
@@ -225,7 +225,7 @@ def measures(
 
 def _table(tables: Tables, name: str, columns: Sequence[str]) -> Mapping[str, NDArray[Any]]:
     if not isinstance(tables, Mapping) or name not in tables:
-        raise InvalidInput(f"The tables are {shown(tables)}; the tables of an export, with {name!r}, are needed.")
+        raise InvalidInput(f"The tables are {short_repr(tables)}; the tables of an export, with {name!r}, are needed.")
     table = tables[name]
     for column in columns:
         if column not in table:
@@ -425,11 +425,11 @@ def _excluded(
     def inattentive(i: int) -> str:
         return "failed an attention check" if rules.attention_failed and people.failed[i] else ""
 
-    def puzzled(i: int) -> str:
+    def too_many_attempts(i: int) -> str:
         many = most is not None and people.quiz_attempts[i] > most
         return f"needed {people.quiz_attempts[i]} attempts at the quiz, more than {most}" if many else ""
 
-    def hasty(i: int) -> str:
+    def too_fast(i: int) -> str:
         if fastest is None:
             return ""
         if math.isnan(played.reaction_ms[i]):
@@ -440,7 +440,7 @@ def _excluded(
     def named(i: int) -> str:
         return f"listed: {listed[people.names[i]]}" if people.names[i] in listed else ""
 
-    checks: tuple[Callable[[int], str], ...] = (unfinished, inattentive, puzzled, hasty, named)
+    checks: tuple[Callable[[int], str], ...] = (unfinished, inattentive, too_many_attempts, too_fast, named)
     found = []
     for i, name in enumerate(people.names):
         for rule, check in zip(RULES, checks, strict=True):

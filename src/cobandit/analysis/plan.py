@@ -20,7 +20,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cobandit.base.checks import one_of, real, shown, whole
+from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import Record, entry, fingerprint, flag, listing, optional, slug, words, words_or_empty
 from cobandit.studies.design import Question, StudyDesign
@@ -43,7 +43,9 @@ _NAME = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
 def _name(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not _NAME.fullmatch(value):
         raise InvalidInput(
-            f"{name} is {shown(value)}; up to {LONGEST_NAME} letters, digits, dots, dashes and underscores are needed."
+            f"{name} is {short_repr(value)}; "
+            f""
+            f"up to {LONGEST_NAME} letters, digits, dots, dashes and underscores are needed."
         )
     return value
 
@@ -95,7 +97,9 @@ class Hypothesis(Record):
                 f"{called}: test is {self.test!r} and group {self.group!r}; 'welch' and a group go together."
             )
         if self.groups and (not self.group or len(self.groups) != 2):
-            raise InvalidInput(f"{called} has groups = {shown(list(self.groups))}; two choices of group are needed.")
+            raise InvalidInput(
+                f"{called} has groups = {short_repr(list(self.groups))}; two choices of group are needed."
+            )
         least = {"welch": 1, "rm-anova": 2}.get(self.test, 2)
         most = {"welch": 4, "rm-anova": 4}.get(self.test, 2)
         if not least <= len(self.compares) <= most:
@@ -214,7 +218,7 @@ def parse_plan(toml: str, where: str = "the analysis plan") -> AnalysisPlan:
 def read_plan_text(path: str | os.PathLike[str]) -> str:
     """The text of a plan file; it must be a plan."""
     if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
-        raise InvalidInput(f"The plan file is {shown(path)}; a path is needed.")
+        raise InvalidInput(f"The plan file is {short_repr(path)}; a path is needed.")
     file = Path(path)
     try:
         if file.stat().st_size > LONGEST_PLAN:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cobandit.agents import Agent
 from cobandit.analysis.plan import GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan, Hypothesis, default_plan
-from cobandit.base.checks import is_list, real, shown, whole
+from cobandit.base.checks import is_list, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.extras import require_extras
 from cobandit.base.streams import CrowdStream, checked_seed
@@ -75,20 +75,22 @@ def read_population(text: str) -> Population:
     is a number, true, false, none or a word.
     """
     if not isinstance(text, str) or not text.strip():
-        raise InvalidInput(f"The behaviour is {shown(text)}; a mixture such as {EXAMPLE} is needed.")
+        raise InvalidInput(f"The behaviour is {short_repr(text)}; a mixture such as {EXAMPLE} is needed.")
     found: list[tuple[Agent, str | None]] = []
     place = 0
     while True:
         part = _PART.match(text, place)
         if part is None or (part.end() < len(text) and text[part.end()] != ","):
-            raise InvalidInput(f"The behaviour is {shown(text)}; a mixture such as {EXAMPLE} is needed.")
+            raise InvalidInput(f"The behaviour is {short_repr(text)}; a mixture such as {EXAMPLE} is needed.")
         found.append((make_behaviour(part[1], **_options(part[2] or "")), part[3]))
         place = part.end() + 1
         if part.end() == len(text):
             break
     weighted = sum(weight is not None for _, weight in found)
     if weighted not in (0, len(found)):
-        raise InvalidInput(f"The behaviour {shown(text)} has {weighted} weights for {len(found)} parts; all or none.")
+        raise InvalidInput(
+            f"The behaviour {short_repr(text)} has {weighted} weights for {len(found)} parts; all or none."
+        )
     members = [
         (behaviour, 1.0 if weight is None else real(0.0, 1e12)(f"The weight of {behaviour.title}", _value(weight)))
         for behaviour, weight in found
@@ -102,7 +104,9 @@ def population(behaviours: Mixture | Population, label: str = "") -> Population:
         return behaviours
     parts = [(behaviours, 1.0)] if isinstance(behaviours, (str, Agent)) else behaviours
     if not is_list(parts) or not all(isinstance(part, (tuple, list)) and len(part) == 2 for part in parts):
-        raise InvalidInput(f"The behaviours are {shown(behaviours)}; a name or a list of (name, weight) is needed.")
+        raise InvalidInput(
+            f"The behaviours are {short_repr(behaviours)}; a name or a list of (name, weight) is needed."
+        )
     members = [make_behaviour(name) for name, _ in parts]
     weights = [
         real(0.0, 1e12)(f"The weight of {member.title}", weight)
@@ -119,7 +123,7 @@ def _options(text: str) -> dict[str, Any]:
     for part in text.split(",") if text.strip() else []:
         name, sign, value = part.partition("=")
         if not sign or not name.strip() or not value.strip():
-            raise InvalidInput(f"An option is {shown(part)}; name=value is needed, such as temperature=0.2.")
+            raise InvalidInput(f"An option is {short_repr(part)}; name=value is needed, such as temperature=0.2.")
         key = name.strip().replace("-", "_")
         if key in options:
             raise InvalidInput(f"The option {key} was given twice; once is needed.")
@@ -370,7 +374,7 @@ def power_analysis(
     require_extras("A power analysis", stats=True, fast=engine == "fast")
     study = load_design(design) if isinstance(design, str) else design
     if not isinstance(study, StudyDesign):
-        raise InvalidInput(f"design is {shown(design)}; a StudyDesign or the name of one is needed.")
+        raise InvalidInput(f"design is {short_repr(design)}; a StudyDesign or the name of one is needed.")
     people = population(behaviours)
     sizes = checked_sizes(participants)
     count = whole(1, MOST_SIMULATIONS)("simulations", simulations)
@@ -407,7 +411,7 @@ def checked_sizes(participants: Any) -> tuple[int, ...]:
     if isinstance(participants, int) and not isinstance(participants, bool):
         participants = (participants,)
     if not is_list(participants):
-        raise InvalidInput(f"participants is {shown(participants)}; a list of numbers such as 10,20,40 is needed.")
+        raise InvalidInput(f"participants is {short_repr(participants)}; a list of numbers such as 10,20,40 is needed.")
     given = list(participants)
     if not 1 <= len(given) <= MOST_SIZES:
         raise InvalidInput(f"participants has {len(given)} entries; from 1 to {MOST_SIZES} are needed.")

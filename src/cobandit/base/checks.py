@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.base.errors import shown as shown
+from cobandit.base.errors import short_repr as short_repr
 
 Check = Callable[[str, Any], Any]
 
@@ -32,7 +32,7 @@ def whole(low: int, high: int | None = None) -> Check:
             # A limit that only protects the machine is told to whoever meets it.
             told = high is not None and (high != MOST or too_high)
             span = f"from {low} to {high:,}" if told else f"of at least {low}"
-            raise InvalidInput(f"{name} is {shown(value)}; a whole number {span} is needed.")
+            raise InvalidInput(f"{name} is {short_repr(value)}; a whole number {span} is needed.")
         return number
 
     return check
@@ -49,7 +49,7 @@ def real(low: float, high: float = math.inf, *, above: bool = False, below: bool
             right = "" if math.isinf(high) else f" and {'below' if below else 'at most'} {high:g}"
             span = f"a finite number {left}{right}"
         if isinstance(value, (bool, np.bool_, str)) or not isinstance(value, numbers.Real):
-            raise InvalidInput(f"{name} is {shown(value)}; {span} is needed.")
+            raise InvalidInput(f"{name} is {short_repr(value)}; {span} is needed.")
         try:
             number = float(value)
         except OverflowError:
@@ -57,7 +57,7 @@ def real(low: float, high: float = math.inf, *, above: bool = False, below: bool
         too_low = number <= low if above else number < low
         too_high = number >= high if below else number > high
         if not math.isfinite(number) or too_low or too_high:
-            raise InvalidInput(f"{name} is {shown(value)}; {span} is needed.")
+            raise InvalidInput(f"{name} is {short_repr(value)}; {span} is needed.")
         return number
 
     return check
@@ -86,7 +86,7 @@ def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
     except ValueError:
         array = np.asarray(None)
     if array.dtype.kind not in "iuf" or _holds_truth_values(values):
-        raise InvalidInput(f"{name} is {shown(values)}; {needed} is needed.")
+        raise InvalidInput(f"{name} is {short_repr(values)}; {needed} is needed.")
     return array.astype(np.float64)
 
 
@@ -99,11 +99,11 @@ def _holds_truth_values(values: Any) -> bool:
 def one_per_agent(name: str, values: object, agents: int | None, check: Check) -> tuple[Any, ...]:
     """A list with one entry for each agent, each entry checked."""
     if not is_list(values):
-        raise InvalidInput(f"{name} is {shown(values)}; a list with one number per agent is needed.")
+        raise InvalidInput(f"{name} is {short_repr(values)}; a list with one number per agent is needed.")
     entries = list(values)
     if agents is not None and len(entries) != agents:
         raise InvalidInput(
-            f"{name} has {len(entries)} entries ({shown(entries)}); "
+            f"{name} has {len(entries)} entries ({short_repr(entries)}); "
             f"the team has {agents} agents, so {agents} are needed."
         )
     return tuple(check(f"{name}[{i}]", entry) for i, entry in enumerate(entries))

@@ -21,7 +21,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def shown(value: object) -> str:
+def short_repr(value: object) -> str:
     """The value as an error message shows it: short, on one line."""
     try:
         text = " ".join(repr(value).split())
@@ -45,7 +45,7 @@ class UnknownName(InvalidInput):
         choices = list(known)
         near = difflib.get_close_matches(str(name).lower().replace("_", "-")[:100], choices, n=1, cutoff=0.6)
         hint = f" Did you mean {near[0]!r}?" if near else ""
-        super().__init__(f"There is no {what} {shown(name)}.{hint} Known: {', '.join(choices)}.")
+        super().__init__(f"There is no {what} {short_repr(name)}.{hint} Known: {', '.join(choices)}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Rebuilt from the sentence alone: the value itself may be something that cannot travel.

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, Self
 
-from cobandit.base.checks import Check, shown
+from cobandit.base.checks import Check, short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 
 LONGEST_TEXT = 20_000
@@ -43,7 +43,7 @@ class Record:
         if isinstance(data, cls):
             return data
         if not isinstance(data, Mapping):
-            raise InvalidInput(f"{name} is {shown(data)}; a table is needed.")
+            raise InvalidInput(f"{name} is {short_repr(data)}; a table is needed.")
         specs = {spec.name: spec for spec in fields(cls)}
         for key in data:
             if key not in specs:
@@ -105,7 +105,7 @@ def fingerprint(data: Any) -> str:
 def words(name: str, value: Any) -> str:
     """A check for a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{name} is {shown(value)}; a text that is not empty is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; a text that is not empty is needed.")
     if len(value) > LONGEST_TEXT:
         raise InvalidInput(f"{name} has {len(value):,} characters; at most {LONGEST_TEXT:,} are needed.")
     return value.strip()
@@ -120,7 +120,9 @@ def slug(name: str, value: Any) -> str:
     """A check for a name that can stand in an id, an address and a file's name."""
     if not isinstance(value, str) or len(value) > 64 or not _SLUG.fullmatch(value):
         raise InvalidInput(
-            f"{name} is {shown(value)}; up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
+            f"{name} is {short_repr(value)}; "
+            f""
+            f"up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
         )
     return value
 
@@ -128,7 +130,7 @@ def slug(name: str, value: Any) -> str:
 def flag(name: str, value: Any) -> bool:
     """A check for true or false."""
     if not isinstance(value, bool):
-        raise InvalidInput(f"{name} is {shown(value)}; true or false is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; true or false is needed.")
     return value
 
 
@@ -146,7 +148,7 @@ def listing(check: Check, least: int = 0, most: int = 1000, *, unique: str = "")
 
     def checked(name: str, value: Any) -> tuple[Any, ...]:
         if not isinstance(value, (list, tuple)):
-            raise InvalidInput(f"{name} is {shown(value)}; a list is needed.")
+            raise InvalidInput(f"{name} is {short_repr(value)}; a list is needed.")
         if not least <= len(value) <= most:
             span = f"exactly {least}" if least == most else f"from {least} to {most}"
             raise InvalidInput(f"{name} has {len(value)} parts; {span} are needed.")
@@ -155,7 +157,7 @@ def listing(check: Check, least: int = 0, most: int = 1000, *, unique: str = "")
             seen = [part if unique == "=" else getattr(part, unique) for part in parts]
             for i, key in enumerate(seen):
                 if key in seen[:i]:
-                    raise InvalidInput(f"{name} holds {shown(key)} twice; each needs its own.")
+                    raise InvalidInput(f"{name} holds {short_repr(key)} twice; each needs its own.")
         return parts
 
     return checked
@@ -168,7 +170,7 @@ def table_of(check: Check) -> Check:
         if isinstance(value, Table):
             value = dict(value.pairs)
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-            raise InvalidInput(f"{name} is {shown(value)}; a table is needed.")
+            raise InvalidInput(f"{name} is {short_repr(value)}; a table is needed.")
         return Table(tuple((key, check(f"{name}.{key}", value[key])) for key in sorted(value)))
 
     return checked
@@ -177,5 +179,5 @@ def table_of(check: Check) -> Check:
 def scalar(name: str, value: Any) -> Any:
     """A check for one plain value: a text, a number, true or false."""
     if not isinstance(value, (str, int, float, bool)):
-        raise InvalidInput(f"{name} is {shown(value)}; a text, a number, true or false is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; a text, a number, true or false is needed.")
     return value

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.base.checks import shown, whole
+from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput
 
 SETUP, REWARDS, FIRST_OBSERVATION = 0, 1, 2
@@ -79,7 +79,7 @@ def checked_seed(seed: Any) -> int:
         return secrets.randbits(64)
     if isinstance(seed, (np.random.Generator, np.random.SeedSequence)):
         raise InvalidInput(
-            f"seed is {shown(seed)}; a whole number of at least 0 is needed, so that a run can be repeated."
+            f"seed is {short_repr(seed)}; a whole number of at least 0 is needed, so that a run can be repeated."
         )
     return int(whole(0)("seed", seed))
 

@@ -16,7 +16,7 @@ from cobandit import __version__
 from cobandit.cli.agents import agents
 from cobandit.cli.bound import bound
 from cobandit.cli.compare import compare
-from cobandit.cli.door import Door
+from cobandit.cli.door import ErrorHandlingGroup
 from cobandit.cli.experiments import report, reproduce, sweep
 from cobandit.cli.options import GroupedHelp, HelpFromAgents
 from cobandit.cli.play import play
@@ -27,7 +27,7 @@ __all__ = ["app", "main"]
 
 app = typer.Typer(
     name="cobandit",
-    cls=Door,
+    cls=ErrorHandlingGroup,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,

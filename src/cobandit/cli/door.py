@@ -18,7 +18,7 @@ WRONG_INPUT = 2
 INTERRUPTED = 130  # 128 + SIGINT, as every shell counts
 
 
-class Door(TyperGroup):
+class ErrorHandlingGroup(TyperGroup):
     """The group of all commands. Whatever leaves a command on purpose leaves without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:

@@ -14,7 +14,7 @@ MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
 
 
-def shown(text: str) -> str:
+def short_repr(text: str) -> str:
     """The text as an error message shows it: short, on one line."""
     line = repr(" ".join(text.split()))
     return line if len(line) <= 60 else line[:57] + "..."
@@ -56,7 +56,7 @@ def numbers(flag: str, text: str, example: str) -> tuple[Any, ...]:
     try:
         found = literal(text)
     except ValueError:
-        raise InvalidInput(f"{flag} is {shown(text)}; numbers and commas are needed, such as {example}.") from None
+        raise InvalidInput(f"{flag} is {short_repr(text)}; numbers and commas are needed, such as {example}.") from None
     return tuple(found) if isinstance(found, (tuple, list)) else (found,)
 
 
@@ -73,7 +73,7 @@ def means(flag: str, text: str) -> Any:
         found = None
     if not isinstance(found, (list, tuple)):
         raise InvalidInput(
-            f"{flag} is {shown(text)}; a matrix with one level of brackets per agent is needed, such as {MATRIX}, "
+            f"{flag} is {short_repr(text)}; a matrix with one level of brackets per agent is needed, such as {MATRIX}, "
             f"or one of {', '.join(NAMED_MEANS)}."
         )
     return found
@@ -83,5 +83,5 @@ def setting(text: str) -> tuple[str, Any]:
     """``name=value`` of an agent's option."""
     name, sign, rest = text.partition("=")
     if not sign or not name.strip():
-        raise InvalidInput(f"--option is {shown(text)}; name=value is needed, such as prior_sd=0.5.")
+        raise InvalidInput(f"--option is {short_repr(text)}; name=value is needed, such as prior_sd=0.5.")
     return name.strip().replace("-", "_"), value(rest)

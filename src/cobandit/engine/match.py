@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.guards import is_arm
 from cobandit.agents.team import Team
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError
 from cobandit.base.streams import Streams
 from cobandit.engine.environment import Environment, Outcome
@@ -71,13 +71,13 @@ class Match:
         chosen = controller.choose()
         if not isinstance(chosen, tuple) or len(chosen) != len(arms):
             raise AgentError(
-                f"{controller} chose {shown(chosen)} in round {controller.round}; "
+                f"{controller} chose {short_repr(chosen)} in round {controller.round}; "
                 f"a tuple of {len(arms)} arms, one for each agent, is needed."
             )
         for i, (arm, size) in enumerate(zip(chosen, arms, strict=True)):
             if not is_arm(arm, size):
                 raise AgentError(
-                    f"{controller} at place {i} chose {shown(arm)} in round {controller.round}; "
+                    f"{controller} at place {i} chose {short_repr(arm)} in round {controller.round}; "
                     f"its arms are the whole numbers from 0 to {size - 1}."
                 )
         return tuple(int(arm) for arm in chosen)

@@ -15,7 +15,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, Controller
 from cobandit.agents.guards import checked_action, is_arm
 from cobandit.agents.registry import make_agent
-from cobandit.base.checks import MOST, numeric, shown, whole
+from cobandit.base.checks import MOST, numeric, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.base.streams import Streams, checked_seed
 from cobandit.engine.state import read_state, write_state
@@ -76,7 +76,9 @@ class Partner:
         """A partner for a seat of a problem; ``roles`` says who leads where the problem would draw it."""
         player = _checked_agent(agent, options)
         if not isinstance(problem, Problem):
-            raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed, such as Problem.bernoulli(...).")
+            raise InvalidInput(
+                f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli(...)."
+            )
         if roles is not None:
             problem = dataclasses.replace(problem, roles=roles)
         if means is None and player.oracle and isinstance(problem.means, FixedMeans):
@@ -89,7 +91,7 @@ class Partner:
     def around(cls, agent: Agent) -> Self:
         """A partner around an agent that has been reset; it drives this very agent, not a clone of it."""
         if not isinstance(agent, Agent) or agent.round < 1:
-            raise InvalidInput(f"agent is {shown(agent)}; an agent that has been reset is needed.")
+            raise InvalidInput(f"agent is {short_repr(agent)}; an agent that has been reset is needed.")
         partner = cls.__new__(cls)
         partner._drive(agent)
         return partner
@@ -185,7 +187,7 @@ class Partner:
             if type(arm) is not int or not 0 <= arm < arms:
                 if not is_arm(arm, arms):
                     raise AgentError(
-                        f"{self._agent} at place {self._seat} chose {shown(arm)} in round {self.round}; "
+                        f"{self._agent} at place {self._seat} chose {short_repr(arm)} in round {self.round}; "
                         f"its arms are the whole numbers from 0 to {arms - 1}."
                     )
                 arm = int(arm)
@@ -207,7 +209,9 @@ class Partner:
         played = action[self._seat]
         if played != chosen and not override:
             raise InvalidInput(
-                f"team_action is {shown(team_action)}, with arm {played} at seat {self._seat}, but the partner chose "
+                f"team_action is {short_repr(team_action)}, with arm {played} at seat {self._seat}, "
+                f""
+                f"but the partner chose "
                 f"{chosen} in round {self.round}; if somebody decided otherwise, say so with {how_to_say_so}."
             )
         self._agent.observe(action, seen)
@@ -220,7 +224,9 @@ class Partner:
                 team_action, seen = entry
             except (TypeError, ValueError):
                 raise InvalidInput(
-                    f"Round {number} of the log is {shown(entry)}; a pair of team action and seen reward is needed."
+                    f"Round {number} of the log is {short_repr(entry)}; "
+                    f""
+                    f"a pair of team action and seen reward is needed."
                 ) from None
             try:
                 self._end_round(team_action, seen, overrides, "overrides=True")
@@ -246,11 +252,11 @@ def _checked_agent(agent: Any, options: dict[str, Any]) -> Agent:
         raise InvalidInput(f"{player.title} is one brain for the whole team; a partner sits in one seat.")
     if not isinstance(player, Agent):
         hint = f" Call the class: {player.__name__}()." if isinstance(player, type) else ""
-        raise InvalidInput(f"agent is {shown(player)}; a registry name or an agent is needed.{hint}")
+        raise InvalidInput(f"agent is {short_repr(player)}; a registry name or an agent is needed.{hint}")
     if isinstance(agent, str):
         return player
     if options:
-        raise InvalidInput(f"options {shown(options)} go with a name; {player} has its own already.")
+        raise InvalidInput(f"options {short_repr(options)} go with a name; {player} has its own already.")
     return player.clone()
 
 
@@ -271,5 +277,5 @@ def _oracle_means(agent: Agent, means: Any, arms: tuple[int, ...]) -> Tensor | N
         raise InvalidInput(f"{agent} plays by the true means; means=..., an array of shape {arms}, is needed.")
     array = numeric("means", means, f"an array of shape {arms}")
     if array.shape != arms or not np.isfinite(array).all():
-        raise InvalidInput(f"means is {shown(means)}; finite numbers in an array of shape {arms} are needed.")
+        raise InvalidInput(f"means is {short_repr(means)}; finite numbers in an array of shape {arms} are needed.")
     return array

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.base.checks import MOST, one_of, shown, whole
+from cobandit.base.checks import MOST, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.machine import available_cores, physical_memory
@@ -70,10 +70,10 @@ def simulate(
     """
     if not isinstance(problem, Problem):
         raise InvalidInput(
-            f"problem is {shown(problem)}; a Problem is needed, such as Problem.bernoulli([[.8, .4], [.2, .6]])."
+            f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli([[.8, .4], [.2, .6]])."
         )
     if not isinstance(team, Team):
-        raise InvalidInput(f"team is {shown(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
+        raise InvalidInput(f"team is {short_repr(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
     horizon = whole(1, MOST)("horizon", horizon)
     first_run = whole(0, MOST_RUNS - 1)("first_run", first_run)
     runs = whole(1, MOST_RUNS - first_run)("runs", runs)
@@ -192,11 +192,11 @@ def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
         count = min(DEFAULT_CHECKPOINTS if checkpoints is None else whole(1)("checkpoints", checkpoints), horizon)
         return np.array([-(-k * horizon // count) for k in range(1, count + 1)], dtype=np.int64)
     if isinstance(checkpoints, (str, bytes)) or not hasattr(checkpoints, "__iter__"):
-        raise InvalidInput(f"checkpoints is {shown(checkpoints)}; how many, or the rounds themselves, is needed.")
+        raise InvalidInput(f"checkpoints is {short_repr(checkpoints)}; how many, or the rounds themselves, is needed.")
     check = whole(1, horizon)
     points = [check(f"checkpoints[{i}]", point) for i, point in enumerate(checkpoints)]
     if not points or any(b <= a for a, b in itertools.pairwise(points)):
-        raise InvalidInput(f"checkpoints is {shown(points)}; at least one round, in ascending order, is needed.")
+        raise InvalidInput(f"checkpoints is {short_repr(points)}; at least one round, in ascending order, is needed.")
     return np.array(points, dtype=np.int64)
 
 

@@ -20,7 +20,7 @@ from cobandit.agents.beliefs import Memory
 from cobandit.agents.foresight import Window
 from cobandit.agents.guards import is_arm
 from cobandit.agents.registry import AGENTS
-from cobandit.base.checks import Check, shown, whole
+from cobandit.base.checks import Check, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer
 
@@ -30,7 +30,7 @@ def _of_type(kinds: type | tuple[type, ...], needed: str) -> Check:
 
     def check(name: str, value: Any) -> Any:
         if not isinstance(value, kinds):
-            raise InvalidInput(f"{name} is {shown(value)}; {needed} is needed.")
+            raise InvalidInput(f"{name} is {short_repr(value)}; {needed} is needed.")
         return value
 
     return check
@@ -101,7 +101,7 @@ def read_state(state: Any, agent: Any = None) -> tuple[Agent, int | None]:
     pending: int | None = checked["pending"]
     if pending is not None and not is_arm(pending, briefing.own_arms):
         raise InvalidInput(
-            f"The pending choice of the state is {shown(pending)}; "
+            f"The pending choice of the state is {short_repr(pending)}; "
             f"None or an arm from 0 to {briefing.own_arms - 1} is needed."
         )
     return player, pending
@@ -115,18 +115,20 @@ def _checked_state(state: Any) -> dict[str, Any]:
     """A state that is whole, of a format we know, and unchanged since it was written."""
     if not isinstance(state, Mapping):
         hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""
-        raise InvalidInput(f"state is {shown(state)}; the dict that Partner.state() gave is needed.{hint}")
+        raise InvalidInput(f"state is {short_repr(state)}; the dict that Partner.state() gave is needed.{hint}")
     if "format" not in state:
-        raise InvalidInput(f"state is {shown(dict(state))}, without a format; what Partner.state() gave is needed.")
+        raise InvalidInput(
+            f"state is {short_repr(dict(state))}, without a format; what Partner.state() gave is needed."
+        )
     if whole(1)("The format of the state", state["format"]) > FORMAT:
         raise InvalidInput(
-            f"The state has format {state['format']}, written by cobandit {shown(state.get('cobandit'))}; "
+            f"The state has format {state['format']}, written by cobandit {short_repr(state.get('cobandit'))}; "
             f"this version reads format {FORMAT}. Install a newer cobandit."
         )
     missing = [key for key in _KEYS if key not in state]
     unknown = [key for key in state if key not in _KEYS]
     if missing or unknown:
-        what = f"has no {missing[0]}" if missing else f"has a key {shown(unknown[0])} that belongs to no state"
+        what = f"has no {missing[0]}" if missing else f"has a key {short_repr(unknown[0])} that belongs to no state"
         raise InvalidInput(f"The state {what}; a whole state, as Partner.state() gave it, is needed.")
     checked = {key: check(f"{key} of the state", state[key]) for key, check in _KEYS.items()}
     if _checksum({key: value for key, value in state.items() if key != "checksum"}) != checked["checksum"]:
@@ -171,7 +173,7 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Ag
     if agent is None:
         if path is not None:
             raise InvalidInput(
-                f"The state is that of {shown(path)}, which is not an agent of the library; "
+                f"The state is that of {short_repr(path)}, which is not an agent of the library; "
                 f"give its class, such as Partner.from_state(state, agent={path.rpartition('.')[2]})."
             )
         if name not in AGENTS:
@@ -179,12 +181,12 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Ag
         agent = AGENTS[name]
     kind = agent if isinstance(agent, type) else type(agent)
     if not issubclass(kind, Agent):
-        raise InvalidInput(f"agent is {shown(agent)}; the class of an agent, or an agent, is needed.")
+        raise InvalidInput(f"agent is {short_repr(agent)}; the class of an agent, or an agent, is needed.")
     if name != (vars(kind).get("name") or kind.__name__):
-        raise InvalidInput(f"agent is {shown(agent)}, but the state is that of {shown(name)}.")
+        raise InvalidInput(f"agent is {short_repr(agent)}, but the state is that of {short_repr(name)}.")
     if isinstance(agent, Agent):
         if Writer().write_attributes(_init_options(agent)) != state["options"]:
-            raise InvalidInput(f"agent is {agent}, but the state was written with options {shown(options)}.")
+            raise InvalidInput(f"agent is {agent}, but the state was written with options {short_repr(options)}.")
         return agent.clone()
     try:
         return kind.of(**options)

@@ -19,7 +19,7 @@ from cobandit.base.files import whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
-from cobandit.experiments.store import Computed, Store, Unusable
+from cobandit.experiments.store import ChunkResult, Store, Unusable
 from cobandit.stats import Moments, StreamedSummary, Summary, summarise, worth_streaming
 
 MANIFEST = "manifest.json"
@@ -189,7 +189,7 @@ def run(
     return [gather(panel, settings, store) for panel in panels]
 
 
-def _kept(store: Store, chunk: Chunk) -> tuple[Computed | None, str]:
+def _kept(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]:
     try:
         return store.read(chunk), ""
     except Unusable as error:
@@ -201,7 +201,7 @@ def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
     points = min(CHECKPOINTS, settings.horizon_of(panel))
     if worth_streaming(settings.runs, points):
         return PanelResult(panel, settings, _gathered_summaries(panel, settings, store))
-    parts: dict[str, list[Computed]] = {curve.name: [] for curve in panel.curves}
+    parts: dict[str, list[ChunkResult]] = {curve.name: [] for curve in panel.curves}
     for chunk in chunks(panel, settings):
         parts[chunk.curve.name].append(_read(store, chunk))
     results = []
@@ -266,7 +266,7 @@ def _number(chunk: Chunk) -> int:
     return chunk.number
 
 
-def _read(store: Store, chunk: Chunk) -> Computed:
+def _read(store: Store, chunk: Chunk) -> ChunkResult:
     try:
         computed = store.read(chunk)
     except Unusable as error:

@@ -26,7 +26,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Computed:
+class ChunkResult:
     """What playing a chunk gave: regrets of runs x checkpoints, and where and how they were made."""
 
     checkpoints: NDArray[np.int64]
@@ -56,7 +56,7 @@ class ChunkFile:
     version: str
 
 
-def packed(chunk: Chunk, computed: Computed) -> ChunkFile:
+def packed(chunk: Chunk, computed: ChunkResult) -> ChunkFile:
     """The file of a finished chunk: one row per run and checkpoint, and in its metadata where they come from."""
     about = {
         "chunk": chunk.describe(),
@@ -100,7 +100,7 @@ class Store:
         with whole_file(path) as target:
             target.write(file.content)
 
-    def read(self, chunk: Chunk) -> Computed | None:
+    def read(self, chunk: Chunk) -> ChunkResult | None:
         """A finished chunk; None if there is none; `Unusable` if its file is damaged or of other settings."""
         path = self.path(chunk)
         if not path.exists():
@@ -114,7 +114,7 @@ class Store:
             runs = chunk.runs
             columns = {name: table[name].to_numpy() for name in ("t", "task_regret", "team_regret")}
             points = len(columns["t"]) // runs
-            computed = Computed(
+            computed = ChunkResult(
                 checkpoints=columns["t"][:points].astype(np.int64),
                 task_regret=columns["task_regret"].reshape(runs, points),
                 team_regret=columns["team_regret"].reshape(runs, points),

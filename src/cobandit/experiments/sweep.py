@@ -43,7 +43,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.agents import Agent, Team, agent_class, make_agent
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
 from cobandit.experiments.spec import CHUNK_RUNS, Curve, Panel, Settings, checked_slug
@@ -136,13 +136,13 @@ def _known(data: Mapping[str, Any], known: Iterable[str], what: str) -> None:
 
 def _table(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InvalidInput(f"{name} is {shown(value)}; a table [{name}] is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; a table [{name}] is needed.")
     return value
 
 
 def _tables(name: str, value: Any) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise InvalidInput(f"{name} is {shown(value)}; tables [[{name}]] are needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; tables [[{name}]] are needed.")
     return value
 
 
@@ -150,7 +150,7 @@ def _grid(value: Any) -> dict[str, list[Any]]:
     grid = _table("grid", value)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise InvalidInput(f"grid.{key} is {shown(values)}; a list of at least one value is needed.")
+            raise InvalidInput(f"grid.{key} is {short_repr(values)}; a list of at least one value is needed.")
         if key.startswith("problem."):
             _known({key.removeprefix("problem."): 0}, PROBLEM, "key of problem called")
     return dict(grid)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from cobandit.engine import simulate
 from cobandit.experiments.spec import Chunk
-from cobandit.experiments.store import ChunkFile, Computed, packed, this_machine
+from cobandit.experiments.store import ChunkFile, ChunkResult, packed, this_machine
 
 
-def compute(chunk: Chunk) -> Computed:
+def compute(chunk: Chunk) -> ChunkResult:
     """Play the runs of a chunk on one core."""
     from cobandit import __version__
 
@@ -22,7 +22,7 @@ def compute(chunk: Chunk) -> Computed:
         first_run=chunk.first_run,
         keep="runs",
     )
-    return Computed(
+    return ChunkResult(
         checkpoints=result.checkpoints,
         task_regret=result.task_regret,
         team_regret=result.team_regret,

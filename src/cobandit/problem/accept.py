@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.base.checks import is_list, numeric, real, shown
+from cobandit.base.checks import is_list, numeric, real, short_repr
 from cobandit.base.errors import InvalidInput, ModelError
 from cobandit.problem.means import FixedMeans, Means, RandomMeans, Tensor, bad_mean, checked_arms
 from cobandit.problem.observation import Flipped, Missed, MissedKnown, Noisy, Observation
@@ -63,7 +63,7 @@ def accept_means(means: Any) -> Means:
         except InvalidInput as error:
             raise type(error)(f"{_name(means)}.{error}") from None
         if not isinstance(means.arms, tuple):
-            raise InvalidInput(f"{_name(means)}.arms is {shown(means.arms)}; a tuple is needed, such as (2, 2).")
+            raise InvalidInput(f"{_name(means)}.arms is {short_repr(means.arms)}; a tuple is needed, such as (2, 2).")
     model: Means = means
     return model
 
@@ -87,12 +87,12 @@ def accept_observation(observation: Any, agents: int | None = None) -> Observati
         _flag(observation, "binary", BINARY)
         who = _name(observation)
         if not is_list(observation.levels) or not hasattr(observation.levels, "__len__"):
-            raise InvalidInput(f"{who}.levels is {shown(observation.levels)}; {LEVELS} is needed.")
+            raise InvalidInput(f"{who}.levels is {short_repr(observation.levels)}; {LEVELS} is needed.")
     levels = observation.levels
     if agents is not None and len(levels) != agents:
         ours = "noise" if isinstance(observation, Noisy) else "observability"
         raise InvalidInput(
-            f"{ours if shipped else f'{_name(observation)}.levels'} has {len(levels)} entries ({shown(levels)}); "
+            f"{ours if shipped else f'{_name(observation)}.levels'} has {len(levels)} entries ({short_repr(levels)}); "
             f"the means have {agents} axes, one per agent, so {agents} are needed."
         )
     if not shipped:
@@ -161,7 +161,7 @@ def drawn_number(model: Reward | Observation, method: str, t: int, drawn: Any, b
     except InvalidInput:
         or_none = " or None" if method == "see" else ""
         raise ModelError(
-            f"{_name(model)}.{method} gave {shown(drawn)} in round {t}; a finite number{or_none} is needed."
+            f"{_name(model)}.{method} gave {short_repr(drawn)} in round {t}; a finite number{or_none} is needed."
         ) from None
     if binary and number not in (0.0, 1.0):
         raise ModelError(
@@ -188,7 +188,7 @@ def _plain(value: Any) -> Any:
         return [_plain(part) for part in value]
     if isinstance(value, Mapping):
         return {str(key): _plain(part) for key, part in value.items()}
-    return plain_fields(value) if is_dataclass(value) and not isinstance(value, type) else shown(value)
+    return plain_fields(value) if is_dataclass(value) and not isinstance(value, type) else short_repr(value)
 
 
 def _require(what: str, model: Any, members: Members) -> None:
@@ -199,7 +199,7 @@ def _require(what: str, model: Any, members: Members) -> None:
         )
     if not looks_like(model, members):
         wanted = ", ".join(name + (needed if needed.startswith("(") else "") for name, needed in members.items())
-        raise InvalidInput(f"{what} is {shown(model)}; an object with {wanted} is needed.")
+        raise InvalidInput(f"{what} is {short_repr(model)}; an object with {wanted} is needed.")
     for name, needed in members.items():
         method = needed.startswith("(")
         if not hasattr(model, name):
@@ -212,7 +212,7 @@ def _require(what: str, model: Any, members: Members) -> None:
 def _takes(model: Any, name: str, needed: str) -> None:
     method = getattr(model, name)
     if not callable(method):
-        raise InvalidInput(f"{_name(model)}.{name} is {shown(method)}; a method {name}{needed} is needed.")
+        raise InvalidInput(f"{_name(model)}.{name} is {short_repr(method)}; a method {name}{needed} is needed.")
     try:
         signature = inspect.signature(method)
     except (TypeError, ValueError):  # a method that is not written in Python need not tell
@@ -226,12 +226,12 @@ def _takes(model: Any, name: str, needed: str) -> None:
 
 def _flag(model: Any, name: str, needed: str) -> None:
     if not isinstance(getattr(model, name), bool):
-        raise InvalidInput(f"{_name(model)}.{name} is {shown(getattr(model, name))}; {needed} is needed.")
+        raise InvalidInput(f"{_name(model)}.{name} is {short_repr(getattr(model, name))}; {needed} is needed.")
 
 
 def _word(model: Any) -> None:
     if not isinstance(model.name, str) or not model.name.strip():
-        raise InvalidInput(f"{_name(model)}.name is {shown(model.name)}; {NAME} is needed.")
+        raise InvalidInput(f"{_name(model)}.name is {short_repr(model.name)}; {NAME} is needed.")
 
 
 def _pair(name: str, bounds: Any) -> tuple[float, float]:
@@ -241,7 +241,7 @@ def _pair(name: str, bounds: Any) -> tuple[float, float]:
         low, high = math.nan, math.nan
     if not low <= high:
         raise InvalidInput(
-            f"{name} is {shown(bounds)}; the lowest and the highest mean are needed, such as (0.0, 1.0)."
+            f"{name} is {short_repr(bounds)}; the lowest and the highest mean are needed, such as (0.0, 1.0)."
         )
     return low, high
 
@@ -255,7 +255,7 @@ def _tensor(method: str, when: str, drawn: Any, arms: tuple[int, ...]) -> Tensor
     try:
         tensor = numeric("", drawn, needed)
     except InvalidInput:
-        raise ModelError(f"{method} gave {shown(drawn)}{when}; {needed} is needed.") from None
+        raise ModelError(f"{method} gave {short_repr(drawn)}{when}; {needed} is needed.") from None
     if tensor.shape != tuple(arms):
         raise ModelError(f"{method} gave an array of shape {tensor.shape}{when}; {needed} is needed.")
     return tensor

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import is_list, numeric, real, shown, whole
+from cobandit.base.checks import is_list, numeric, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 
 Tensor = NDArray[np.float64]
@@ -29,13 +29,15 @@ MOST_CELLS = 2**28
 def checked_arms(arms: Any) -> tuple[int, ...]:
     """The number of own arms of each agent, |A_i|: at least two agents, at least one arm each."""
     if not is_list(arms):
-        raise InvalidInput(f"arms is {shown(arms)}; the number of arms of each agent is needed, such as (2, 2).")
+        raise InvalidInput(f"arms is {short_repr(arms)}; the number of arms of each agent is needed, such as (2, 2).")
     sizes = tuple(whole(1)(f"arms[{i}]", size) for i, size in enumerate(arms))
     if len(sizes) < 2:
-        raise InvalidInput(f"arms is {shown(sizes)}; a team has at least 2 agents, so at least 2 entries are needed.")
+        raise InvalidInput(
+            f"arms is {short_repr(sizes)}; a team has at least 2 agents, so at least 2 entries are needed."
+        )
     if math.prod(sizes) > MOST_CELLS:
         raise TooLarge(
-            f"arms {shown(sizes)} make {math.prod(sizes):,} team actions; at most {MOST_CELLS:,} can be held."
+            f"arms {short_repr(sizes)} make {math.prod(sizes):,} team actions; at most {MOST_CELLS:,} can be held."
         )
     return sizes
 
@@ -90,7 +92,7 @@ class FixedMeans:
         array = numeric("means", self.values, "a list of numbers, one for each team action,")
         if array.shape != (math.prod(arms),):
             raise InvalidInput(
-                f"means has {array.size} values; arms {shown(arms)} make {math.prod(arms)} team actions, "
+                f"means has {array.size} values; arms {short_repr(arms)} make {math.prod(arms)} team actions, "
                 "and one value for each of them is needed."
             )
         wrong = bad_mean(array.reshape(arms))

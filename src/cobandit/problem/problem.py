@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cobandit.base.checks import one_per_agent, real, shown, whole
+from cobandit.base.checks import one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
@@ -68,7 +68,7 @@ class Problem:
         weights = (1.0 / agents,) * agents if equal else self.weights
         object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0, 1e6)))
         if not sum(self.weights) > 0.0:
-            raise InvalidInput(f"weights is {shown(self.weights)}; at least one weight above 0 is needed.")
+            raise InvalidInput(f"weights is {short_repr(self.weights)}; at least one weight above 0 is needed.")
         object.__setattr__(self, "roles", _checked_roles(self.roles, agents))
 
     @classmethod
@@ -269,7 +269,7 @@ def _means(means: Any, arms: Sequence[int] | None) -> Means:
     else:
         checked = FixedMeans.of(means)
     if arms is not None and checked_arms(arms) != checked.arms:
-        raise InvalidInput(f"arms is {shown(arms)}, but the means have shape {checked.arms}; leave arms out.")
+        raise InvalidInput(f"arms is {short_repr(arms)}, but the means have shape {checked.arms}; leave arms out.")
     return checked
 
 
@@ -279,7 +279,9 @@ def _observation(
     if accept.looks_like(name, accept.OBSERVATION):
         for word, given in (("observability", observability), ("noise", noise)):
             if given is not None:
-                raise InvalidInput(f"{word} was given, but {shown(name)} describes the sight of the agents itself.")
+                raise InvalidInput(
+                    f"{word} was given, but {short_repr(name)} describes the sight of the agents itself."
+                )
         return accept.accept_observation(name, agents)
     if not isinstance(name, str) or name not in OBSERVATIONS:
         raise UnknownName("observation model", name, OBSERVATIONS)
@@ -300,5 +302,7 @@ def _checked_roles(roles: Any, agents: int) -> Roles:
         return roles  # type: ignore[return-value]
     ranks = one_per_agent("roles", roles, agents, whole(0, agents - 1))
     if sorted(ranks) != list(range(agents)):
-        raise InvalidInput(f"roles is {shown(ranks)}; each rank from 0 (the leader) to {agents - 1} is needed once.")
+        raise InvalidInput(
+            f"roles is {short_repr(ranks)}; each rank from 0 (the leader) to {agents - 1} is needed once."
+        )
     return ranks

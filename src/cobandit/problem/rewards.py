@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from cobandit.base.checks import numeric, real, shown
+from cobandit.base.checks import numeric, real, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.problem.means import LARGEST_MEAN, Tensor
 
@@ -99,7 +99,7 @@ class Gaussian:
             array = numeric("values", self.values, "a list of spreads, one for each team action,")
             if array.ndim != 1 or not ((array >= 0.0) & (array <= LARGEST_MEAN)).all():
                 span = f"one finite number from 0 to {LARGEST_MEAN:g} for each team action"
-                raise InvalidInput(f"values is {shown(self.values)}; {span} is needed.")
+                raise InvalidInput(f"values is {short_repr(self.values)}; {span} is needed.")
             object.__setattr__(self, "values", tuple(array.tolist()))
 
     @classmethod

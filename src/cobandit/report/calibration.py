@@ -139,7 +139,9 @@ def _study(made: Calibration, study: str, out: Path) -> str:
         if row.published.scale is not None
     )
     missing = [
-        [_words(one.text), _words(one.shown()), _words(one.missing)] for one in PUBLISHED[study] if not one.simulated
+        [_words(one.text), _words(one.short_repr()), _words(one.missing)]
+        for one in PUBLISHED[study]
+        if not one.simulated
     ]
     details = "".join(
         f"<details><summary>{_words(_label(one))}: distance {_number(one.distance, 2)}</summary>"
@@ -163,7 +165,7 @@ def _study(made: Calibration, study: str, out: Path) -> str:
 def _overview(study: str, ranked: Sequence[Rehearsal]) -> str:
     shown = [row.published for row in ranked[0].rows if not row.published.id.endswith("-se")]
     heads = ["Participants", "Distance", *(one.id.replace("-", " ") for one in shown)]
-    rows = [["published", DASH, *(_words(one.shown()) for one in shown)]]
+    rows = [["published", DASH, *(_words(one.short_repr()) for one in shown)]]
     rows += [[_words(_label(one)), _number(one.distance, 2), *(_value(one.row(p.id)) for p in shown)] for one in ranked]
     return f"<h3>All populations</h3>{table(f'The {study} study, the nearest first', heads, rows)}"
 
@@ -188,7 +190,7 @@ def _numbers(one: Rehearsal) -> str:
         ]
         below = DASH if row.below is None else f"{100 * row.below:.0f} %"
         ours = _value(row) + spread
-        rows.append([_words(published.text + computed), _words(published.shown()), ours, *numbers, below])
+        rows.append([_words(published.text + computed), _words(published.short_repr()), ours, *numbers, below])
     heads = ["Number", "Published", "Ours ± s.d.", "Difference", "Ratio", "s.e. off", "Studies at or below"]
     return table(_label(one), heads, rows)
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit.base.checks import is_list, one_of
-from cobandit.base.errors import InvalidInput, shown
+from cobandit.base.errors import InvalidInput, short_repr
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.mixed import mixed_model
 from cobandit.stats.samples import Array, measures, pairs
@@ -144,6 +144,6 @@ def _halved(found: Finding) -> Finding:
 def _began(first: Sequence[str], labels: tuple[str, str]) -> NDArray[np.bool_]:
     """Who began with the first label."""
     if not is_list(first):
-        raise InvalidInput(f"first is {shown(first)}; the condition each participant met first is needed.")
+        raise InvalidInput(f"first is {short_repr(first)}; the condition each participant met first is needed.")
     check = one_of(labels, "condition")
     return np.array([check("first", entry) == labels[0] for entry in first], dtype=bool)

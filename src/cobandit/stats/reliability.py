@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cobandit.base.checks import whole
-from cobandit.base.errors import InvalidInput, shown
+from cobandit.base.errors import InvalidInput, short_repr
 from cobandit.stats.finding import Finding, sentences
 from cobandit.stats.samples import check_level, left_out, library, measures, rounding
 
@@ -36,7 +36,9 @@ def cronbach_alpha(
         outside = answers[(answers < 1) | (answers > points)]
         if outside.size:
             raise InvalidInput(
-                f"items holds {shown(float(outside[0]))}; answers from 1 to {points} are needed, NaN for a missing one."
+                f"items holds {short_repr(float(outside[0]))}; "
+                f""
+                f"answers from 1 to {points} are needed, NaN for a missing one."
             )
     if reverse is not None and len(reverse) != k:
         raise InvalidInput(f"reverse has {len(reverse)} entries and there are {k} items; one per item is needed.")

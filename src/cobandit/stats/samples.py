@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cobandit.base.checks import numeric, one_of, real
-from cobandit.base.errors import InvalidInput, MissingExtra, shown
+from cobandit.base.errors import InvalidInput, MissingExtra, short_repr
 from cobandit.stats.finding import Description
 
 Array = NDArray[np.float64]
@@ -41,7 +41,9 @@ def measures(name: str, values: ArrayLike, ndim: int | Sequence[int] = 1) -> Arr
         raise InvalidInput(f"{name} has {array.ndim} dimension(s); {needed} is needed.")
     array[~np.isfinite(array)] = np.nan
     if array.size and np.any(np.abs(array) > LARGEST):
-        raise InvalidInput(f"{name} holds {shown(float(np.nanmax(np.abs(array))))}; at most {LARGEST:g} is needed.")
+        raise InvalidInput(
+            f"{name} holds {short_repr(float(np.nanmax(np.abs(array))))}; at most {LARGEST:g} is needed."
+        )
     return array
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
-from cobandit.base.checks import MOST, is_list, real, shown, whole
+from cobandit.base.checks import MOST, is_list, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.streams import CrowdStream, StudyStream, bit_generator, checked_seed, generator
@@ -101,7 +101,7 @@ def simulate_participants(
     """
     study = load_design(design) if isinstance(design, str) else design
     if not isinstance(study, StudyDesign):
-        raise InvalidInput(f"design is {shown(design)}; a StudyDesign or the name of one is needed.")
+        raise InvalidInput(f"design is {short_repr(design)}; a StudyDesign or the name of one is needed.")
     members, shares = checked_mixture(behaviours)
     count = whole(1, MOST)("participants", participants)
     number = checked_seed(seed)
@@ -149,13 +149,13 @@ def checked_mixture(behaviours: Any) -> tuple[tuple[Agent, ...], NDArray[np.floa
     parts = list(behaviours) if is_list(behaviours) else []
     if not parts:
         raise InvalidInput(
-            f"behaviours is {shown(behaviours)}; a name, an agent, or a list such as "
+            f"behaviours is {short_repr(behaviours)}; a name, an agent, or a list such as "
             "[('softmax', 0.7), ('knowledge-gradient', 0.3)] is needed."
         )
     members, weights = [], []
     for i, part in enumerate(parts):
         if not isinstance(part, (tuple, list)) or len(part) != 2:
-            raise InvalidInput(f"behaviours[{i}] is {shown(part)}; a pair of behaviour and weight is needed.")
+            raise InvalidInput(f"behaviours[{i}] is {short_repr(part)}; a pair of behaviour and weight is needed.")
         members.append(make_behaviour(part[0]))
         weights.append(real(0.0, 1e12)(f"The weight of {members[-1].title}", part[1]))
     if sum(weights) <= 0.0:

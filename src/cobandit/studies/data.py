@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents import Agent
-from cobandit.base.checks import one_of, shown, whole
+from cobandit.base.checks import one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.streams import StudyStream, generator
 from cobandit.engine.trajectory import NOBODY
@@ -51,7 +51,7 @@ def utc(name: str, value: Any) -> datetime | None:
     if value is None:
         return None
     if not isinstance(value, datetime) or value.utcoffset() is None:
-        raise InvalidInput(f"{name} is {shown(value)}; a datetime with a time zone, or None, is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; a datetime with a time zone, or None, is needed.")
     return value.astimezone(UTC)
 
 
@@ -205,7 +205,7 @@ def _numbers(name: str, values: Sequence[Any], kind: type[np.generic]) -> NDArra
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
-        raise InvalidInput(f"{name} is {shown(values)}; {needed} for each round is needed.")
+        raise InvalidInput(f"{name} is {short_repr(values)}; {needed} for each round is needed.")
     return made
 
 

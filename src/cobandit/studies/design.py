@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cobandit.agents import Agent, agent_class, make_agent
-from cobandit.base.checks import one_of, real, shown, whole
+from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import (
     Record,
@@ -124,7 +124,7 @@ class Task(Record):
 
 def _matrices(name: str, value: Any) -> tuple[FixedMeans, ...]:
     if not isinstance(value, (list, tuple)):
-        raise InvalidInput(f"{name} is {shown(value)}; a list of matrices, one per episode, is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; a list of matrices, one per episode, is needed.")
     return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)
 
 
@@ -150,7 +150,7 @@ class MeansRule(Record):
             raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
         for values in self.values:
             if not all(0.0 <= value <= 1.0 for value in values.values):
-                raise InvalidInput(f"means.values holds {shown(values.values)}; every mean must lie in [0, 1].")
+                raise InvalidInput(f"means.values holds {short_repr(values.values)}; every mean must lie in [0, 1].")
 
 
 @dataclass(frozen=True)
@@ -376,7 +376,9 @@ def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
     if isinstance(name_or_path, str) and name_or_path in shipped_designs():
         return parse_design(design_text(name_or_path), f"the design {name_or_path!r}")
     if not isinstance(name_or_path, (str, os.PathLike)) or "\0" in str(name_or_path):
-        raise InvalidInput(f"The design is {shown(name_or_path)}; the name of a shipped design or a path is needed.")
+        raise InvalidInput(
+            f"The design is {short_repr(name_or_path)}; the name of a shipped design or a path is needed."
+        )
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
         raise UnknownName("study design or file", str(name_or_path), shipped_designs())

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.base.checks import MOST, Check, real, shown, whole
+from cobandit.base.checks import MOST, Check, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import fingerprint, optional
 from cobandit.engine.partner import Partner
@@ -142,8 +142,9 @@ class Episode:
             if made != stored:
                 name = next(s.name for s in fields(Round) if getattr(made, s.name) != getattr(stored, s.name))
                 raise BrokenLog(
-                    f"Round {stored.t} of episode {plan.index} is stored with {name} = {shown(getattr(stored, name))}; "
-                    f"played again it has {shown(getattr(made, name))}. Verify the study to see every difference."
+                    f"Round {stored.t} of episode {plan.index} is stored "
+                    f"with {name} = {short_repr(getattr(stored, name))}; "
+                    f"played again it has {short_repr(getattr(made, name))}. Verify the study to see every difference."
                 )
         return episode
 

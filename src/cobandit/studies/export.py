@@ -24,7 +24,7 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import one_of, shown
+from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import whole_file
@@ -99,14 +99,14 @@ class Column:
         if fits and self.type == "integer":
             fits = bool(np.all((given == np.rint(given)) | np.isnan(given)))
         if not fits and len(values):
-            raise InvalidInput(f"The column {self.name!r} would hold {shown(values)}; {self.type}s are needed.")
+            raise InvalidInput(f"The column {self.name!r} would hold {short_repr(values)}; {self.type}s are needed.")
         return given.astype(self.dtype)
 
 
 def clean(text: Any) -> str | None:
     """The text as every file can hold it: halves of surrogate pairs become question marks; empty is missing."""
     if not isinstance(text, str):
-        raise InvalidInput(f"Where a text belongs, {shown(text)} is stored.")
+        raise InvalidInput(f"Where a text belongs, {short_repr(text)} is stored.")
     return text.encode("utf-8", "replace").decode("utf-8") or None
 
 
@@ -239,15 +239,16 @@ def _wide_columns(
             )
     # A design may give a question the name of another column, so names are made different; first come, first served.
     taken = {column.name for column in (*first, *last)}
-    checks, outcomes = _told_apart(checks, taken), _told_apart(outcomes, taken)
+    checks, outcomes = unique_names(checks, taken), unique_names(outcomes, taken)
     asked = [_question_column(question) for question in design.demographics]
     asked = [
         replace(column, name=f"demographics_{column.name}") if column.name in taken else column for column in asked
     ]
-    return (*first, *_told_apart(asked, taken), *checks, *outcomes, *last)
+    return (*first, *unique_names(asked, taken), *checks, *outcomes, *last)
 
 
-def _told_apart(columns: Iterable[Column], taken: set[str]) -> list[Column]:
+def unique_names(columns: Iterable[Column], taken: set[str]) -> list[Column]:
+    """The columns under names that no other column has."""
     made = []
     for column in columns:
         name, number = column.name, 1
@@ -424,7 +425,7 @@ def _told(person: ParticipantData, question: Question, value: Any) -> Any:
         return value
     if type(value) is not int or not 0 <= value < len(question.choices):
         raise InvalidInput(
-            f"{person.id} is stored with {question.id} = {shown(value)}; "
+            f"{person.id} is stored with {question.id} = {short_repr(value)}; "
             f"the place of a choice from 0 to {len(question.choices) - 1} is needed."
         )
     return question.choices[value]
@@ -519,7 +520,7 @@ def write_export(
 def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
     """The folder, if it may be written to: new, empty, or an export of the same study."""
     if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
-        raise InvalidInput(f"The folder is {shown(folder)}; a path is needed.")
+        raise InvalidInput(f"The folder is {short_repr(folder)}; a path is needed.")
     root = Path(folder)
     if not root.exists():
         return root
@@ -546,7 +547,9 @@ def _about(data: StudyData, format: str, practice: bool, recruiting: bool) -> di
     try:
         json.dumps(dict(data.about), allow_nan=False)
     except (TypeError, ValueError) as error:
-        raise InvalidInput(f"about is {shown(data.about)}; only what JSON knows can be exported: {error}.") from error
+        raise InvalidInput(
+            f"about is {short_repr(data.about)}; only what JSON knows can be exported: {error}."
+        ) from error
     return {
         "layout": LAYOUT,
         "complete": True,
@@ -660,7 +663,7 @@ def read_export(
     error in a CSV file, say); ``changed_files`` of what is told about the export then names it.
     """
     if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
-        raise InvalidInput(f"The folder is {shown(folder)}; a path is needed.")
+        raise InvalidInput(f"The folder is {short_repr(folder)}; a path is needed.")
     root = Path(folder)
     about = _read_about(root)
     try:
@@ -710,7 +713,7 @@ def _read_about(root: Path) -> dict[str, Any]:
         raise InvalidInput(f"{str(path)!r} does not belong to an export of a study.")
     if about["layout"] != LAYOUT:
         raise InvalidInput(
-            f"{str(path)!r} has layout {shown(about['layout'])}; this version of cobandit reads layout {LAYOUT}."
+            f"{str(path)!r} has layout {short_repr(about['layout'])}; this version of cobandit reads layout {LAYOUT}."
         )
     if about.get("complete") is not True:
         raise InvalidInput(f"The export in {str(root)!r} was cut off before it was whole. Export again.")
@@ -779,7 +782,7 @@ class _Memory(dict[str, Any]):
             if cell in ("true", "false"):
                 return cell == "true"
         kind = _TYPES.get(column.type, {"integer": "a whole number"}.get(column.type, "a number"))
-        raise InvalidInput(f"{str(self.path)!r} holds {shown(cell)} in column {column.name!r}; {kind} is needed.")
+        raise InvalidInput(f"{str(self.path)!r} holds {short_repr(cell)} in column {column.name!r}; {kind} is needed.")
 
     def _text(self, cell: str) -> str | None:
         if self.column.guarded and cell.startswith("'") and _FORMULA.match(cell):

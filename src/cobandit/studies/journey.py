@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any
 
-from cobandit.base.checks import shown, whole
+from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.plan import ParticipantPlan
@@ -122,7 +122,9 @@ def check_answers(design: StudyDesign, step: Step, answers: Any) -> dict[str, An
     if step.kind in ("episode", "thanks"):
         raise InvalidInput(f"The step {step.id!r} takes no answers; consent, questions, rests and surveys do.")
     if not isinstance(answers, Mapping):
-        raise InvalidInput(f"The answers to {step.id!r} are {shown(answers)}; a table of ids and answers is needed.")
+        raise InvalidInput(
+            f"The answers to {step.id!r} are {short_repr(answers)}; a table of ids and answers is needed."
+        )
     if step.kind == "consent":
         return _checked_consent(design, answers)
     if step.kind == "demographics":
@@ -152,10 +154,12 @@ def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[st
             raise UnknownName("part of the consent called", id, ("version",))
     given, needed = answers.get("version"), design.consent.version
     if not isinstance(given, str):
-        raise InvalidInput(f"The version of the consent is {shown(given)}; {needed!r} is needed.")
+        raise InvalidInput(f"The version of the consent is {short_repr(given)}; {needed!r} is needed.")
     if given != needed:
         raise InvalidInput(
-            f"The consent is for version {shown(given)} of the text, which has changed: it is version {needed!r} now. "
+            f"The consent is for version {short_repr(given)} of the text, "
+            f""
+            f"which has changed: it is version {needed!r} now. "
             f"Reload the page and read it again."
         )
     return {"version": needed}
@@ -165,7 +169,9 @@ def _check_ids(step: Step, answers: Mapping[str, Any], known: Collection[str], o
     for id in answers:
         if id not in known:
             if not known:
-                raise InvalidInput(f"The answers to {step.id!r} hold {shown(id)}; there is nothing to answer here.")
+                raise InvalidInput(
+                    f"The answers to {step.id!r} hold {short_repr(id)}; there is nothing to answer here."
+                )
             raise UnknownName(f"question of {step.id!r} called", id, known)
     missing = [id for id in known if id not in optional and answers.get(id) is None]
     if missing:
@@ -185,7 +191,7 @@ def _checked_question(question: Question, value: Any) -> Any:
 
 def _checked_text(name: str, value: Any, *, required: bool) -> str | None:
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} is {shown(value)}; a text is needed.")
+        raise InvalidInput(f"{name} is {short_repr(value)}; a text is needed.")
     if len(value) > LONGEST_ANSWER:
         raise InvalidInput(f"{name} has {len(value):,} characters; at most {LONGEST_ANSWER:,} are needed.")
     for letter in value:

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import StudyData
 from cobandit.studies.episode import Episode, Round
@@ -32,8 +32,8 @@ class Difference:
 
     def __str__(self) -> str:
         return (
-            f"episode {self.episode}, round {self.t}: {self.field} is stored as {shown(self.stored)}, "
-            f"recomputed {shown(self.recomputed)}"
+            f"episode {self.episode}, round {self.t}: {self.field} is stored as {short_repr(self.stored)}, "
+            f"recomputed {short_repr(self.recomputed)}"
         )
 
 
@@ -86,7 +86,9 @@ def verify_participant(
     found: list[Difference] = []
     for index in logs:
         if not 0 <= index < len(plan):
-            raise InvalidInput(f"logs holds episode {shown(index)}; the participant has episodes 0 to {len(plan) - 1}.")
+            raise InvalidInput(
+                f"logs holds episode {short_repr(index)}; the participant has episodes 0 to {len(plan) - 1}."
+            )
     for episode in plan.episodes:
         if finished or episode.index in logs:
             found += verify_episode(episode, logs.get(episode.index, ()), finished=finished)

@@ -35,7 +35,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.team import Team
-from cobandit.base.checks import shown, whole
+from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import AgentError, CobanditError, InvalidInput
 from cobandit.base.streams import Streams, checked_seed, generator
 from cobandit.engine import Environment, simulate
@@ -203,7 +203,7 @@ class _Play:
         if self.seat.joint:
             if not isinstance(chosen, tuple) or len(chosen) != len(sizes):
                 raise AgentError(
-                    f"{self.name} chose {shown(chosen)} in round {t} {self.seat}; "
+                    f"{self.name} chose {short_repr(chosen)} in round {t} {self.seat}; "
                     f"a tuple of {len(sizes)} arms, one for each agent, is needed."
                 )
             action = chosen
@@ -212,7 +212,7 @@ class _Play:
         for arm, size in zip(action, sizes, strict=True):
             if not _legal(arm, size):
                 raise AgentError(
-                    f"{self.name} chose {shown(arm)} in round {t} {self.seat}; "
+                    f"{self.name} chose {short_repr(arm)} in round {t} {self.seat}; "
                     f"a whole number from 0 to {size - 1} is needed."
                 )
         return tuple(int(arm) for arm in action)
@@ -222,7 +222,7 @@ class _Play:
         for other, arm in foreseen.items():
             if not _legal(other, len(sizes)) or other == self.seat.place or not _legal(arm, sizes[other]):
                 raise AgentError(
-                    f"{self.name} foresaw arm {shown(arm)} of agent {shown(other)} in round {t} {self.seat}; "
+                    f"{self.name} foresaw arm {short_repr(arm)} of agent {short_repr(other)} in round {t} {self.seat}; "
                     f"its predictions must map other agents to arms they have."
                 )
 
@@ -249,12 +249,12 @@ def _legal(arm: Any, size: int) -> bool:
 def _checked(player: Any, problems: Iterable[Problem] | None) -> list[Problem]:
     if not isinstance(player, (Agent, Controller)):
         hint = f" Call it: {player.__name__}()." if isinstance(player, type) else ""
-        raise InvalidInput(f"agent is {shown(player)}; an Agent or a Controller is needed.{hint}")
+        raise InvalidInput(f"agent is {short_repr(player)}; an Agent or a Controller is needed.{hint}")
     if problems is None:
         return contract_problems()
     chosen = list(problems)
     if not chosen or not all(isinstance(problem, Problem) for problem in chosen):
-        raise InvalidInput(f"problems is {shown(chosen)}; a list of at least one Problem is needed.")
+        raise InvalidInput(f"problems is {short_repr(chosen)}; a list of at least one Problem is needed.")
     return chosen
 
 
@@ -316,7 +316,7 @@ def _rounds_move_on(player: Player, problems: Sequence[Problem], horizon: int, s
             play.advance(1)
             if play.player.round != t + 1:
                 raise AgentError(
-                    f"{player} is at round {shown(play.player.round)} after observe in round {t} {bench.seat}; "
+                    f"{player} is at round {short_repr(play.player.round)} after observe in round {t} {bench.seat}; "
                     f"its round must be the one that Agent counts."
                 )
 
@@ -400,7 +400,8 @@ def _briefing_untouched(player: Player, problems: Sequence[Problem], horizon: in
             now = getattr(play.briefing, name)
             if not (np.array_equal(now, told) if isinstance(told, np.ndarray) else now == told):
                 raise AgentError(
-                    f"{player} changed {name} of its briefing from {shown(told)} to {shown(now)} {bench.seat}; "
+                    f"{player} changed {name} of its briefing from {short_repr(told)} to {short_repr(now)} "
+                    f"{bench.seat}; "
                     f"it must copy what it wants to change."
                 )
 

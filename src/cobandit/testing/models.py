@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import real, shown, whole
+from cobandit.base.checks import real, short_repr, whole
 from cobandit.base.errors import InvalidInput, ModelError
 from cobandit.base.streams import checked_seed, generator
 from cobandit.problem import Means, Observation, Reward, accept
@@ -262,7 +262,7 @@ def _means_within(low: float, high: float) -> list[float]:
 def _numbers(name: str, values: Sequence[float]) -> list[float]:
     numbers = [float(real(-math.inf)(f"{name}[{i}]", value)) for i, value in enumerate(values)]
     if not numbers:
-        raise InvalidInput(f"{name} is {shown(values)}; at least one number is needed.")
+        raise InvalidInput(f"{name} is {short_repr(values)}; at least one number is needed.")
     return numbers
 
 

@@ -36,7 +36,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import shown, whole
+from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.problem import Bernoulli, FixedMeans, Missed, Problem
 
@@ -130,7 +130,7 @@ def bound_curve(problem: Problem, horizons: Iterable[int]) -> dict[str, list[flo
     T is at any earlier round below ``bound(problem, T)``, not below the curve's value there.
     """
     if isinstance(horizons, (str, bytes)) or not isinstance(horizons, Iterable):
-        raise InvalidInput(f"horizons is {shown(horizons)}; a list of whole numbers is needed.")
+        raise InvalidInput(f"horizons is {short_repr(horizons)}; a list of whole numbers is needed.")
     points = [bound(problem, _check_horizon(f"horizons[{i}]", t)) for i, t in enumerate(horizons)]
     kinds = ("horizon", "printed", "proved", "counted", "unknown", "linear", "safe")
     return {kind: [getattr(point, kind) for point in points] for kind in kinds}
@@ -307,7 +307,7 @@ def _leaders(problem: Problem) -> tuple[int, ...]:
 
 def _check_problem(problem: Any) -> None:
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
     if problem.agents != 2:
         raise InvalidInput(f"problem has {problem.agents} agents; Theorem 1 is about 2, a leader and a follower.")
     if problem.custom_models:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import real, shown
+from cobandit.base.checks import real, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.problem import Noisy, Problem
 
@@ -46,14 +46,16 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
     must be one in which everybody sees everything, as Fact 1 supposes.
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
     if problem.custom_models:
         raise InvalidInput(f"problem has a model of its own, {problem.custom_models[0]}; Fact 1 is about shipped ones.")
     full = 0.0 if isinstance(problem.observation, Noisy) else 1.0
     if any(level != full for level in problem.observation.levels):
         name = "noise" if isinstance(problem.observation, Noisy) else "observability"
         raise InvalidInput(
-            f"{name} is {shown(problem.observation.levels)}; Fact 1 is about full sight, so {full:g} for every agent."
+            f"{name} is {short_repr(problem.observation.levels)}; "
+            f""
+            f"Fact 1 is about full sight, so {full:g} for every agent."
         )
     table = _rewards(rewards)
     if table.shape[1] != problem.cells:
@@ -76,6 +78,8 @@ def _rewards(rewards: Any) -> NDArray[np.float64]:
         table = np.empty(0)
     if table.ndim < 2 or table.size == 0 or not np.isfinite(table).all():
         raise InvalidInput(
-            f"rewards is {shown(rewards)}; an array of finite numbers is needed, first the round, then the team action."
+            f"rewards is {short_repr(rewards)}; "
+            f""
+            f"an array of finite numbers is needed, first the round, then the team action."
         )
     return table.reshape(len(table), -1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.problem import Bernoulli, FixedMeans, Missed, Problem
 
@@ -21,7 +21,7 @@ def lai_robbins(problem: Problem) -> float:
     anything while there is something to lose, C is infinite.
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {shown(problem)}; a Problem is needed.")
+        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
     if problem.custom_models:
         raise InvalidInput(
             f"problem has a model of its own, {problem.custom_models[0]}; the lower bound is about shipped ones."

@@ -23,7 +23,7 @@ from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes import admin, home, participant
-from cobandit.web.security import App, BodyTooLarge, Message, Receive, Scope, Sealed, Send
+from cobandit.web.security import App, BodyTooLarge, Message, Receive, Scope, SecurityMiddleware, Send
 from cobandit.web.service import Participants
 from cobandit.web.storage import store
 from cobandit.web.storage.database import Database, plain
@@ -74,7 +74,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.add_exception_handler(CobanditError, _broken)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
-    app.add_middleware(Sealed, broken=_broken)
+    app.add_middleware(SecurityMiddleware, broken=_broken)
     return app
 
 

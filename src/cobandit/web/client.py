@@ -10,7 +10,7 @@ from typing import Any, Self
 
 import httpx
 
-from cobandit.base.checks import shown
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import CobanditError, InvalidInput, UnknownName
 from cobandit.base.files import whole_file
 
@@ -27,7 +27,7 @@ class Researcher:
 
     def __init__(self, url: str, password: str | None) -> None:
         if not url.startswith(("http://", "https://")):
-            raise InvalidInput(f"The server is {shown(url)}; an address such as http://127.0.0.1:8000 is needed.")
+            raise InvalidInput(f"The server is {short_repr(url)}; an address such as http://127.0.0.1:8000 is needed.")
         if password is None:
             raise InvalidInput(
                 "The server asks for the researcher's password: --password, --password-file or COBANDIT_PASSWORD."

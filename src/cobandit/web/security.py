@@ -109,7 +109,7 @@ HEADERS = [
 ]
 
 
-class Sealed:
+class SecurityMiddleware:
     """Every answer gets the headers; a body that is too large is refused before it is read.
 
     An error that nobody has foreseen is answered by ``broken`` here: further out, the answer would not be sealed.

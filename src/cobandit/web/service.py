@@ -266,7 +266,7 @@ class Participants:
             wrong = await self._answer(person, step_id, answers, ms, language)
             return {"accepted": not wrong, "wrong": wrong, "state": await self._state(person, language)}
 
-        return await self._insist(token, language, once)
+        return await self._retry_stale(token, language, once)
 
     async def _answer(
         self, person: Person, step_id: str, answers: Any, ms: int | None, language: str | None
@@ -305,7 +305,7 @@ class Participants:
         await self._refresh(person)
         return wrong
 
-    async def _insist(
+    async def _retry_stale(
         self, token: str, language: str | None, once: Callable[[Person], Awaitable[dict[str, Any]]]
     ) -> dict[str, Any]:
         """Do something for a person as stored: again, where another process has written meanwhile."""
@@ -328,7 +328,7 @@ class Participants:
 
     async def play(self, token: str, number: int, moves: Sequence[Move], language: str | None = None) -> dict[str, Any]:
         """Play rounds of an episode, all or none; those stored under the same keys are answered from the store."""
-        return await self._insist(token, language, lambda person: self._play(person, number, moves))
+        return await self._retry_stale(token, language, lambda person: self._play(person, number, moves))
 
     async def _play(self, person: Person, number: int, moves: Sequence[Move]) -> dict[str, Any]:
         step = person.step

@@ -117,5 +117,5 @@ def _print_numbers(one: Rehearsal) -> None:
         places = output.decimals_for([row.mean])
         off = "" if row.off is None else output.number(row.off, 1)
         ours = output.plus_minus(row.mean, row.sd, places)
-        rows.add_row(row.published.text, row.published.shown(), ours, output.number(row.difference, places), off)
+        rows.add_row(row.published.text, row.published.short_repr(), ours, output.number(row.difference, places), off)
     output.console().print(rows)
