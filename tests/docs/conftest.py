@@ -19,6 +19,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
+AT_THE_ROOT = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md")
+
 FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
 NOTE = re.compile(r"<!-- ([^\n]*) -->\s*\Z")
 NOT_RUN = "not run:"  # and then the reason
@@ -122,7 +124,7 @@ class Page:
 
 def _pages() -> list[Page]:
     documents = [path for path in (ROOT / "docs").rglob("*.md") if "decisions" not in path.parts]
-    return [Page(path) for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(documents)]]
+    return [Page(path) for path in [*(ROOT / name for name in AT_THE_ROOT), *sorted(documents)]]
 
 
 PAGES = _pages()
