@@ -17,11 +17,12 @@ test: $(READY) browser database lint  ## every check and every test
 quick: $(READY)  ## the tests without those marked slow
 	$(BIN)/pytest -m "not slow"
 
-lint: $(READY)  ## style, types and the directions of imports
+lint: $(READY)  ## style, types, sizes and the directions of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python tools/sizes.py
 
 bench: $(READY)  ## speed and memory beside the version before, measured in one run
 	$(BIN)/python -m benchmarks

@@ -1,0 +1,176 @@
+"""Nothing grows out of sight: limits to modules and functions, and what is beyond them today.
+
+`make lint` runs it. ALLOWED is what is left to mend: an entry stands as long as it is needed and no longer, and what it
+names may shrink, not grow. A function is named without its module, so that it can be moved freely.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("benchmarks", "src", "tests", "tools")
+
+LIMITS = {"module lines": 500, "function lines": 80, "arguments": 8, "complexity": 12, "statements": 50}
+RULES = {"PLR0913": "arguments", "C901": "complexity", "PLR0915": "statements"}
+"""The rules of ruff that measure some of it."""
+
+ALLOWED: dict[str, dict[str, int]] = {
+    "module lines": {
+        "src/cobandit/analysis/calibration.py": 561,
+        "src/cobandit/analysis/findings.py": 584,
+        "src/cobandit/analysis/measures.py": 536,
+        "src/cobandit/analysis/power.py": 653,
+        "src/cobandit/analysis/words.py": 597,
+        "src/cobandit/report/study.py": 665,
+        "src/cobandit/report/study_figures.py": 1070,
+        "src/cobandit/studies/export.py": 807,
+        "src/cobandit/web/admin.py": 750,
+        "src/cobandit/web/bots.py": 505,
+        "src/cobandit/web/service.py": 522,
+        "tests/browser/test_participant.py": 699,
+        "tests/engine/test_partner.py": 857,
+        "tests/regression/cases.py": 640,
+        "tests/studies/test_export.py": 573,
+        "tests/web/test_admin.py": 782,
+        "tests/web/test_participants.py": 682,
+    },
+    "function lines": {
+        "compare": 116,
+        "mixed_model": 104,
+        "play": 92,
+        "play_lanes": 114,
+        "play_participants": 102,
+        "simulate": 102,
+        "upgrade": 144,
+        "welch_t": 82,
+    },
+    "arguments": {
+        "Partner.__init__": 11,
+        "_Bot.__init__": 11,
+        "_arguments": 9,
+        "_panels": 9,
+        "choose_foreseen": 9,
+        "compare": 25,
+        "draw_rewards": 9,
+        "export": 10,
+        "foresee_remembered": 9,
+        "learn": 11,
+        "play": 16,
+        "play_joint": 9,
+        "play_lanes": 13,
+        "play_participants": 20,
+        "play_study_async": 12,
+        "power": 9,
+        "power_analysis": 9,
+        "problem_of": 10,
+        "reproduce": 12,
+        "run_regrets": 9,
+        "serve": 11,
+        "simulate": 25,
+    },
+    "complexity": {
+        "Writer._object": 13,
+        "_excluded": 17,
+        "mixed_model": 13,
+        "play_lanes": 19,
+        "play_participants": 23,
+        "simulate": 13,
+    },
+    "statements": {
+        "play_lanes": 57,
+        "play_participants": 58,
+    },
+}
+
+
+class Size(NamedTuple):
+    """How large one thing is, in one respect."""
+
+    kind: str
+    name: str
+    size: int
+    place: str
+
+
+def functions(node: ast.AST, owner: str = "") -> Iterator[tuple[str, int, int]]:
+    """Every function: its name, after that of its class, its first line without decorators, and its last one."""
+    for child in ast.iter_child_nodes(node):
+        inside = owner
+        if isinstance(child, ast.ClassDef):
+            inside = f"{child.name}."
+        elif isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = ""
+            yield owner + child.name, child.lineno, child.end_lineno or child.lineno
+        yield from functions(child, inside)
+
+
+def lengths(path: Path, root: Path = ROOT) -> Iterator[Size]:
+    """The lines of a module and of each of its functions."""
+    place, text = path.relative_to(root).as_posix(), path.read_text(encoding="utf-8")
+    yield Size("module lines", place, len(text.splitlines()), place)
+    for name, first, last in functions(ast.parse(text)):
+        yield Size("function lines", name, last - first + 1, f"{place}:{first}")
+
+
+def measured_by_ruff(folders: Iterable[Path], root: Path = ROOT) -> Iterator[Size]:
+    """What ruff finds beyond the limits."""
+    limits = [
+        f"lint.pylint.max-args={LIMITS['arguments']}",
+        f"lint.pylint.max-statements={LIMITS['statements']}",
+        f"lint.mccabe.max-complexity={LIMITS['complexity']}",
+    ]
+    ruff = [sys.executable, "-m", "ruff", "check", "--isolated", "--no-cache", "--exit-zero", "--output-format=json"]
+    options = ["--select", ",".join(RULES), *(word for limit in limits for word in ("--config", limit))]
+    done = subprocess.run([*ruff, *options, *folders], check=True, capture_output=True, text=True)
+    for finding in json.loads(done.stdout):
+        path, row = Path(finding["filename"]), finding["location"]["row"]
+        size = int(re.findall(r"\((\d+) > \d+\)", finding["message"])[-1])
+        names = {first: name for name, first, _ in functions(ast.parse(path.read_text(encoding="utf-8")))}
+        yield Size(RULES[finding["code"]], names[row], size, f"{path.relative_to(root).as_posix()}:{row}")
+
+
+def beyond(root: Path = ROOT) -> list[Size]:
+    """Everything in the tree that is beyond a limit."""
+    folders = [root / name for name in FOLDERS if (root / name).is_dir()]
+    modules = sorted(path for folder in folders for path in folder.rglob("*.py"))
+    sizes = [size for module in modules for size in lengths(module, root)]
+    return [one for one in [*sizes, *measured_by_ruff(folders, root)] if one.size > LIMITS[one.kind]]
+
+
+def complaints(found: Iterable[Size], allowed: dict[str, dict[str, int]]) -> list[str]:
+    """What is too large and not allowed, or larger than allowed, and what is allowed without need."""
+    needed, said = set(), []
+    for kind, name, size, place in found:
+        most = allowed.get(kind, {}).get(name)
+        needed.add((kind, name))
+        which = name if name == place else f"{place}: {name}"
+        if most is None:
+            said.append(f"{which}: {kind}: {size}, and {LIMITS[kind]} are the limit. Make it smaller.")
+        elif size > most:
+            said.append(f"{which}: {kind}: {size}, up from {most}; the limit is {LIMITS[kind]}. Make it smaller.")
+    said += [
+        f"{name}: {kind}: within the limit of {LIMITS[kind]} by now. Delete its entry in tools/sizes.py."
+        for kind, names in allowed.items()
+        for name in names
+        if (kind, name) not in needed
+    ]
+    return said
+
+
+def main() -> None:
+    """Print what is wrong, and fail if anything is."""
+    said = complaints(beyond(), ALLOWED)
+    print("\n".join(said) or f"Sizes are kept; {sum(map(len, ALLOWED.values()))} exceptions are left to mend.")
+    raise SystemExit(1 if said else 0)
+
+
+if __name__ == "__main__":
+    main()
