@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint bench faults floors setup browser database clean
+.PHONY: run test quick lint bench faults floors setup browser database scripts clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
@@ -17,7 +18,7 @@ test: $(READY) browser database lint  ## every check and every test
 quick: $(READY)  ## the tests without those marked slow
 	$(BIN)/pytest -m "not slow"
 
-lint: $(READY)  ## style, types, sizes and the directions of imports
+lint: $(READY) scripts  ## style, types, sizes and the directions of imports
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -43,6 +44,20 @@ browser:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	else echo "No chromium here, and no right to install it: the tests of pages will say so."; fi
 
+# The types of the pages' own scripts are checked by TypeScript, which runs on node.
+scripts:
+	@if command -v npm >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing node for the types of the scripts ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >/dev/null; fi
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(TYPES)/ready && $(TYPES)/.bin/tsc --project tools/types; \
+	elif [ "$$CI" = true ]; then echo "The types of the scripts were not checked: node and npm are needed." >&2; exit 1; \
+	else echo "No node here, and no right to install it: the types of the scripts were not checked."; fi
+
+$(TYPES)/ready: tools/types/package.json
+	npm install --prefix tools/types --no-package-lock --no-audit --no-fund --silent
+	touch $@
+
 # The tests of storage want a real PostgreSQL: Debian's where it may be installed, else the one among the test packages.
 database:
 	@if [ -n "$$COBANDIT_TEST_POSTGRESQL" ] || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then :; \
@@ -59,4 +74,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-floors out .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-floors out $(TYPES) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -1,9 +1,12 @@
 /* The buttons that copy a text of the report of a study. */
 "use strict";
 (() => {
-  for (const button of document.querySelectorAll("button[data-copy]")) {
-    const place = document.getElementById(button.dataset.copy);
+  /** @type {NodeListOf<HTMLElement>} */
+  const buttons = document.querySelectorAll("button[data-copy]");
+  for (const button of buttons) {
+    const place = document.getElementById(button.dataset.copy ?? "");
     const said = button.nextElementSibling;
+    if (!place || !said) continue;
     button.hidden = false;
     button.addEventListener("click", async () => {
       const text = [...place.querySelectorAll("p")].map((part) => part.textContent).join("\n\n");
@@ -11,7 +14,7 @@
         await navigator.clipboard.writeText(text);
         said.textContent = "Copied.";
       } catch {
-        getSelection().selectAllChildren(place);
+        getSelection()?.selectAllChildren(place);
         said.textContent = "Selected: copy it with Ctrl+C, or ⌘C.";
       }
     });

@@ -3,23 +3,35 @@
 import { el, number } from "./common.js";
 
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
+/** @param {string} name */
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+/** @param {number} place */
 const colour = (place) => css(`--c${place % 4}`);
+/** @type {(place: number, alpha: number) => string} */
 const pale = (place, alpha) => colour(place) + Math.round(alpha * 255).toString(16).padStart(2, "0");
 
 export class Chart {
+  /** @type {Curves} */
+  curves = { rounds: [], pending: 0, conditions: [] };
+  drawn = "";
+  /** @type {uPlot | null} */
+  plot = null;
+
+  /** @param {HTMLElement} figure */
   constructor(figure) {
     this.figure = figure;
-    this.place = figure.querySelector(".plot");
-    this.legend = figure.querySelector(".legend");
-    this.said = figure.querySelector("[aria-live]");
+    /** @type {(selector: string) => HTMLElement} */
+    const part = (selector) => /** @type {HTMLElement} */ (figure.querySelector(selector));
+    this.place = part(".plot");
+    this.legend = part(".legend");
+    this.said = part("[aria-live]");
     this.empty = el("p", { class: "empty soft" }, "No finished episode yet.");
-    this.plot = null;
     new ResizeObserver(() => this.fit()).observe(this.place);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.plot?.redraw(false));
     this.place.addEventListener("keydown", (event) => this.onKey(event));
   }
 
+  /** @param {Curves} curves */
   draw(curves) {
     this.curves = curves;
     const there = curves.conditions.some((one) => one.n > 0);
@@ -31,7 +43,7 @@ export class Chart {
     this.place.replaceChildren();
     if (there) this.plot = new uPlot(this.options(), this.data(), this.place);
     else this.place.append(this.empty);
-    this.place.dataset.drawn = curves.conditions.filter((one) => one.n > 0).length;
+    this.place.dataset.drawn = String(curves.conditions.filter((one) => one.n > 0).length);
     this.place.dataset.n = curves.conditions.map((one) => one.n).join(" ");
     this.tell(curves.rounds.length - 1);
   }
@@ -39,8 +51,10 @@ export class Chart {
   data() {
     const { rounds, conditions } = this.curves;
     const none = rounds.map(() => null);
+    /** @type {(number | null)[][]} */
     const data = [[0, ...rounds]];
     for (const one of conditions) {
+      /** @type {(number | null)[]} */
       const mean = one.n ? one.mean : none;
       const spread = one.se ?? mean.map(() => 0);
       data.push([0, ...mean.map((value, i) => (value === null ? null : value + spread[i]))]);
@@ -59,20 +73,23 @@ export class Chart {
       stroke: () => colour(i), width: 2, dash: DASHES[i % 4], points: { show: false },
     }));
     const bands = conditions.map((_, i) => ({ series: [2 * i + 1, 2 * i + 2], fill: () => pale(i, 0.15) }));
+    /** @type {(label: string, more: object) => object} */
     const axis = (label, more) => ({
       label, labelSize: 20, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
       stroke: () => css("--ink"), grid: { stroke: () => css("--rule"), width: 1 },
       ticks: { stroke: () => css("--rule"), size: 4 }, ...more,
     });
+    /** @type {(plot: uPlot, low: number | null, high: number | null) => [number, number]} */
+    const range = (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.06];
     return {
       ...this.size(),
       legend: { show: false },
       cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
-      scales: { x: { time: false }, y: { range: (_, low, high) => [Math.min(0, low ?? 0), (high || 1) * 1.06] } },
+      scales: { x: { time: false }, y: { range } },
       axes: [axis("round", { space: 50, size: 30 }), axis("cumulative task regret", { size: 48 })],
       series: [{}, ...edges, ...lines], bands,
       padding: [8, 24, 0, 0],
-      hooks: { setCursor: [(plot) => this.tell(plot.cursor.idx ? plot.cursor.idx - 1 : this.curves.rounds.length - 1)] },
+      hooks: { setCursor: [(/** @type {uPlot} */ plot) => this.tell((plot.cursor.idx || this.curves.rounds.length) - 1)] },
     };
   }
 
@@ -87,7 +104,8 @@ export class Chart {
     }
   }
 
-  /** The legend tells the values at a round: the last one, unless somebody points at another. */
+  /** The legend tells the values at a round: the last one, unless somebody points at another.
+   * @param {number} at */
   tell(at) {
     const { rounds, conditions, pending } = this.curves;
     const texts = conditions.map((one) => {
@@ -103,14 +121,17 @@ export class Chart {
     return `Round ${rounds[at]}. ${conditions.map((one, i) => `${one.name}: ${texts[i]}`).join("; ")}`;
   }
 
+  /** @param {KeyboardEvent} event */
   onKey(event) {
     if (!this.plot) return;
     const last = this.curves.rounds.length;
     const now = this.plot.cursor.idx ?? last;
-    const to = {
+    /** @type {Record<string, number>} */
+    const keys = {
       ArrowRight: Math.min(last, now + 1), ArrowLeft: Math.max(1, now - 1), Home: 1, End: last,
       PageUp: Math.min(last, now + 10), PageDown: Math.max(1, now - 10),
-    }[event.key];
+    };
+    const to = keys[event.key];
     if (to === undefined) return;
     event.preventDefault();
     this.plot.setCursor({ left: this.plot.valToPos(this.plot.data[0][to], "x"), top: 20 });

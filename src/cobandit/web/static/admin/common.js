@@ -1,6 +1,12 @@
 // What all pages of the researcher use: elements, the server, words for times, dialogs, copying.
 
-/** An element in one line. Texts are always text, never markup. */
+/**
+ * An element in one line. Texts are always text, never markup.
+ * @template {keyof HTMLElementTagNameMap} T
+ * @param {T} tag
+ * @param {Attributes | null} [attributes]
+ * @param {...Child} children
+ */
 export function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes ?? {})) {
@@ -8,29 +14,50 @@ export function el(tag, attributes, ...children) {
     if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
     else node.setAttribute(name, value === true ? "" : String(value));
   }
-  node.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  const all = /** @type {any[]} */ (children).flat(Infinity);
+  node.append(...all.filter((child) => child !== null && child !== undefined && child !== false));
   return node;
 }
 
+/**
+ * An element of the page. The templates hold it, and say what kind it is.
+ * @param {string} id
+ * @returns {any}
+ */
 export const find = (id) => document.getElementById(id);
 
-/** Change a text only where it differs: what people select or hear is not disturbed. */
+/**
+ * Change a text only where it differs: what people select or hear is not disturbed.
+ * @param {Node} node
+ * @param {string} text
+ */
 export function say(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 // The server
 
-const token = document.querySelector('meta[name="form-token"]')?.content ?? "";
+const token = document.querySelector('meta[name="form-token"]')?.getAttribute("content") ?? "";
 
 export class Trouble extends Error {
+  /**
+   * @param {number} status
+   * @param {{ message?: string } | null} [body]
+   */
   constructor(status, body) {
     super(body?.message ?? (status ? `The server answered with ${status}.` : "The server cannot be reached."));
     this.status = status;
   }
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @param {number} [timeout]
+ */
 async function ask(method, path, body, timeout) {
+  /** @type {Record<string, string>} */
   const headers = method === "GET" ? {} : { "X-Form-Token": token };
   if (body !== undefined) headers["Content-Type"] = "application/json";
   let answer;
@@ -50,19 +77,30 @@ async function ask(method, path, body, timeout) {
   throw new Trouble(answer.status, await answer.json().catch(() => null));
 }
 
+/** @type {(path: string) => Promise<any>} */
 export const get = async (path) => (await ask("GET", path, undefined, 30_000)).json();
+/** @param {string} path */
 export const download = (path) => ask("GET", path);
+/** @type {(path: string, body?: object) => Promise<any>} */
 export const post = async (path, body) => (await ask("POST", path, body ?? {}, 30_000)).json();
+/** @type {(path: string) => Promise<any>} */
 export const remove = async (path) => (await ask("DELETE", path, undefined, 60_000)).json();
+
+/** What went wrong, in words.
+ * @param {unknown} error */
+export const reason = (error) => (error instanceof Error ? error.message : String(error));
 
 // Words
 
+/** @type {(value: number | null | undefined, digits?: number) => string} */
 export const number = (value, digits = 0) =>
   value === null || value === undefined || !Number.isFinite(value) ? "–" :
     value.toLocaleString("en-GB", { minimumFractionDigits: digits, maximumFractionDigits: digits });
 
+/** @type {(count: number, one: string, many?: string) => string} */
 export const plural = (count, one, many = `${one}s`) => `${number(count)} ${count === 1 ? one : many}`;
 
+/** @param {number | null} seconds */
 export function span(seconds) {
   if (seconds === null) return "–";
   if (seconds < 5) return "now";
@@ -72,19 +110,24 @@ export function span(seconds) {
   return `${Math.floor(seconds / 86_400)} days`;
 }
 
+/** @param {number | null} seconds */
 export const ago = (seconds) => (seconds === null ? "–" : seconds < 5 ? "now" : `${span(seconds)} ago`);
 
 const whole = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "medium" });
 const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+/** @param {number | null | undefined} ms */
 export const moment = (ms) => (ms === null || ms === undefined ? "–" : whole.format(ms));
+/** @param {number | null | undefined} ms */
 export const shortMoment = (ms) => (ms === null || ms === undefined ? "–" : short.format(ms));
 
+/** @type {Record<string, string>} */
 const STEPS = {
   consent: "Consent", demographics: "Questions about the person", instructions: "Instructions", quiz: "Quiz",
   thanks: "Done",
 };
 
-/** Where somebody is, in words. */
+/** Where somebody is, in words.
+ * @param {Whereabouts} somebody */
 export function place({ step, episode, status }) {
   if (status === "invited") return "Has not begun";
   if (episode) {
@@ -96,6 +139,7 @@ export function place({ step, episode, status }) {
   return STEPS[step.kind] ?? step.id;
 }
 
+/** @type {(id: string, kind: string) => string} */
 export const stepName = (id, kind) =>
   kind === "survey" ? `Survey ${id.split("-")[1]}` : kind === "rest" ? `Rest ${id.split("-")[1]}` :
     STEPS[kind] ?? id;
@@ -104,6 +148,7 @@ export const stepName = (id, kind) =>
 
 let fading = 0;
 
+/** @param {string} text */
 export function toast(text) {
   const node = find("toast");
   if (!node) return;
@@ -116,6 +161,7 @@ export function toast(text) {
   fading = setTimeout(() => node.classList.remove("shown"), 4000);
 }
 
+/** @param {string} text */
 export async function copy(text, what = "Copied") {
   try {
     await navigator.clipboard.writeText(text);
@@ -129,25 +175,32 @@ export async function copy(text, what = "Copied") {
     box.select();
     const done = document.execCommand("copy");
     box.remove();
-    before?.focus();
+    if (before instanceof HTMLElement) before.focus();
     if (!done) return toast("The browser does not allow copying; select the text and copy it by hand.");
   }
   toast(what);
 }
 
-/** Show what went wrong in the form itself, or take it away. */
+/**
+ * Show what went wrong in the form itself, or take it away.
+ * @param {HTMLElement} form
+ * @param {unknown} error
+ */
 export function problem(form, error) {
-  const node = form.querySelector('[role="alert"]');
-  node.textContent = error ? error.message : "";
+  const node = /** @type {HTMLElement} */ (form.querySelector('[role="alert"]'));
+  node.textContent = error ? reason(error) : "";
   node.hidden = !error;
 }
 
-for (const button of document.querySelectorAll("[data-dialog]")) {
-  button.addEventListener("click", () => find(button.dataset.dialog).showModal());
+/** @type {(selector: string) => NodeListOf<HTMLElement>} */
+const every = (selector) => document.querySelectorAll(selector);
+
+for (const button of every("[data-dialog]")) {
+  button.addEventListener("click", () => find(button.dataset.dialog ?? "").showModal());
 }
-for (const button of document.querySelectorAll("dialog [data-close]")) {
-  button.addEventListener("click", () => button.closest("dialog").close());
+for (const button of every("dialog [data-close]")) {
+  button.addEventListener("click", () => button.closest("dialog")?.close());
 }
-for (const button of document.querySelectorAll("[data-copy]")) {
-  button.addEventListener("click", () => copy(find(button.dataset.copy).textContent, "Link copied"));
+for (const button of every("[data-copy]")) {
+  button.addEventListener("click", () => copy(find(button.dataset.copy ?? "").textContent, "Link copied"));
 }

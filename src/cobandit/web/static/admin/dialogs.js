@@ -1,15 +1,20 @@
 // Opening and closing a study, personal links, export.
 
-import { copy, download, el, find, get, plural, post, problem, say, toast } from "./common.js";
+import { copy, download, el, find, get, plural, post, problem, reason, say, toast } from "./common.js";
 
-export const study = document.querySelector("main").dataset.study;
+const main = /** @type {HTMLElement} */ (document.querySelector("main"));
+export const study = main.dataset.study;
 const base = `/api/admin/studies/${study}`;
 const changed = () => document.dispatchEvent(new Event("changed"));
 
 // Open or closed
 
-let open = document.querySelector("main").dataset.open === "true";
+let open = main.dataset.open === "true";
 
+/**
+ * @param {boolean} now
+ * @param {StatusCounts} counts
+ */
 export function watchStanding(now, counts) {
   open = now;
   const badge = find("standing");
@@ -20,12 +25,13 @@ export function watchStanding(now, counts) {
   say(find("close-note"), busy ? `${plural(busy, "person is", "people are")} at it and may finish.` : "Nobody is at it now.");
 }
 
+/** @param {boolean} wanted */
 async function setOpen(wanted) {
   try {
     await post(`${base}/${wanted ? "open" : "close"}`);
     toast(wanted ? "The study is open." : "The study is closed.");
   } catch (error) {
-    toast(error.message);
+    toast(reason(error));
   }
   changed();
 }
@@ -41,6 +47,7 @@ find("close-confirm").addEventListener("click", async () => {
 
 // Personal links
 
+/** @type {PersonalLink[]} */
 let links = [];
 
 async function showLinks() {
@@ -59,23 +66,24 @@ async function showLinks() {
   find("links").hidden = links.length === 0;
 }
 
-document.querySelector('[data-dialog="links-dialog"]').addEventListener("click", () => {
+document.querySelector('[data-dialog="links-dialog"]')?.addEventListener("click", () => {
   showLinks().catch((error) => problem(find("links-form"), error));
 });
 const labels = find("links-labels");
-const lines = () => labels.value.split("\n").map((line) => line.trim()).filter(Boolean);
+/** @returns {string[]} */
+const lines = () => String(labels.value).split("\n").map((line) => line.trim()).filter(Boolean);
 labels.addEventListener("input", () => {
   const given = lines().length;
   if (given) find("links-count").value = given;
   find("links-count").readOnly = given > 0;
 });
-find("links-form").addEventListener("submit", async (event) => {
+find("links-form").addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
-  const form = event.currentTarget;
+  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
   const given = lines();
   problem(form, null);
   try {
-    const made = await post(`${base}/links`, given.length ? { labels: given } : { count: Number(form.count.value) });
+    const made = await post(`${base}/links`, given.length ? { labels: given } : { count: Number(find("links-count").value) });
     form.reset();
     find("links-count").readOnly = false;
     toast(`${plural(made.length, "link")} made.`);
@@ -91,15 +99,15 @@ find("links-copy").addEventListener("click", () => {
 
 // Export
 
-find("export-form").addEventListener("submit", async (event) => {
+find("export-form").addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
-  const form = event.currentTarget;
-  const button = form.querySelector('[type="submit"]');
+  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+  const button = /** @type {HTMLButtonElement} */ (form.querySelector('[type="submit"]'));
   problem(form, null);
   button.disabled = true;
   say(button, "Preparing …");
   try {
-    const answer = await download(`${form.action}?${new URLSearchParams(new FormData(form))}`);
+    const answer = await download(`${form.action}?${new URLSearchParams(/** @type {any} */ (new FormData(form)))}`);
     const name = /filename="([^"]+)"/.exec(answer.headers.get("Content-Disposition") ?? "")?.[1] ?? "export.zip";
     const address = URL.createObjectURL(await answer.blob());
     const link = el("a", { href: address, download: name });

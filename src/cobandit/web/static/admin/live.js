@@ -2,21 +2,26 @@
 // Rows are kept and changed in place, so that neither focus nor scroll is lost.
 
 import { Chart } from "./chart.js";
-import { ago, copy, el, find, get, moment, number, place, plural, say, shortMoment, toast } from "./common.js";
+import { ago, copy, el, find, get, moment, number, place, plural, reason, say, shortMoment, toast } from "./common.js";
 import { study, watchStanding } from "./dialogs.js";
 
+/** @type {Status[]} */
 const STATUSES = ["active", "idle", "dropped", "invited", "finished"];
 const LEAST_PAUSE = 1500; // between two looks, however fast the ticks come
 const POLL = 5000; // without ticks
 const CALM = 30_000; // with ticks: some things change by time alone
+/** @type {Record<string, string>} */
 const NOTES = {
   rehearsal: "Simulated participants, made by “cobandit study simulate”. They are never counted among the data.",
   demo: "People who tried the demo. They are never counted among the data.",
 };
 
+/** @type {{ kind: Kind, status: Status | null, sort: string, down: boolean, words: string }} */
 const view = { kind: "real", status: null, sort: "started_at", down: true, words: "" };
+/** @type {Map<string, ReturnType<typeof newRow>>} */
 const rows = new Map();
 const chart = new Chart(find("curves"));
+/** @type {Live | null} */
 let data = null;
 let behind = 0; // the server's clock minus this one
 let counted = "";
@@ -38,20 +43,21 @@ async function look() {
   clearTimeout(timer);
   const kind = view.kind;
   try {
+    /** @type {Live} */
     const found = await get(`/api/admin/studies/${study}/live?kind=${kind}`);
     latest = Date.now();
     if (kind === view.kind) {
       behind = found.now - Date.now();
       data = found;
-      show();
-      await lookAtCurves(kind);
+      show(found);
+      await lookAtCurves(kind, found);
     }
     failed = false;
     say(find("connection"), ticking ? "live" : "updated every few seconds");
     find("connection").classList.remove("off");
   } catch (error) {
     failed = true;
-    say(find("connection"), `${error.message} Trying again …`);
+    say(find("connection"), `${reason(error)} Trying again …`);
     find("connection").classList.add("off");
   } finally {
     asking = false;
@@ -75,11 +81,16 @@ function soon() {
   timer = setTimeout(look, Math.max(0, LEAST_PAUSE - (Date.now() - latest)));
 }
 
-/** Curves only change with a finished episode, or somebody deleted. */
-async function lookAtCurves(kind) {
-  const people = data.participants.length;
-  const mark = `${kind} ${people} ${data.conditions.map((one) => one.episodes).join(" ")}`;
+/**
+ * Curves only change with a finished episode, or somebody deleted.
+ * @param {Kind} kind
+ * @param {Live} found
+ */
+async function lookAtCurves(kind, found) {
+  const people = found.participants.length;
+  const mark = `${kind} ${people} ${found.conditions.map((one) => one.episodes).join(" ")}`;
   if (mark === counted) return;
+  /** @type {Curves} */
   const curves = await get(`/api/admin/studies/${study}/curves?kind=${kind}`);
   if (kind !== view.kind) return;
   counted = curves.pending ? "" : mark;
@@ -87,6 +98,7 @@ async function lookAtCurves(kind) {
   chart.draw(curves);
 }
 
+/** @type {EventSource | null} */
 let source = null;
 
 function listen() {
@@ -101,7 +113,7 @@ function listen() {
     // The stream ends now and then, and the browser comes back by itself. Where it cannot, the page asks by itself.
     const lost = !opened;
     opened = false;
-    if (source.readyState === EventSource.CLOSED) {
+    if (source?.readyState === EventSource.CLOSED) {
       hush();
       setTimeout(listen, 10_000);
       soon();
@@ -120,17 +132,18 @@ function hush() {
 
 // Showing
 
-function show() {
+/** @param {Live} data */
+function show(data) {
   watchStanding(data.study.open, data.counts.real);
   for (const button of find("kinds").children) {
-    const all = Object.values(data.counts[button.dataset.kind]).reduce((sum, one) => sum + one, 0);
+    const all = Object.values(data.counts[/** @type {Kind} */ (button.dataset.kind)]).reduce((sum, one) => sum + one, 0);
     say(button.querySelector(".count"), number(all));
     button.setAttribute("aria-pressed", button.dataset.kind === view.kind);
   }
   find("kind-note").hidden = view.kind === "real";
   say(find("kind-note"), NOTES[view.kind] ?? "");
-  showTiles();
-  showPeople();
+  showTiles(data);
+  showPeople(data);
   fill("conditions", data.conditions.map((one) => [
     one.name, number(one.begun), number(one.finished), number(one.episodes), number(one.rounds),
   ]));
@@ -139,7 +152,8 @@ function show() {
   ]));
 }
 
-function showTiles() {
+/** @param {Live} data */
+function showTiles(data) {
   const box = find("tiles");
   if (!box.childElementCount) {
     for (const name of STATUSES) {
@@ -147,18 +161,27 @@ function showTiles() {
         el("span", {}, name), el("strong", {}, "0"));
       button.addEventListener("click", () => {
         view.status = view.status === name ? null : name;
-        show();
+        showAgain();
       });
       box.append(button);
     }
   }
   for (const button of box.children) {
-    say(button.lastChild, number(data.counts[view.kind][button.dataset.status]));
+    say(button.lastChild, number(data.counts[view.kind][/** @type {Status} */ (button.dataset.status)]));
     button.setAttribute("aria-pressed", button.dataset.status === view.status);
   }
 }
 
-/** A small table whose cells are changed in place. */
+/** What is known, shown in another way. */
+function showAgain() {
+  if (data) show(data);
+}
+
+/**
+ * A small table whose cells are changed in place.
+ * @param {string} id
+ * @param {string[][]} lines
+ */
 function fill(id, lines) {
   const body = find(id).tBodies[0];
   while (body.rows.length > lines.length) body.deleteRow(-1);
@@ -171,9 +194,18 @@ function fill(id, lines) {
   });
 }
 
+/** @param {Listed} one */
 function rowOf(one) {
   const known = rows.get(one.participant);
   if (known) return known;
+  const made = newRow(one);
+  rows.set(one.participant, made);
+  return made;
+}
+
+/** @param {Listed} one */
+function newRow(one) {
+  /** @type {(label: string, ...children: Child[]) => HTMLElement} */
   const cell = (label, ...children) => el("td", { "data-label": label }, ...children);
   const parts = {
     label: el("bdi", { class: "label" }),
@@ -194,14 +226,16 @@ function rowOf(one) {
     cell("Last seen", parts.seen), cell("Started", parts.started), cell("Order", parts.order), cell("", button));
   const made = { row, parts, one };
   button.addEventListener("click", () => copy(made.one.url, "Personal link copied"));
-  rows.set(one.participant, made);
   return made;
 }
 
+/** @param {Listed} one */
 const idle = (one) => (one.last_seen === null ? null : Math.max(0, (Date.now() + behind - one.last_seen) / 1000));
+/** @param {Listed} one */
 const share = (one) => (one.status === "finished" ? 1 :
   (one.progress.done + (one.episode ? one.episode.played / one.episode.rounds : 0)) / one.progress.total);
 
+/** @param {ReturnType<typeof newRow>} made */
 function showRow({ parts, one }) {
   say(parts.label, one.label ?? one.external_id ?? "");
   say(parts.badge, one.status);
@@ -216,6 +250,7 @@ function showRow({ parts, one }) {
   say(parts.order, one.order ? one.order.join(" → ") : "–");
 }
 
+/** @type {Record<string, (one: Listed) => string | number>} */
 const KEYS = {
   participant: (one) => one.participant,
   status: (one) => STATUSES.indexOf(one.status),
@@ -225,8 +260,10 @@ const KEYS = {
   order: (one) => one.order_index ?? -1,
 };
 
-function showPeople() {
+/** @param {Live} data */
+function showPeople(data) {
   const words = view.words.toLowerCase();
+  /** @param {Listed} one */
   const fits = (one) =>
     (view.status === null || one.status === view.status) &&
     (!words || [one.participant, one.label, one.external_id].some((text) => text?.toLowerCase().includes(words)));
@@ -238,12 +275,14 @@ function showPeople() {
   });
   const body = find("people").tBodies[0];
   const wanted = new Set();
+  /** @type {Node | null} */
   let before = null;
   for (const one of shown) {
     const made = rowOf(one);
     made.one = one;
     showRow(made);
     wanted.add(made.row);
+    /** @type {Node | null} */
     const next = before ? before.nextSibling : body.firstChild;
     if (next !== made.row) body.insertBefore(made.row, next);
     before = made.row;
@@ -259,7 +298,9 @@ function showPeople() {
   say(nobody, all ? "Nobody fits the search." : view.kind === "rehearsal" ?
     "No rehearsal yet. Run one with “cobandit study simulate”." : view.kind === "demo" ? "Nobody has tried the demo yet." :
       "Nobody yet. Spread the open link, or make personal ones.");
-  for (const head of document.querySelectorAll("th[data-sort]")) {
+  /** @type {NodeListOf<HTMLElement>} */
+  const heads = document.querySelectorAll("th[data-sort]");
+  for (const head of heads) {
     const mine = head.dataset.sort === view.sort;
     if (mine) head.setAttribute("aria-sort", view.down ? "descending" : "ascending");
     else head.removeAttribute("aria-sort");
@@ -268,7 +309,7 @@ function showPeople() {
 
 // What people press
 
-find("kinds").addEventListener("click", (event) => {
+find("kinds").addEventListener("click", (/** @type {any} */ event) => {
   const button = event.target.closest("button");
   if (!button || button.dataset.kind === view.kind) return;
   view.kind = button.dataset.kind;
@@ -278,16 +319,16 @@ find("kinds").addEventListener("click", (event) => {
   latest = 0;
   soon();
 });
-find("search").addEventListener("input", (event) => {
+find("search").addEventListener("input", (/** @type {any} */ event) => {
   view.words = event.target.value.trim();
-  if (data) showPeople();
+  if (data) showPeople(data);
 });
 for (const head of document.querySelectorAll("th[data-sort] button")) {
   head.addEventListener("click", () => {
-    const name = head.parentNode.dataset.sort;
+    const name = head.parentElement?.dataset.sort ?? "";
     view.down = view.sort === name ? !view.down : name === "started_at" || name === "last_seen" || name === "progress";
     view.sort = name;
-    if (data) showPeople();
+    if (data) showPeople(data);
   });
 }
 document.addEventListener("changed", soon);

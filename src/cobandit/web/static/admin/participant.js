@@ -1,40 +1,49 @@
 // One participant's play, round by round. Rounds come a page at a time: a casino has a thousand of them.
 
-import { ago, copy, el, find, get, moment, number, place, plural, problem, remove, say, stepName, toast } from "./common.js";
+import { ago, copy, el, find, get, moment, number, place, plural, problem, reason, remove, say, stepName, toast } from "./common.js";
 
-const { study, participant } = document.querySelector("main").dataset;
+const { study, participant = "" } = /** @type {HTMLElement} */ (document.querySelector("main")).dataset;
 const base = `/api/admin/studies/${study}/participants/${encodeURIComponent(participant)}`;
 const PAGE = 100;
+/** @type {Person | null} */
 let person = null;
+/** @type {number | null} */
 let chosen = null; // the number of the episode
 let first = 1;
 let asked = 0;
 
+/** @param {number | null} ms */
 const seconds = (ms) => (ms === null ? "–" : `${number(ms / 1000, ms < 10_000 ? 1 : 0)} s`);
+/** @type {(name: string, value: Child) => HTMLElement} */
 const fact = (name, value) => el("div", {}, el("dt", {}, name), el("dd", {}, value));
 
 async function load() {
+  /** @type {Person} */
+  let found;
   try {
-    person = await get(base);
+    found = await get(base);
   } catch (error) {
-    say(find("problem"), error.message);
+    say(find("problem"), reason(error));
     find("problem").hidden = false;
     return;
   }
   find("problem").hidden = true;
-  showFacts();
-  showTabs();
-  showAnswers();
-  showEvents();
-  if (person.episodes.length) await choose(chosen ?? person.episodes[0].number, first);
+  person = found;
+  showFacts(found);
+  showTabs(found);
+  showAnswers(found);
+  showEvents(found);
+  if (found.episodes.length) await choose(found, chosen ?? found.episodes[0].number, first);
 }
 
-function showFacts() {
+/** @param {Person} person */
+function showFacts(person) {
   const badge = find("status");
   say(badge, person.status);
   badge.className = `badge ${person.status}`;
   const idle = person.last_seen === null ? "–" : `${moment(person.last_seen)} (${ago(person.idle_seconds)})`;
   const took = person.finished_at && person.started_at ? ` (${number((person.finished_at - person.started_at) / 60_000, 1)} min)` : "";
+  /** @type {[string, Child][]} */
   const facts = [
     ["Where", place(person)],
     ["Label", person.label && el("bdi", { class: "label" }, person.label)],
@@ -56,16 +65,17 @@ function showFacts() {
 
 // Episodes
 
-function showTabs() {
+/** @param {Person} person */
+function showTabs(person) {
   const box = find("tabs");
   find("no-play").hidden = person.episodes.length > 0;
   find("panel").hidden = person.episodes.length === 0;
   const focused = box.contains(document.activeElement);
+  /** @type {Map<string, PlayedEpisode[]>} */
   const groups = new Map();
   for (const one of person.episodes) {
     const name = one.practice ? "Practice" : `Set ${one.set}: ${one.condition}`;
-    if (!groups.has(name)) groups.set(name, []);
-    groups.get(name).push(one);
+    groups.set(name, [...(groups.get(name) ?? []), one]);
   }
   const list = el("div", { role: "tablist", "aria-label": "Episodes" });
   for (const [name, members] of groups) {
@@ -78,49 +88,68 @@ function showTabs() {
   }
   box.replaceChildren(list);
   list.addEventListener("click", (event) => {
-    const tab = event.target.closest("[role=tab]");
-    if (tab) choose(Number(tab.dataset.number), 1);
+    const tab = /** @type {HTMLElement} */ (event.target).closest("[role=tab]");
+    if (tab instanceof HTMLElement) choose(person, Number(tab.dataset.number), 1);
   });
   list.addEventListener("keydown", (event) => {
-    const tabs = [...list.querySelectorAll("[role=tab]")];
-    const now = tabs.indexOf(document.activeElement);
-    const to = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1 }[event.key];
+    const tabs = tabsIn(list);
+    const now = tabs.findIndex((tab) => tab === document.activeElement);
+    /** @type {Record<string, number>} */
+    const keys = { ArrowRight: now + 1, ArrowLeft: now - 1, Home: 0, End: tabs.length - 1 };
+    const to = keys[event.key];
     if (to === undefined || now < 0) return;
     event.preventDefault();
     const tab = tabs[(to + tabs.length) % tabs.length];
     tab.focus();
-    choose(Number(tab.dataset.number), 1);
+    choose(person, Number(tab.dataset.number), 1);
   });
-  mark();
+  mark(person);
   if (focused) find(`tab-${chosen}`)?.focus();
 }
 
-function mark() {
+/**
+ * @param {HTMLElement} node
+ * @returns {HTMLElement[]}
+ */
+const tabsIn = (node) => [...node.querySelectorAll("[role=tab]")].filter((tab) => tab instanceof HTMLElement);
+
+/** @param {Person} person */
+function mark(person) {
   const wanted = chosen ?? person.episodes[0]?.number;
-  for (const tab of find("tabs").querySelectorAll("[role=tab]")) {
+  for (const tab of tabsIn(find("tabs"))) {
     const mine = Number(tab.dataset.number) === wanted;
-    tab.setAttribute("aria-selected", mine);
+    tab.setAttribute("aria-selected", String(mine));
     tab.tabIndex = mine ? 0 : -1;
   }
   if (wanted !== undefined) find("panel").setAttribute("aria-labelledby", `tab-${wanted}`);
 }
 
-async function choose(wanted, from) {
+/**
+ * @param {Person} person
+ * @param {number} wanted
+ * @param {number} from
+ */
+async function choose(person, wanted, from) {
   chosen = wanted;
   first = from;
-  mark();
+  mark(person);
   const episode = person.episodes.find((one) => one.number === wanted);
-  showEpisode(episode);
+  if (!episode) return;
+  showEpisode(person, episode);
   const mine = ++asked;
   try {
     const found = await get(`${base}/episodes/${wanted}?from=${first}&limit=${PAGE}`);
-    if (mine === asked) showRounds(episode, found);
+    if (mine === asked) showRounds(person, episode, found);
   } catch (error) {
-    if (mine === asked) toast(error.message);
+    if (mine === asked) toast(reason(error));
   }
 }
 
-function showEpisode(episode) {
+/**
+ * @param {Person} person
+ * @param {PlayedEpisode} episode
+ */
+function showEpisode(person, episode) {
   const { words } = person.study;
   find("episode-facts").replaceChildren(
     fact("Partner", episode.condition),
@@ -134,7 +163,9 @@ function showEpisode(episode) {
   );
   const [mine, theirs] = person.arms;
   const best = Math.max(...episode.cells.map((cell) => cell.mean));
-  const cellOf = (i, j) => episode.cells.find((cell) => cell.arms[0] === i && cell.arms[1] === j);
+  /** @type {(i: number, j: number) => PlayedEpisode["cells"][number]} */
+  const cellOf = (i, j) => episode.cells.find((cell) => cell.arms[0] === i && cell.arms[1] === j)
+    ?? { arms: [i, j], mean: NaN, played: 0, good: 0 };
   say(find("cells-note"), `Each ${words.configuration}: its true chance, and how often it was ${words.good} of the times it was played.`);
   say(find("strip-note"), `One mark for each round: filled where it was ${words.good}, underlined where it was the best ${words.configuration}.`);
   find("cells").replaceChildren(
@@ -149,13 +180,19 @@ function showEpisode(episode) {
   );
 }
 
-function showRounds(episode, found) {
+/**
+ * @param {Person} person
+ * @param {PlayedEpisode} episode
+ * @param {PlayedRounds} found
+ */
+function showRounds(person, episode, found) {
   const { words } = person.study;
   const [mine, theirs] = person.arms;
   say(find("head-0"), words.participant === "You" ? "Participant" : words.participant);
   say(find("head-1"), words.partner);
   say(find("head-saw"), `${words.partner} saw`);
   say(find("head-foresaw"), `${words.partner} foresaw`);
+  /** @param {number | null} value */
   const outcome = (value) => (value === null ? "nothing" : value ? words.good : words.bad);
   find("rounds").tBodies[0].replaceChildren(...found.rounds.map((round) => el("tr", {},
     el("th", { scope: "row", class: "number" }, number(round.t)),
@@ -183,15 +220,17 @@ function showRounds(episode, found) {
   find("panel").dataset.shown = `${episode.number} ${first}`;
 }
 
-find("pager").addEventListener("click", (event) => {
+find("pager").addEventListener("click", (/** @type {any} */ event) => {
   const button = event.target.closest("button");
-  if (button) choose(chosen, Math.max(1, first + PAGE * Number(button.dataset.page)));
+  if (button && person && chosen !== null) choose(person, chosen, Math.max(1, first + PAGE * Number(button.dataset.page)));
 });
 
 // Answers and events
 
-function showAnswers() {
+/** @param {Person} person */
+function showAnswers(person) {
   find("no-answers").hidden = person.answers.length > 0;
+  /** @type {number | null} */
   let before = null;
   const rows = person.answers.map((one) => {
     const since = before === null ? null : one.at - before;
@@ -213,7 +252,8 @@ function showAnswers() {
   find("answers").replaceChildren(...(rows.length ? [box] : []));
 }
 
-function showEvents() {
+/** @param {Person} person */
+function showEvents(person) {
   const { events, events_total: total } = person;
   say(find("events-note"), !total ? "None." : events.length < total ?
     `The latest ${number(events.length)} of ${number(total)}.` : plural(total, "event") + ".");
@@ -238,10 +278,10 @@ find("delete").addEventListener("click", () => {
   dialog.showModal();
   find("delete-id").focus();
 });
-find("delete-id").addEventListener("input", (event) => {
+find("delete-id").addEventListener("input", (/** @type {any} */ event) => {
   find("delete-confirm").disabled = event.target.value.trim() !== participant;
 });
-form.addEventListener("submit", async (event) => {
+form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   if (find("delete-id").value.trim() !== participant) return;
   find("delete-confirm").disabled = true;

@@ -6,10 +6,16 @@ const PAUSES = [400, 800, 1600, 3000, 4000];
 /** The part of the address before /s/... or /p/...: a server may live below a path. */
 const ROOT = location.pathname.replace(/\/(s|p)\/.*$/, "");
 
+/** @param {string} token */
 export const pageOf = (token) => `${ROOT}/p/${encodeURIComponent(token)}`;
 
 /** An answer that is not the one hoped for; `status` 0: none came at all. */
 export class Trouble extends Error {
+  /**
+   * @param {number} status
+   * @param {{ message?: string, error?: string, state?: State }} body
+   * @param {number} wait
+   */
   constructor(status, body = {}, wait = 0) {
     super(body.message ?? `status ${status}`);
     this.status = status;
@@ -25,6 +31,12 @@ export class Trouble extends Error {
   }
 }
 
+/**
+ * @param {string} method
+ * @param {string} path
+ * @param {unknown} [body]
+ * @returns {Promise<any>}
+ */
 async function call(method, path, body) {
   let answer;
   let found;
@@ -46,18 +58,30 @@ async function call(method, path, body) {
   throw new Trouble(answer.status, found, 1000 * (Number(answer.headers.get("Retry-After")) || 0));
 }
 
+/** @param {string} token */
 const of = (token, rest = "") => `/api/participants/${encodeURIComponent(token)}${rest}`;
+/** @param {string} [language] */
 const inLanguage = (language) => (language ? `?language=${encodeURIComponent(language)}` : "");
 
 export const api = {
+  /** @type {(name: string, language?: string) => Promise<StudyInfo>} */
   study: (name, language) => call("GET", `/api/studies/${encodeURIComponent(name)}${inLanguage(language)}`),
+  /** @type {(name: string, body: object) => Promise<{ token: string }>} */
   begin: (name, body) => call("POST", `/api/studies/${encodeURIComponent(name)}/participants`, body),
+  /** @type {(token: string, language?: string) => Promise<State>} */
   state: (token, language) => call("GET", of(token, inLanguage(language))),
+  /** @type {(token: string, step: string, language: string | undefined, body: object) => Promise<AnswerReply>} */
   answer: (token, step, language, body) => call("POST", of(token, `/answers/${step}${inLanguage(language)}`), body),
+  /** @type {(token: string, language: string | undefined, body: Batch) => Promise<RoundsReply>} */
   rounds: (token, language, body) => call("POST", of(token, `/rounds${inLanguage(language)}`), body),
+  /** @type {(language: string) => Promise<{ messages: Record<string, string> }>} */
   messages: (language) => call("GET", `/api/messages/${encodeURIComponent(language)}`),
 
-  /** Events may be lost with a closing page, so they go the way that outlives it. */
+  /**
+   * Events may be lost with a closing page, so they go the way that outlives it.
+   * @param {string} token
+   * @param {object[]} events
+   */
   events(token, events) {
     const body = new Blob([JSON.stringify({ events })], { type: "application/json" });
     return navigator.sendBeacon?.(ROOT + of(token, "/events"), body) ?? false;
@@ -68,8 +92,10 @@ export const api = {
 export class Link {
   #onChange;
   #lost = false;
+  /** @type {Set<() => void>} */
   #wake = new Set();
 
+  /** @param {(lost: boolean) => void} onChange */
   constructor(onChange = () => {}) {
     this.#onChange = onChange;
     const now = () => this.wake();
@@ -89,7 +115,12 @@ export class Link {
     for (const go of [...this.#wake]) go();
   }
 
-  /** The answer of `request`, asked for again and again while the trouble may pass and `wanted` holds. */
+  /**
+   * The answer of `request`, asked for again and again while the trouble may pass and `wanted` holds.
+   * @template T
+   * @param {() => Promise<T>} request
+   * @returns {Promise<T>}
+   */
   async insist(request, wanted = () => true) {
     for (let tries = 0; ; tries += 1) {
       try {
@@ -110,6 +141,10 @@ export class Link {
     }
   }
 
+  /**
+   * @param {number} pause
+   * @returns {Promise<void>}
+   */
   #rest(pause) {
     return new Promise((resolve) => {
       const go = () => {
@@ -122,6 +157,7 @@ export class Link {
     });
   }
 
+  /** @param {boolean} lost */
   #tell(lost) {
     if (lost === this.#lost) return;
     this.#lost = lost;
@@ -132,14 +168,17 @@ export class Link {
 /** What happened around the task (hidden, offline, ...), sent now and then and when the page goes away. */
 export class Events {
   #token;
+  /** @type {{ kind: string, at: number, data: object }[]} */
   #waiting = [];
   #timer = 0;
 
+  /** @param {string} token */
   constructor(token) {
     this.#token = token;
     addEventListener("pagehide", () => this.flush());
   }
 
+  /** @param {string} kind */
   note(kind, data = {}) {
     this.#waiting.push({ kind, at: Date.now(), data });
     this.#waiting = this.#waiting.slice(-50);

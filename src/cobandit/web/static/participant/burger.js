@@ -4,6 +4,7 @@ import { svg, still } from "./dom.js";
 import { range } from "./counts.js";
 import { turns } from "./turns.js";
 
+/** @param {App} app */
 export const burger = (app) => turns(app, new Shop(app.texts));
 
 const DROP = 450;
@@ -40,22 +41,30 @@ const lettuce = () => svg("g", {},
   }),
   svg("path", { class: "vein", d: "M-40 0q12-4 24-1t26-1 28 1" }));
 
+/** @param {number} number */
 const slab = (number) => () => svg("g", {},
   svg("rect", { class: `slab-${number % 3} edge`, x: -48, y: -7, width: 96, height: 14, rx: 5 }),
   range(number).map((i) => svg("circle", { class: "char", cx: -36 + 12 * i, cy: 0, r: 2.2 })));
 
 const LAYERS = [[patty, cheese], [tomato, lettuce]];
+/** @type {(agent: number, arm: number) => SVGElement} */
 const layer = (agent, arm) => (LAYERS[agent][arm] ?? slab(arm))();
 
+/** @param {number} arm */
 function icon(arm) {
   return svg("svg", { class: "icon", viewBox: "-58 -20 116 40", "aria-hidden": "true" }, layer(0, arm));
 }
 
+/**
+ * @param {number} i
+ * @param {number} j
+ */
 function picture(i, j) {
   return svg("svg", { class: "picture", viewBox: "-60 -62 120 88", "aria-hidden": "true" },
     at(0, 4, bottomBun()), at(0, -6, layer(0, i)), at(0, -18, layer(1, j)), at(0, -24, topBun()));
 }
 
+/** @type {(x: number, y: number, ...children: Child[]) => SVGGElement} */
 const at = (x, y, ...children) => svg("g", { transform: `translate(${x} ${y})` }, children);
 
 // ---------------------------------------------------------------------------------------------------- people
@@ -69,8 +78,10 @@ const HAIR = [
 ];
 const PEOPLE = range(15).map((n) => ({ hair: n % 5, skin: n % 4, shirt: n % 3, dye: (n * 2) % 5 }));
 
+/** @param {number} n */
 function customer(n) {
   const { hair, skin, shirt, dye } = PEOPLE[n % PEOPLE.length];
+  /** @type {(y: number, shape: string) => SVGElement[]} */
   const eyes = (y, shape) => [-15, 15].map((x) => svg("path", { class: "feature", d: `M${x} ${y}${shape}` }));
   const moods = {
     wait: svg("g", { class: "mood wait" }, eyes(-3, "v4"), svg("path", { class: "feature", d: "M-9 17q9 4 18 0" })),
@@ -120,6 +131,10 @@ const robot = () => svg("g", {},
 
 const gripper = () => svg("path", { class: "gripper", d: "M328 106h26M330 106v14M352 106v14" });
 
+/**
+ * @param {number} x
+ * @param {string} text
+ */
 function tag(x, text) {
   const width = Math.min(140, Math.max(58, 9.5 * text.length + 24));
   return at(x, 268, svg("rect", { class: "tag", x: -width / 2, y: -15, width, height: 30, rx: 8 }),
@@ -134,8 +149,10 @@ class Shop {
   #top = at(240, 179, topBun());
   #question = at(341, 134, svg("circle", { class: "bubble", r: 15 }), svg("text", { class: "guess", y: 7, "text-anchor": "middle" }, "?"));
   #guests = svg("g", {});
+  /** @type {({ t: number } & ReturnType<typeof customer>) | null} */
   #guest = null;
 
+  /** @param {Texts} texts */
   constructor(texts) {
     this.picture = picture;
     this.icon = icon;
@@ -151,14 +168,19 @@ class Shop {
       tag(66, texts.own("task.participant")), tag(414, texts.own("task.partner")));
   }
 
+  /** @param {number} t */
   clear(t) {
     this.#mine.replaceChildren();
     this.#theirs.replaceChildren();
     this.#top.setAttribute("visibility", "hidden");
     this.#question.setAttribute("visibility", "hidden");
-    this.#welcome(t, "wait");
+    this.#feel(t, "wait");
   }
 
+  /**
+   * @param {number} arm
+   * @param {number} t
+   */
   hold(arm, t) {
     this.clear(t);
     this.#mine.replaceChildren(layer(0, arm));
@@ -166,19 +188,22 @@ class Shop {
     this.#question.removeAttribute("visibility");
   }
 
+  /** @param {Round} round */
   show({ t, arms, good }) {
     this.#mine.replaceChildren(layer(0, arms[0]));
     this.#theirs.replaceChildren(layer(1, arms[1]));
     this.#mine.removeAttribute("transform");
     this.#top.removeAttribute("visibility");
     this.#question.setAttribute("visibility", "hidden");
-    this.#welcome(t, good === null ? "wait" : good ? "good" : "bad");
+    this.#feel(t, good === null ? "wait" : good ? "good" : "bad");
   }
 
-  /** Both layers fall at the same time, then the bun, then the customer makes up their mind. */
+  /** Both layers fall at the same time, then the bun, then the customer makes up their mind.
+   * @param {Round} round */
   reveal(round) {
     this.show(round);
     if (still()) return [];
+    /** @type {(x: number) => Keyframe[]} */
     const fall = (x) => [
       { transform: `translate(${x}px, -63px)`, easing: "ease-in-out" },
       { transform: `translate(${0.35 * x}px, -50px)`, offset: 0.5, easing: "cubic-bezier(.5, 0, .9, .6)" },
@@ -195,20 +220,31 @@ class Shop {
       this.#theirs.animate(fall(101), { duration: DROP, fill: "backwards" }),
       this.#top.animate(lid, { duration: WHOLE }),
     ];
-    const { moods } = this.#guest;
+    const { moods } = this.#welcome(round.t);
     const mood = round.good === null ? null : moods[round.good ? "good" : "bad"];
     if (mood) {
+      /** @type {(before: number, after: number) => Keyframe[]} */
       const when = (before, after) => [{ opacity: before }, { opacity: before, offset: 0.74 }, { opacity: after, offset: 0.78 }, { opacity: after }];
       animations.push(moods.wait.animate(when(1, 0), { duration: WHOLE }), mood.animate(when(0, 1), { duration: WHOLE }));
     }
     return animations;
   }
 
-  #welcome(t, mood) {
+  /** The guest of a round, who comes in if another one is there.
+   * @param {number} t */
+  #welcome(t) {
     if (this.#guest?.t !== t) {
       this.#guest = { t, ...customer(t) };
       this.#guests.replaceChildren(this.#guest.node);
     }
-    for (const [name, node] of Object.entries(this.#guest.moods)) node.classList.toggle("shown", name === mood);
+    return this.#guest;
+  }
+
+  /**
+   * @param {number} t
+   * @param {string} mood
+   */
+  #feel(t, mood) {
+    for (const [name, node] of Object.entries(this.#welcome(t).moods)) node.classList.toggle("shown", name === mood);
   }
 }

@@ -11,6 +11,10 @@ const FRAME = 24;
 
 const ROW_KEYS = [["ArrowUp", "w"], ["ArrowDown", "s"]];
 
+/**
+ * @param {App} app
+ * @returns {Task}
+ */
 export function casino(app) {
   const { state, texts } = app;
   const { episode } = state;
@@ -24,10 +28,12 @@ export function casino(app) {
   let shownAt = 0;
   let latest = episode.latest;
   let ready = performance.now();
+  /** @type {Round[]} */
   const arrived = [];
 
   // ------------------------------------------------------------------------------------------------ what is seen
 
+  /** @type {Map<string, ReturnType<typeof machine>>} */
   const machines = new Map();
   const rowButtons = range(rows).map((row) => el("button", {
     type: "button", class: "row-button", "data-arm": row,
@@ -41,8 +47,9 @@ export function casino(app) {
       machines.set(`${row}-${column}`, made);
       return made.element;
     })]));
-  floor.style.setProperty("--columns", columns);
+  floor.style.setProperty("--columns", String(columns));
 
+  /** @param {string} name */
   const figure = (name) => {
     const value = el("b", {});
     return { value, node: el("div", { class: "stat" }, el("span", { class: "soft" }, texts.say(name)), value) };
@@ -60,7 +67,7 @@ export function casino(app) {
       floor, news, hint));
 
   function draw() {
-    for (const [key, { good, bad }] of counts) machines.get(key).count(good, bad);
+    for (const [key, { good, bad }] of counts) machines.get(key)?.count(good, bad);
     won.value.textContent = texts.shown(coins);
     budget.value.textContent = texts.shown(episode.rounds - played);
     pulls.value.textContent = texts.shown(played);
@@ -70,15 +77,17 @@ export function casino(app) {
     heads.forEach((head, column) => head.classList.toggle("latest", latest?.arms[1] === column));
     if (latest) news.textContent = sentence(latest);
     else news.textContent = app.opening;
-    element.dataset.played = played;
+    element.dataset.played = String(played);
     app.advance(played / episode.rounds);
   }
 
+  /** @param {Round} round */
   const sentence = (round) => texts.say("casino.latest", {
     t: round.t, mine: texts.arm(0, round.arms[0]), theirs: texts.arm(1, round.arms[1]), outcome: texts.outcome(round.good),
   });
 
-  /** Answers come in batches; a few frames share them out, so that pulls follow each other instead of jumping. */
+  /** Answers come in batches; a few frames share them out, so that pulls follow each other instead of jumping.
+   * @param {number} now */
   function play(now) {
     frame = 0;
     if (now - shownAt >= FRAME) {
@@ -88,7 +97,7 @@ export function casino(app) {
         latest = round;
         if (round.good === null) continue;
         const count = counts.get(round.arms.join("-"));
-        count[round.good ? "good" : "bad"] += 1;
+        if (count) count[round.good ? "good" : "bad"] += 1;
         coins += round.good ? 1 : 0;
       }
       draw();
@@ -106,7 +115,7 @@ export function casino(app) {
     clearTimeout(speaking);
     const say = () => {
       spoken = performance.now();
-      app.speak(`${sentence(latest)} ${texts.say("casino.summary", { n: coins, played })}`);
+      if (latest) app.speak(`${sentence(latest)} ${texts.say("casino.summary", { n: coins, played })}`);
     };
     // A single pull is told when it is over; a held key only now and then.
     speaking = setTimeout(say, performance.now() - spoken > 5000 && held.length ? 0 : 500);
@@ -114,12 +123,15 @@ export function casino(app) {
 
   // ------------------------------------------------------------------------------------------------ pulling
 
+  /** @type {number[]} */
   const held = []; // rows whose key or button is down, the latest last
+  /** @type {number[]} */
   const taps = []; // presses whose pull is still to come
   let due = 0;
   let timer = 0;
   let last = -GAP;
 
+  /** @param {number} row */
   function pull(row) {
     const now = performance.now();
     if (over || now - last < GAP - 4) return;
@@ -137,11 +149,13 @@ export function casino(app) {
   }
 
   let fading = 0;
+  /** @param {number} row */
   function aim(row) {
     rowButtons.forEach((button, i) => button.classList.toggle("picked", i === row));
     for (const [key, made] of machines) made.element.classList.toggle("aimed", key.startsWith(`${row}-`));
   }
 
+  /** @param {number} row */
   function echo(row) {
     aim(row);
     fade();
@@ -152,7 +166,8 @@ export function casino(app) {
     fading = setTimeout(() => held.length || aim(-1), 220);
   }
 
-  /** Every press is a pull of its own, even where it comes too soon after the last; a held row goes on by itself. */
+  /** Every press is a pull of its own, even where it comes too soon after the last; a held row goes on by itself.
+   * @param {number} row */
   function press(row) {
     if (held.includes(row)) return;
     held.push(row);
@@ -172,14 +187,16 @@ export function casino(app) {
 
   function turn() {
     const now = performance.now();
-    if (taps.length) pull(taps.shift());
+    const tapped = taps.shift();
+    if (tapped !== undefined) pull(tapped);
     else if (held.length) {
-      pull(held.at(-1));
+      pull(held[held.length - 1]);
       due = now - due > GAP ? now + GAP : due + GAP; // after a hiccup go on, do not catch up in a burst
     }
     timer = setTimeout(schedule, 0);
   }
 
+  /** @param {number} row */
   function release(row) {
     const place = held.indexOf(row);
     if (place >= 0) held.splice(place, 1);
@@ -192,6 +209,7 @@ export function casino(app) {
     clearTimeout(timer);
   }
 
+  /** @param {KeyboardEvent} event */
   const rowOf = (event) => {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     const found = twoRows ? ROW_KEYS.findIndex((keys) => keys.includes(key)) : -1;
@@ -203,6 +221,7 @@ export function casino(app) {
     event.preventDefault();
     if (!event.repeat) press(row);
   });
+  /** @param {KeyboardEvent} event */
   const up = (event) => release(rowOf(event));
   addEventListener("keyup", up);
   addEventListener("blur", stop);
@@ -254,6 +273,11 @@ export function casino(app) {
 
 // ---------------------------------------------------------------------------------------------------- one machine
 
+/**
+ * @param {Texts} texts
+ * @param {string} row
+ * @param {string} column
+ */
 function machine(texts, row, column) {
   const coin = svg("g", { class: "coin" }, svg("circle", { cx: 0, cy: 0, r: 17 }),
     svg("path", { d: "M0-10l3 6.5 7 .8-5.2 4.8 1.4 7L0 5.6-6.2 9l1.4-7L-10-2.7l7-.8z" }));
@@ -275,10 +299,15 @@ function machine(texts, row, column) {
   let shown = 0;
   return {
     element,
+    /**
+     * @param {number} lucky
+     * @param {number} unlucky
+     */
     count(lucky, unlucky) {
       good.textContent = texts.shown(lucky);
       bad.textContent = texts.shown(unlucky);
     },
+    /** @param {Round | null} round */
     light(round) {
       element.classList.toggle("latest", round !== null);
       if (!round || round.t === shown) return;
@@ -291,6 +320,7 @@ function machine(texts, row, column) {
   };
 }
 
+/** @param {string} kind */
 function token(kind) {
   return svg("svg", { class: `token ${kind}`, viewBox: "-10 -10 20 20", "aria-hidden": "true" },
     svg("circle", { r: 8 }), kind === "unlucky" && svg("path", { d: "M-4 0h8" }));

@@ -2,6 +2,7 @@
 
 import { el, svg, unseen } from "./dom.js";
 
+/** @param {boolean} good */
 export function face(good) {
   return svg("svg", { class: `face ${good ? "good" : "bad"}`, viewBox: "0 0 24 24", "aria-hidden": "true" },
     svg("circle", { cx: 12, cy: 12, r: 10 }),
@@ -10,12 +11,18 @@ export function face(good) {
 }
 
 export class Counts {
+  /** @type {Map<string, { node: HTMLElement, good: HTMLElement, bad: HTMLElement, counts: [number, number] }>} */
   #cells = new Map();
   #texts;
   good = 0;
   bad = 0;
 
-  /** `picture(i, j)` may give a drawing for a cell. */
+  /**
+   * `picture(i, j)` may give a drawing for a cell.
+   * @param {State} state
+   * @param {Texts} texts
+   * @param {Scene["picture"] | null} picture
+   */
   constructor(state, texts, picture = null) {
     this.#texts = texts;
     const [rows, columns] = state.task.arms;
@@ -31,6 +38,11 @@ export class Counts {
     this.bad = state.episode.bad;
   }
 
+  /**
+   * @param {number} i
+   * @param {number} j
+   * @param {Element} [picture]
+   */
   #cell(i, j, picture) {
     const good = el("b", {});
     const bad = el("b", {});
@@ -41,26 +53,44 @@ export class Counts {
     return node;
   }
 
+  /**
+   * @param {[number, number]} arms
+   * @param {number} good
+   * @param {number} bad
+   */
   #set([i, j], good, bad) {
-    const cell = this.#cells.get(`${i}-${j}`);
+    const cell = this.#at(i, j);
     cell.counts = [good, bad];
     cell.good.textContent = this.#texts.shown(good);
     cell.bad.textContent = this.#texts.shown(bad);
   }
 
-  /** A round that the server has answered. */
+  /**
+   * @param {number} i
+   * @param {number} j
+   */
+  #at(i, j) {
+    const cell = this.#cells.get(`${i}-${j}`);
+    if (!cell) throw new Error(`There is no cell ${i}-${j}.`);
+    return cell;
+  }
+
+  /** A round that the server has answered.
+   * @param {Round} round */
   add({ arms: [i, j], good }) {
     if (good === null) return;
-    const [before, worse] = this.#cells.get(`${i}-${j}`).counts;
+    const [before, worse] = this.#at(i, j).counts;
     this.#set([i, j], before + (good ? 1 : 0), worse + (good ? 0 : 1));
     if (good) this.good += 1;
     else this.bad += 1;
   }
 
-  /** Mark the latest configuration; null: none. */
+  /** Mark the latest configuration; null: none.
+   * @param {[number, number] | null} arms */
   mark(arms) {
     for (const [key, { node }] of this.#cells) node.classList.toggle("latest", arms !== null && key === arms.join("-"));
   }
 }
 
+/** @param {number} n */
 export const range = (n) => Array.from({ length: n }, (_, i) => i);

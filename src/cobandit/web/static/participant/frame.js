@@ -19,6 +19,10 @@ export class Frame {
   #done = 0;
   #total = 1;
 
+  /**
+   * @param {HTMLElement} header
+   * @param {HTMLElement} main
+   */
   constructor(header, main) {
     this.main = main;
     header.replaceChildren(el("div", { class: "bar" }, this.#title, this.#tools), this.#ribbon, this.#progress);
@@ -26,13 +30,17 @@ export class Frame {
     main.removeAttribute("aria-busy");
   }
 
-  /** Title, ribbon and the choice of language. */
+  /**
+   * Title, ribbon and the choice of language.
+   * @param {{ title: string, kind: string, languages: string[], texts: Texts, onLanguage: (chosen: string) => void }} dress
+   */
   dress({ title, kind, languages, texts, onLanguage }) {
     document.documentElement.lang = texts.language;
     document.title = title;
     this.#title.textContent = title;
     this.#ribbon.hidden = kind === "real";
     if (kind !== "real") this.#ribbon.textContent = texts.say(`ribbon.${kind}`);
+    /** @type {HTMLSelectElement} */
     const choice = el("select", { id: "language", onchange: () => onLanguage(choice.value) },
       languages.map((language) => el("option", { value: language, lang: language }, languageName(language))));
     choice.value = texts.language;
@@ -42,7 +50,12 @@ export class Frame {
     if (focused) choice.focus();
   }
 
-  /** How far the whole study is, in steps. */
+  /**
+   * How far the whole study is, in steps.
+   * @param {number} done
+   * @param {number} total
+   * @param {Texts} texts
+   */
   progress(done, total, texts) {
     this.#done = done;
     this.#total = total;
@@ -55,15 +68,17 @@ export class Frame {
     this.within(0);
   }
 
-  /** How much of the present step is done. */
+  /** How much of the present step is done.
+   * @param {number} part */
   within(part) {
     this.#bar.style.setProperty("width", `${(100 * Math.min(this.#done + part, this.#total)) / this.#total}%`);
   }
 
-  /** A new page below the bar; the focus goes to its heading unless it only replaces itself. */
+  /** A new page below the bar; the focus goes to its heading unless it only replaces itself.
+   * @param {Shown} page */
   show({ heading, body, layout = "", focus = true }) {
     const title = el("h1", { tabindex: "-1" }, heading);
-    this.#step.replaceChildren(title, ...body.flat(Infinity).filter(Boolean));
+    this.#step.replaceChildren(title, .../** @type {any[]} */ (body).flat(Infinity).filter(Boolean));
     this.main.className = layout;
     if (focus) {
       scrollTo(0, 0);
@@ -75,13 +90,15 @@ export class Frame {
     this.#progress.hidden = true;
   }
 
-  /** The calm line about the connection; null takes it away. */
+  /** The calm line about the connection; null takes it away.
+   * @param {string | null} text */
   banner(text) {
     this.#banner.hidden = text === null;
     this.#banner.textContent = text ?? "";
   }
 
-  /** A remark that goes away by itself. */
+  /** A remark that goes away by itself.
+   * @param {string} text */
   hint(text) {
     clearTimeout(this.#hinted);
     this.#hint.hidden = false;
@@ -89,6 +106,7 @@ export class Frame {
     this.#hinted = setTimeout(() => { this.#hint.hidden = true; }, 8000);
   }
 
+  /** @param {string} text */
   speak(text) {
     this.#voice.textContent = text;
   }

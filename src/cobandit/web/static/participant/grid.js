@@ -4,6 +4,7 @@ import { face } from "./counts.js";
 import { el, still } from "./dom.js";
 import { turns } from "./turns.js";
 
+/** @param {App} app */
 export const grid = (app) => turns(app, new Cards(app.texts));
 
 class Cards {
@@ -12,8 +13,10 @@ class Cards {
   #theirs = el("strong", {});
   #outcome = el("div", { class: "outcome" });
 
+  /** @param {Texts} texts */
   constructor(texts) {
     this.#texts = texts;
+    /** @type {(name: string, value: HTMLElement) => HTMLElement} */
     const side = (name, value) => el("div", { class: "side" }, el("span", { class: "soft" }, name), value);
     this.element = el("div", { class: "scene cards", "aria-hidden": "true" },
       side(texts.own("task.participant"), this.#mine), side(texts.own("task.partner"), this.#theirs), this.#outcome);
@@ -25,17 +28,20 @@ class Cards {
     this.#outcome.replaceChildren();
   }
 
+  /** @param {number} arm */
   hold(arm) {
     this.clear();
     this.#mine.textContent = this.#texts.arm(0, arm);
   }
 
+  /** @param {Round} round */
   show({ arms, good }) {
     this.#mine.textContent = this.#texts.arm(0, arms[0]);
     this.#theirs.textContent = this.#texts.arm(1, arms[1]);
     this.#outcome.replaceChildren(...(good === null ? [] : [face(good)]));
   }
 
+  /** @param {Round} round */
   reveal(round) {
     this.show(round);
     if (still()) return [];

@@ -10,6 +10,7 @@ import { STEPS } from "./steps.js";
 import { lasting, passing, uuid } from "./store.js";
 import { oneTab } from "./tabs.js";
 
+/** @type {Record<string, (app: App) => Task>} */
 const TASKS = { burger, casino, grid };
 
 export class Journey {
@@ -18,16 +19,21 @@ export class Journey {
   #words;
   #language;
   #texts;
+  /** @type {State | null} */
   #state = null;
   #drawn = ""; // the step that is on the page
+  /** @type {Task | null} */
   #task = null;
+  /** @type {Keys | null} */
   #keys = null;
   #since = 0;
   #moves;
+  /** @type {Sender | null} */
   #sender = null;
   #link;
   #events;
-  #tab;
+  /** @type {Tab | null} */
+  #tab = null;
   #on = false;
   #turn = 0;
   #lastInput = performance.now();
@@ -35,6 +41,7 @@ export class Journey {
   #errors = 0;
   #stored = 0; // rounds of the present episode that the server has
 
+  /** @param {{ token: string, frame: Frame, words: Words, language: Language, texts: Texts }} lent */
   constructor({ token, frame, words, language, texts }) {
     this.#token = token;
     this.#frame = frame;
@@ -69,7 +76,7 @@ export class Journey {
     this.#frame.main.dataset.step = "elsewhere";
     const take = () => {
       this.#events.note("takeover");
-      this.#tab.take();
+      this.#tab?.take();
     };
     this.#frame.show({
       heading: this.#texts.say("elsewhere.heading"),
@@ -103,6 +110,7 @@ export class Journey {
     });
   }
 
+  /** @param {unknown} message */
   #complain(message) {
     this.#errors += 1;
     if (this.#errors <= 5) this.#events.note("error", { message: String(message).slice(0, 300) });
@@ -110,11 +118,13 @@ export class Journey {
 
   #idle() {
     const limits = this.#state?.limits;
-    if (!this.#on || !limits || this.#warned || this.#state.step.kind === "thanks") return;
+    if (!this.#on || !limits || this.#warned || this.#state?.step.kind === "thanks") return;
     if (performance.now() - this.#lastInput < 1000 * limits.warn_seconds) return;
     this.#warned = true;
     this.#events.note("warned");
+    /** @type {(key: string, values?: Values) => string} */
     const say = (key, values) => this.#texts.say(key, values);
+    /** @type {HTMLDialogElement} */
     const dialog = el("dialog", { "aria-labelledby": "idle-heading" },
       el("h2", { id: "idle-heading" }, say("idle.heading")),
       el("p", {}, say("idle.text", { n: Math.max(1, Math.round(limits.idle_seconds / 60)) })),
@@ -124,6 +134,7 @@ export class Journey {
     dialog.showModal();
   }
 
+  /** @param {boolean} lost */
   #connection(lost) {
     const key = this.#moves.size || this.#state?.step.kind === "episode" ? "connection.lost" : "connection.waiting";
     this.#frame.banner(lost && this.#on ? this.#texts.say(key) : null);
@@ -143,6 +154,7 @@ export class Journey {
     }
   }
 
+  /** @param {State} state */
   async #show(state, focus = true) {
     const chosen = this.#language();
     if (chosen && state.language !== chosen && state.languages.includes(chosen)) {
@@ -168,8 +180,8 @@ export class Journey {
     });
     this.#frame.progress(state.progress.done, state.progress.total, texts);
     this.#frame.main.dataset.step = state.step.id;
-    if (state.step.kind === "episode") this.#play(focus && !again);
-    else this.#draw(focus && !again);
+    if (state.step.kind === "episode") this.#play(state, focus && !again);
+    else this.#draw(state, state.step.kind, focus && !again);
     this.#connection(this.#link.lost);
   }
 
@@ -179,42 +191,59 @@ export class Journey {
     this.#keys = null;
   }
 
-  #lent() {
-    const { step } = this.#state;
+  /**
+   * @param {State} state
+   * @returns {Lent}
+   */
+  #lent(state) {
+    const { step } = state;
     return {
-      state: this.#state,
+      state,
       texts: this.#texts,
       answer: (answers) => this.#answer(step.id, answers),
-      decline: () => this.#decline(),
+      decline: () => this.#decline(state),
       draft: draft(this.#token, step.id),
       keys: (handler) => { this.#keys = handler; },
-      again: this.#again(),
+      again: this.#again(state),
     };
   }
 
-  #draw(focus) {
+  /**
+   * @param {State} state
+   * @param {StepKind} kind
+   * @param {boolean} focus
+   */
+  #draw(state, kind, focus) {
     this.#moves.fit(null, 0);
-    this.#frame.show({ ...STEPS[this.#state.step.kind](this.#lent()), focus });
+    this.#frame.show({ ...STEPS[kind](this.#lent(state)), focus });
   }
 
-  /** Where a finished person came from, if someone else may begin there. */
-  #again() {
+  /** Where a finished person came from, if someone else may begin there.
+   * @param {State} state */
+  #again(state) {
     const from = lasting.get(`cobandit:from:${this.#token}`);
-    if (!from || (from.named && this.#state.kind === "real")) return null;
+    if (!from || (from.named && state.kind === "real")) return null;
     return { href: from.href, forget: () => lasting.remove(from.name) };
   }
 
-  #decline() {
+  /** @param {State} state */
+  #decline(state) {
+    const back = () => this.#draw(state, "consent", true);
+    /** @param {string} key */
     const say = (key) => this.#texts.say(key);
     this.#frame.show({
       heading: say("declined.heading"),
       body: [
         el("p", {}, say("declined.text")),
-        el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", onclick: () => this.#draw(true) }, say("declined.back"))),
+        el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", onclick: back }, say("declined.back"))),
       ],
     });
   }
 
+  /**
+   * @param {string} step
+   * @param {Answers} answers
+   */
   async #answer(step, answers) {
     const ms = Math.round(performance.now() - this.#since);
     const turn = this.#turn;
@@ -235,15 +264,20 @@ export class Journey {
 
   // ------------------------------------------------------------------------------------------------ rounds
 
-  #play(focus) {
-    const { episode, task } = this.#state;
+  /**
+   * @param {State} state
+   * @param {boolean} focus
+   */
+  #play(state, focus) {
+    const { episode, task } = state;
     const texts = this.#texts;
     this.#stored = episode.played;
     this.#moves.reload();
     this.#moves.fit(episode.index, episode.played);
     const several = episode.sets > 1 || episode.episodes > 1;
+    /** @type {App} */
     const app = {
-      state: this.#state,
+      state,
       texts,
       opening: episode.practice ? texts.say("episode.practice") : episode.set > 1 && episode.episode === 1 ? texts.say("episode.new") : texts.say("episode.first"),
       keys: (handler) => { this.#keys = handler; },
@@ -251,14 +285,16 @@ export class Journey {
       advance: (part) => this.#frame.within(part),
       shown: (played) => { this.#frame.main.dataset.shown = String(played); },
       unsent: () => this.#moves.all,
-      choose: (arm, ms) => this.#choose(arm, ms),
+      choose: (arm, ms) => this.#choose(episode, arm, ms),
       next: () => this.#refresh(),
     };
     this.#frame.main.dataset.shown = String(episode.played);
     this.#task = (TASKS[task.kind] ?? grid)(app);
-    this.#frame.show({ heading: this.#title(several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide", focus });
+    this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide", focus });
     this.#sender?.stop();
+    /** @type {() => boolean} */
     const mine = () => this.#on && sender === this.#sender;
+    /** @type {Sender} */
     const sender = new Sender(
       this.#moves,
       (batch) => this.#link.insist(() => api.rounds(this.#token, this.#language(), batch), mine),
@@ -270,24 +306,33 @@ export class Journey {
     this.#count();
   }
 
-  #title(several) {
-    const { practice, set, sets, episode, episodes } = this.#state.episode;
-    const kind = this.#texts.knows(`episode.${this.#state.task.kind}.one`) ? this.#state.task.kind : "grid";
+  /**
+   * @param {State} state
+   * @param {boolean} several
+   */
+  #title(state, several) {
+    const { practice, set, sets, episode, episodes } = state.episode;
+    const kind = this.#texts.knows(`episode.${state.task.kind}.one`) ? state.task.kind : "grid";
     if (practice) return this.#texts.say(`episode.${kind}.trial`);
     if (episodes > 1) return this.#texts.say(`episode.${kind}.many`, { set, sets, episode, episodes });
     return several ? this.#texts.say("episode.part", { set, sets }) : this.#texts.say(`episode.${kind}.one`);
   }
 
-  #choose(arm, ms) {
-    const { index, rounds } = this.#state.episode;
+  /**
+   * @param {Episode} episode
+   * @param {number} arm
+   * @param {number} ms
+   */
+  #choose({ index, rounds }, arm, ms) {
     const t = this.#moves.next(this.#stored);
     if (t > rounds || !this.#on) return false;
     this.#moves.add({ episode: index, t, arm, key: uuid(), ms: Math.max(0, ms) });
     this.#count();
-    this.#sender.kick();
+    this.#sender?.kick();
     return true;
   }
 
+  /** @param {RoundsReply} reply */
   #answered(reply) {
     this.#stored = reply.played;
     this.#task?.answered(reply);
@@ -300,6 +345,7 @@ export class Journey {
 
   // ------------------------------------------------------------------------------------------------ trouble
 
+  /** @param {unknown} trouble */
   #refuse(trouble) {
     if (!(trouble instanceof Trouble)) throw trouble;
     if (trouble.status === 409) this.#catchUp(trouble);
@@ -312,7 +358,8 @@ export class Journey {
     }
   }
 
-  /** The server is elsewhere than this page thought: go there, and say so kindly. */
+  /** The server is elsewhere than this page thought: go there, and say so kindly.
+   * @param {Trouble} trouble */
   async #catchUp(trouble) {
     const key = trouble.code === "already-played" || trouble.code === "already-answered" ? "conflict.played" : "conflict.moved";
     const state = trouble.state;
@@ -321,6 +368,7 @@ export class Journey {
     this.#frame.hint(this.#texts.say(key));
   }
 
+  /** @param {string} page */
   #end(page, reload = false) {
     this.#clear();
     this.#sender?.stop();
@@ -337,7 +385,12 @@ export class Journey {
   }
 }
 
-/** Answers as far as they are filled in, for as long as the tab lives. */
+/**
+ * Answers as far as they are filled in, for as long as the tab lives.
+ * @param {string} token
+ * @param {string} step
+ * @returns {Draft}
+ */
 function draft(token, step) {
   const name = `cobandit:draft:${token}:${step}`;
   return { read: () => passing.get(name) ?? {}, keep: (answers) => passing.set(name, answers), forget: () => passing.remove(name) };

@@ -9,23 +9,27 @@ import { Texts } from "./text.js";
 
 const FALLBACK = "en";
 
-const main = document.getElementById("app");
-const { mode, study, token, demo } = main.dataset;
+const main = /** @type {HTMLElement} */ (document.getElementById("app"));
+const { mode, study = "", token = "", demo } = main.dataset;
 const LANGUAGE = `cobandit:language:${token || study}`;
-const frame = new Frame(document.getElementById("top"), main);
+const frame = new Frame(/** @type {HTMLElement} */ (document.getElementById("top")), main);
 const link = new Link();
+/** @type {Map<string, Texts>} */
 const found = new Map();
 
-/** The messages of a language; in those that the software does not speak, English stands in. */
+/** The messages of a language; in those that the software does not speak, English stands in.
+ * @type {Words} */
 async function words(language) {
-  if (!found.has(language)) {
-    const answer = await link.insist(() => api.messages(language)).catch(() => api.messages(FALLBACK));
-    found.set(language, new Texts(language, answer.messages));
-  }
-  return found.get(language);
+  const known = found.get(language);
+  if (known) return known;
+  const answer = await link.insist(() => api.messages(language)).catch(() => api.messages(FALLBACK));
+  const made = new Texts(language, answer.messages);
+  found.set(language, made);
+  return made;
 }
 
-/** The language that this person chose, here or in the address; with an argument, the choice is kept. */
+/** The language that this person chose, here or in the address; with an argument, the choice is kept.
+ * @type {Language} */
 function language(chosen) {
   if (chosen) lasting.set(LANGUAGE, chosen);
   return lasting.get(LANGUAGE);

@@ -6,8 +6,13 @@ export const MOST_AT_ONCE = 200;
 export class Moves {
   #store;
   #name;
-  #kept;
+  /** @type {Move[]} */
+  #kept = [];
 
+  /**
+   * @param {import("./store.js").Store} store
+   * @param {string} name
+   */
   constructor(store, name) {
     this.#store = store;
     this.#name = name;
@@ -28,24 +33,31 @@ export class Moves {
     return [...this.#kept];
   }
 
-  /** The round that comes after everything played and everything chosen. */
+  /** The round that comes after everything played and everything chosen.
+   * @param {number} played */
   next(played) {
     return Math.max(played, this.#kept.at(-1)?.t ?? 0) + 1;
   }
 
+  /** @param {Move} move */
   add(move) {
     this.#kept.push(move);
     this.#save();
   }
 
-  /** The next request: the episode and its moves in order. */
+  /** The next request: the episode and its moves in order.
+   * @returns {Batch} */
   batch(limit = MOST_AT_ONCE) {
     const { episode } = this.#kept[0];
     const moves = this.#kept.slice(0, limit).filter((move) => move.episode === episode);
     return { episode, moves: moves.map(({ t, arm, key, ms }) => ({ t, arm, key, ms })) };
   }
 
-  /** The server has stored the rounds up to `t`. */
+  /**
+   * The server has stored the rounds up to `t`.
+   * @param {number} episode
+   * @param {number} t
+   */
   settle(episode, t) {
     this.#keep((move) => move.episode !== episode || move.t > t);
   }
@@ -53,6 +65,8 @@ export class Moves {
   /**
    * Keep only what fits a state in which `played` rounds of `episode` are stored: the moves that follow without a gap.
    * `episode` null: nothing fits. Returns how many moves were given up although the server has not their round.
+   * @param {number | null} episode
+   * @param {number} played
    */
   fit(episode, played) {
     let t = played;
@@ -68,6 +82,7 @@ export class Moves {
     return given;
   }
 
+  /** @param {(move: Move) => boolean} fits */
   #keep(fits) {
     const before = this.#kept.length;
     this.#kept = this.#kept.filter(fits);
@@ -80,6 +95,7 @@ export class Moves {
   }
 }
 
+/** @param {any} move */
 function sound(move) {
   return Number.isInteger(move?.episode) && Number.isInteger(move.t) && Number.isInteger(move.arm)
     && typeof move.key === "string" && Number.isInteger(move.ms);
@@ -94,7 +110,13 @@ export class Sender {
   #busy = false;
   #stopped = false;
 
-  /** `post(batch)` tries until an answer comes; `answered(reply)` and `refused(trouble)` are told of it. */
+  /**
+   * `post(batch)` tries until an answer comes; `answered(reply)` and `refused(trouble)` are told of it.
+   * @param {Moves} moves
+   * @param {(batch: Batch) => Promise<RoundsReply>} post
+   * @param {(reply: RoundsReply) => void} answered
+   * @param {(trouble: unknown) => void} refused
+   */
   constructor(moves, post, answered, refused) {
     this.#moves = moves;
     this.#post = post;
@@ -120,7 +142,7 @@ export class Sender {
           return;
         }
         if (this.#stopped) return;
-        this.#moves.settle(batch.episode, batch.moves.at(-1).t);
+        this.#moves.settle(batch.episode, batch.moves[batch.moves.length - 1].t);
         this.#answered(reply);
       }
     } finally {

@@ -7,8 +7,13 @@ import { lasting, uuid } from "./store.js";
 
 const IDS = ["PROLIFIC_PID", "survey_code", "id", "workerId", "label"];
 const OURS = ["language", "demo"];
+/** @type {Record<number, string>} */
+const PAGES = { 403: "forbidden", 404: "unknown" };
 const PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"; // what MTurk puts in place of an assignment that nobody has accepted
 
+/**
+ * @param {{ study: string, demo: boolean, frame: Frame, words: Words, language: Language, texts: Texts }} lent
+ */
 export async function openLink({ study, demo, frame, words, language, texts }) {
   const query = new URLSearchParams(location.search);
   const recruiting = Object.fromEntries([...query].filter(([name]) => !OURS.includes(name)).slice(0, 20)
@@ -24,7 +29,7 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
     try {
       await link.insist(() => api.state(token));
     } catch (trouble) {
-      if (trouble.status === 404) lasting.remove(name);
+      if (trouble instanceof Trouble && trouble.status === 404) lasting.remove(name);
       return false;
     }
     location.replace(pageOf(token));
@@ -62,6 +67,7 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
     });
   }
 
+  /** @param {StudyInfo} info */
   async function begin(info) {
     const key = lasting.get(name)?.key ?? uuid();
     lasting.set(name, { key });
@@ -93,9 +99,10 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
     });
   }
 
+  /** @param {unknown} trouble */
   function refuse(trouble) {
     if (!(trouble instanceof Trouble)) throw trouble;
-    const page = trouble.code === "closed" ? "closed" : { 403: "forbidden", 404: "unknown" }[trouble.status] ?? "trouble";
+    const page = trouble.code === "closed" ? "closed" : PAGES[trouble.status] ?? "trouble";
     frame.main.dataset.step = page;
     frame.show({ heading: texts.say(`${page}.title`), body: [el("p", {}, texts.say(`${page}.text`))] });
   }

@@ -3,14 +3,20 @@
 
 import { el, paragraphs, typing, unseen } from "./dom.js";
 
-/** `{ heading, body }` of a step. */
+/** `{ heading, body }` of a step.
+ * @type {Record<StepKind, (lent: Lent) => Shown>} */
 export const STEPS = { consent, demographics, instructions, quiz, rest, survey, thanks };
 
+/** @param {string} text */
 function button(text, attributes = {}) {
   return el("button", { type: "button", class: "primary", ...attributes }, text);
 }
 
-/** A button that cannot be pressed twice while an answer is under way; it keeps the focus. */
+/**
+ * A button that cannot be pressed twice while an answer is under way; it keeps the focus.
+ * @param {HTMLElement} node
+ * @param {() => Promise<unknown>} act
+ */
 function once(node, act) {
   node.addEventListener("click", async (event) => {
     event.preventDefault();
@@ -27,6 +33,9 @@ function once(node, act) {
 
 // ---------------------------------------------------------------------------------------------------- consent
 
+/**
+ * @param {{ texts: Texts, text: string, agree: () => Promise<unknown>, decline: () => void, note?: string | null }} lent
+ */
 export function consentPage({ texts, text, agree, decline, note = null }) {
   return [
     el("div", { class: "card prose" }, paragraphs(text)),
@@ -37,6 +46,7 @@ export function consentPage({ texts, text, agree, decline, note = null }) {
   ];
 }
 
+/** @param {Lent} lent */
 function consent({ state, texts, answer, decline }) {
   return {
     heading: texts.say("consent.heading"),
@@ -48,7 +58,11 @@ function consent({ state, texts, answer, decline }) {
 
 // ---------------------------------------------------------------------------------------------------- questions
 
-/** A form of fields `{ id, node, read, fail }`; `read` gives a value or throws the key of a message. */
+/**
+ * A form of fields `{ id, node, read, fail }`; `read` gives a value or throws the key of a message.
+ * @param {{ texts: Texts, draft: Draft, fields: Field[], action: string,
+ *   submit: (answers: Answers, show: ShowWrong) => Promise<unknown> }} lent
+ */
 function form({ texts, draft, fields, submit, action }) {
   const summary = el("p", { class: "problem", role: "alert", hidden: true });
   const go = button(action, { type: "submit" });
@@ -56,6 +70,7 @@ function form({ texts, draft, fields, submit, action }) {
     el("div", { class: "actions" }, go));
   made.addEventListener("input", () => draft.keep(Object.fromEntries(fields.map((field) => [field.id, field.raw()]))));
 
+  /** @type {ShowWrong} */
   const show = (wrong, message) => {
     for (const field of fields) field.fail(wrong.get(field.id) ?? "");
     summary.hidden = !message;
@@ -67,13 +82,15 @@ function form({ texts, draft, fields, submit, action }) {
   made.addEventListener("submit", async (event) => {
     event.preventDefault();
     if (go.getAttribute("aria-disabled") === "true") return;
+    /** @type {Answers} */
     const answers = {};
+    /** @type {Map<string, string>} */
     const wrong = new Map();
     for (const field of fields) {
       try {
         answers[field.id] = field.read();
       } catch (problem) {
-        wrong.set(field.id, problem.message);
+        wrong.set(field.id, problem instanceof Error ? problem.message : String(problem));
       }
     }
     if (wrong.size) {
@@ -91,7 +108,13 @@ function form({ texts, draft, fields, submit, action }) {
   return made;
 }
 
-/** The part that every field has: a line that says what is wrong with it. */
+/**
+ * The part that every field has: a line that says what is wrong with it.
+ * @param {string} id
+ * @param {HTMLElement} node
+ * @param {HTMLElement[]} controls
+ * @returns {(text: string) => void}
+ */
 function failing(id, node, controls) {
   const line = el("p", { class: "problem", id: `${id}-problem`, hidden: true });
   node.append(line);
@@ -111,6 +134,11 @@ function failing(id, node, controls) {
   };
 }
 
+/**
+ * @param {{ id: string, legend: string, choices: string[], value: unknown, required: boolean, texts: Texts,
+ *   layout?: string, ends?: string[] | null, from?: number }} wanted
+ * @returns {Field}
+ */
 function radios({ id, legend, choices, value, required, texts, layout = "choices", ends = null, from = 0 }) {
   const inputs = choices.map((choice, i) =>
     el("input", { type: "radio", name: id, id: `${id}-${i}`, value: String(i + from), checked: value === i + from }));
@@ -123,7 +151,10 @@ function radios({ id, legend, choices, value, required, texts, layout = "choices
   const chosen = () => inputs.find((input) => input.checked);
   return {
     id, node, fail,
-    raw: () => (chosen() ? Number(chosen().value) : null),
+    raw() {
+      const input = chosen();
+      return input ? Number(input.value) : null;
+    },
     read() {
       if (!chosen() && required) throw new Error(texts.say("form.choose"));
       return this.raw();
@@ -132,6 +163,10 @@ function radios({ id, legend, choices, value, required, texts, layout = "choices
   };
 }
 
+/**
+ * @param {{ question: Question, texts: Texts, value: unknown }} wanted
+ * @returns {Field}
+ */
 function typed({ question, texts, value }) {
   const { id, low, high, required } = question;
   const whole = question.answer === "whole";
@@ -160,10 +195,15 @@ function typed({ question, texts, value }) {
   };
 }
 
+/**
+ * @param {Question} question
+ * @param {Texts} texts
+ */
 function labelled(question, texts) {
   return question.required ? question.text : `${question.text} ${texts.say("form.optional")}`;
 }
 
+/** @param {Lent} lent */
 function demographics({ state, texts, answer, draft }) {
   const before = draft.read();
   const fields = state.demographics.map((question) =>
@@ -179,8 +219,10 @@ function demographics({ state, texts, answer, draft }) {
 
 // ---------------------------------------------------------------------------------------------------- instructions
 
+/** @param {string[]} lines */
 const reading = (lines) => el("ol", { class: "reading" }, lines.map((line) => el("li", {}, el("p", {}, line))));
 
+/** @param {Lent} lent */
 function instructions({ state, texts, answer }) {
   const keys = `instructions.keys.${state.task.kind}`;
   return {
@@ -193,12 +235,14 @@ function instructions({ state, texts, answer }) {
   };
 }
 
+/** @param {Lent} lent */
 function quiz({ state, texts, answer, draft }) {
   const before = draft.read();
   const again = el("details", { class: "card again" },
     el("summary", {}, texts.say("quiz.again")), reading(state.quiz.instructions));
   const fields = state.quiz.questions.map((question) =>
     radios({ id: question.id, legend: question.text, choices: question.choices, value: before[question.id], required: true, texts }));
+  /** @type {(answers: Answers, show: ShowWrong) => Promise<void>} */
   const submit = async (answers, show) => {
     const reply = await answer(answers);
     if (!reply || reply.accepted) return;
@@ -213,13 +257,15 @@ function quiz({ state, texts, answer, draft }) {
 
 // ---------------------------------------------------------------------------------------------------- rest
 
+/** @param {Lent} lent */
 function rest({ state, texts, answer, keys }) {
   const { practice, done, of, set, sets, good, rounds } = state.rest;
   const kind = texts.knows(`rest.${state.task.kind}.done`) ? state.task.kind : "grid";
   const over = practice && done >= of;
   const go = once(button(texts.say(over ? "rest.begin" : `rest.${kind}.next`)), () => answer({}));
   keys((event) => {
-    if (event.key !== "Enter" || event.repeat || typing(event) || event.target.closest("button, a")) return;
+    if (event.key !== "Enter" || event.repeat || typing(event)) return;
+    if (event.target instanceof Element && event.target.closest("button, a")) return;
     event.preventDefault();
     go.click();
   });
@@ -238,6 +284,7 @@ function rest({ state, texts, answer, keys }) {
 
 // ---------------------------------------------------------------------------------------------------- survey
 
+/** @param {Lent} lent */
 function survey({ state, texts, answer, draft }) {
   const { items, points, low, high, set, sets } = state.survey;
   const before = draft.read();
@@ -258,12 +305,13 @@ function survey({ state, texts, answer, draft }) {
 
 // ---------------------------------------------------------------------------------------------------- thanks
 
+/** @param {Lent} lent */
 function thanks({ state, texts, again }) {
   const { code, return_url: back } = state.thanks;
   const output = el("output", { class: "code", id: "code" }, code ?? "");
   const said = el("span", { role: "status", class: "soft" });
   const copy = async () => {
-    said.textContent = texts.say((await copied(code, output)) ? "thanks.copied" : "thanks.select");
+    said.textContent = texts.say((await copied(code ?? "", output)) ? "thanks.copied" : "thanks.select");
   };
   return {
     heading: texts.say("thanks.heading"),
@@ -281,13 +329,17 @@ function thanks({ state, texts, again }) {
   };
 }
 
+/**
+ * @param {string} text
+ * @param {Node} shownIn
+ */
 async function copied(text, shownIn) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
     // The clipboard is closed to plain http; a selection is the older way.
-    getSelection().selectAllChildren(shownIn);
+    getSelection()?.selectAllChildren(shownIn);
     return Boolean(document.execCommand?.("copy"));
   }
 }

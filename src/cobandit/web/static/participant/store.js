@@ -1,12 +1,20 @@
 // What the browser remembers. Where it may remember nothing (private windows, blocked storage), this page's life is enough.
 
 class Memory {
+  /** @type {Map<string, string>} */
   #kept = new Map();
+  /** @param {string} name */
   getItem(name) { return this.#kept.get(name) ?? null; }
+  /**
+   * @param {string} name
+   * @param {string} text
+   */
   setItem(name, text) { this.#kept.set(name, text); }
+  /** @param {string} name */
   removeItem(name) { this.#kept.delete(name); }
 }
 
+/** @param {() => Place} pick */
 function usable(pick) {
   try {
     const storage = pick();
@@ -21,10 +29,12 @@ function usable(pick) {
 export class Store {
   #places;
 
+  /** @param {...Place} places */
   constructor(...places) {
     this.#places = places;
   }
 
+  /** @param {string} name */
   get(name) {
     for (const place of this.#places) {
       try {
@@ -37,7 +47,11 @@ export class Store {
     return null;
   }
 
-  /** A full disk must not stop anybody from playing, so the value then stays in memory. */
+  /**
+   * A full disk must not stop anybody from playing, so the value then stays in memory.
+   * @param {string} name
+   * @param {unknown} value
+   */
   set(name, value) {
     const text = JSON.stringify(value);
     for (const place of this.#places) {
@@ -48,6 +62,7 @@ export class Store {
     }
   }
 
+  /** @param {string} name */
   remove(name) {
     for (const place of this.#places) {
       try {
@@ -57,7 +72,8 @@ export class Store {
   }
 }
 
-const open = (pick) => new Store(...[usable(pick), new Memory()].filter(Boolean));
+/** @param {() => Place} pick */
+const open = (pick) => new Store(...[usable(pick), new Memory()].filter((place) => place !== null));
 
 /** Kept until removed. */
 export const lasting = open(() => window.localStorage);

@@ -3,6 +3,11 @@
 
 const WAIT = 600;
 
+/**
+ * @param {string} name
+ * @param {{ active: () => void, passive: () => void }} told
+ * @returns {Tab}
+ */
 export function oneTab(name, { active, passive }) {
   if (navigator.locks) return new Locked(name, active, passive);
   if (typeof BroadcastChannel === "function") return new Asked(name, active, passive);
@@ -14,9 +19,16 @@ class Locked {
   #name;
   #active;
   #passive;
+  /** @type {((value?: unknown) => void) | null} */
   #release = null;
+  /** @type {AbortController | null} */
   #queue = null;
 
+  /**
+   * @param {string} name
+   * @param {() => void} active
+   * @param {() => void} passive
+   */
   constructor(name, active, passive) {
     this.#name = name;
     this.#active = active;
@@ -43,6 +55,7 @@ class Locked {
     this.#release?.();
   }
 
+  /** @param {LockOptions} options */
   #hold(options, granted = () => {}) {
     let mine = false;
     navigator.locks
@@ -69,6 +82,11 @@ class Asked {
   #waiting = 0;
   #asked = 0;
 
+  /**
+   * @param {string} name
+   * @param {() => void} active
+   * @param {() => void} passive
+   */
   constructor(name, active, passive) {
     this.#active = active;
     this.#passive = passive;
@@ -94,6 +112,7 @@ class Asked {
     this.#mine = false;
   }
 
+  /** @param {string} word */
   #hold(word) {
     clearTimeout(this.#waiting);
     this.#waiting = 0;
@@ -102,6 +121,7 @@ class Asked {
     this.#active();
   }
 
+  /** @param {string} word */
   #hear(word) {
     if (word === "anyone?") {
       if (this.#mine) this.#channel.postMessage("me");

@@ -6,6 +6,11 @@ export class Texts {
   #plural;
   #number;
 
+  /**
+   * @param {string} language
+   * @param {Record<string, string>} messages
+   * @param {Record<string, string>} own
+   */
   constructor(language, messages, own = {}) {
     this.language = language;
     this.#messages = messages;
@@ -14,11 +19,16 @@ export class Texts {
     this.#number = new Intl.NumberFormat(language);
   }
 
+  /** @param {Record<string, string>} own */
   with(own) {
     return new Texts(this.language, this.#messages, own);
   }
 
-  /** A message; where it has forms such as `key.one` and `key.other`, the number `n` decides. */
+  /**
+   * A message; where it has forms such as `key.one` and `key.other`, the number `n` decides.
+   * @param {string} key
+   * @param {Values} values
+   */
   say(key, values = {}) {
     let text = this.#messages[key];
     if (text === undefined && typeof values.n === "number") {
@@ -28,39 +38,49 @@ export class Texts {
     return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? this.shown(values[name]) : whole));
   }
 
+  /** @param {string} key */
   knows(key) {
     return key in this.#messages;
   }
 
-  /** A text of the design: `own("task.partner")`. */
+  /** A text of the design: `own("task.partner")`.
+   * @param {string} key */
   own(key) {
     return this.#own[key] ?? key;
   }
 
+  /**
+   * @param {number} agent
+   * @param {number} arm
+   */
   arm(agent, arm) {
     return this.own(`task.arms.${agent}.${arm}`);
   }
 
+  /** @param {boolean | null} good */
   outcome(good) {
     if (good === null) return this.say("round.unseen");
     return this.own(good ? "task.good" : "task.bad");
   }
 
-  /** With a capital first letter, as at the start of a line. */
+  /** With a capital first letter, as at the start of a line.
+   * @param {string} text */
   capital(text) {
     const [first = "", ...rest] = text;
     return first.toLocaleUpperCase(this.language) + rest.join("");
   }
 
+  /** @param {unknown} value */
   shown(value) {
     return typeof value === "number" ? this.#number.format(value) : String(value);
   }
 }
 
-/** The name of a language in itself. */
+/** The name of a language in itself.
+ * @param {string} language */
 export function languageName(language) {
   try {
-    const name = new Intl.DisplayNames([language], { type: "language" }).of(language);
+    const name = new Intl.DisplayNames([language], { type: "language" }).of(language) ?? language;
     return name.charAt(0).toLocaleUpperCase(language) + name.slice(1);
   } catch {
     return language;

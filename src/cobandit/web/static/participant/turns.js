@@ -5,10 +5,15 @@ import { Counts, face, range } from "./counts.js";
 import { el, still, typing } from "./dom.js";
 
 const SHORTEST_WAIT = 250;
+/** @type {Record<string, number>} */
+const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
 /**
  * A scene has `element`, `hold(arm, t)` (the participant's choice, the other's still hidden), `reveal(round)` which gives
  * animations, `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings.
+ * @param {App} app
+ * @param {Scene} scene
+ * @returns {Task}
  */
 export function turns(app, scene) {
   const { state, texts } = app;
@@ -18,6 +23,7 @@ export function turns(app, scene) {
   let waiting = false;
   let ready = performance.now();
   let chosenAt = 0;
+  /** @type {((value?: unknown) => void) | null} */
   let skip = null;
   let closed = false;
 
@@ -46,6 +52,7 @@ export function turns(app, scene) {
     app.advance(played / episode.rounds);
   }
 
+  /** @param {Round} round */
   function tell(round) {
     const line = texts.say("turn.latest", {
       configuration: texts.capital(texts.own("task.configuration")), t: round.t,
@@ -55,10 +62,11 @@ export function turns(app, scene) {
       el("span", {}, line, " "),
       el("strong", { class: round.good === null ? "" : round.good ? "good" : "bad" },
         round.good !== null && face(round.good), texts.capital(texts.outcome(round.good))));
-    news.dataset.t = round.t;
+    news.dataset.t = String(round.t);
     return `${line} ${texts.outcome(round.good)}`;
   }
 
+  /** @param {boolean} on */
   function enable(on) {
     panel.classList.toggle("waiting", !on);
     for (const choice of choices) {
@@ -68,10 +76,12 @@ export function turns(app, scene) {
     if (on) ready = performance.now();
   }
 
+  /** @param {number | null} arm */
   function mark(arm) {
     for (const choice of choices) choice.classList.toggle("picked", Number(choice.dataset.arm) === arm);
   }
 
+  /** @param {number} arm */
   function hold(arm) {
     waiting = true;
     chosenAt = performance.now();
@@ -82,6 +92,7 @@ export function turns(app, scene) {
     question.textContent = texts.say("turn.waiting", { partner: texts.own("task.partner") });
   }
 
+  /** @param {number} arm */
   function choose(arm) {
     if (skip) {
       skip();
@@ -93,6 +104,7 @@ export function turns(app, scene) {
     app.choose(arm, ms);
   }
 
+  /** @param {Round} round */
   async function reveal(round) {
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
@@ -135,8 +147,8 @@ export function turns(app, scene) {
   app.keys((event) => {
     if (typing(event)) return;
     const digit = Number(event.key) - 1;
-    const at = choices.indexOf(document.activeElement);
-    const step = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 }[event.key];
+    const at = choices.findIndex((choice) => choice === document.activeElement);
+    const step = STEPS[event.key];
     if (skip && !event.repeat && (event.key === " " || event.key === "Enter" || choices[digit] || step)) {
       event.preventDefault();
       skip();
@@ -176,4 +188,5 @@ export function turns(app, scene) {
   };
 }
 
+/** @param {number} ms */
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

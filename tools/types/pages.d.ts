@@ -1,0 +1,336 @@
+// What the server sends, and what the parts of a page hand to each other.
+
+type Child = Node | string | number | boolean | null | undefined | readonly Child[];
+type Attributes = Record<string, any>;
+type Values = Record<string, unknown>;
+
+// The participant's pages
+
+type Frame = import("../../src/cobandit/web/static/participant/frame.js").Frame;
+type Texts = import("../../src/cobandit/web/static/participant/text.js").Texts;
+type Words = (language: string) => Promise<Texts>;
+/** The language that was chosen, if one was; with an argument, the choice is kept. */
+type Language = (chosen?: string) => string | undefined;
+type Keys = (event: KeyboardEvent) => void;
+
+interface Round {
+  t: number;
+  arms: [number, number];
+  good: boolean | null;
+}
+
+interface Count {
+  arms: [number, number];
+  good: number;
+  bad: number;
+}
+
+interface Episode {
+  index: number;
+  practice: boolean;
+  set: number;
+  sets: number;
+  episode: number;
+  episodes: number;
+  rounds: number;
+  played: number;
+  finished: boolean;
+  good: number;
+  bad: number;
+  counts: Count[];
+  latest: Round | null;
+}
+
+interface Question {
+  id: string;
+  text: string;
+  answer: string;
+  choices: string[];
+  required: boolean;
+  low: number;
+  high: number;
+}
+
+/** What the server tells of a participant; which parts are there depends on the step. */
+interface State {
+  kind: string;
+  title: string;
+  language: string;
+  languages: string[];
+  texts: Record<string, string>;
+  step: { id: string; kind: StepKind | "episode" };
+  progress: { done: number; total: number };
+  limits: { warn_seconds: number; idle_seconds: number };
+  task: { kind: string; arms: [number, number] };
+  consent: { version: string; text: string };
+  demographics: Question[];
+  instructions: string[];
+  quiz: { instructions: string[]; questions: Question[] };
+  rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number };
+  survey: { items: { id: string; text: string }[]; points: number; low: string; high: string; set: number; sets: number };
+  thanks: { code: string | null; return_url: string | null };
+  episode: Episode;
+}
+
+type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "rest" | "survey" | "thanks";
+
+/** What a study's open link shows. */
+interface StudyInfo {
+  title: string;
+  open: boolean;
+  language: string;
+  languages: string[];
+  texts: Record<string, string>;
+  consent: { version: string; text: string };
+}
+
+interface Move {
+  episode: number;
+  t: number;
+  arm: number;
+  key: string;
+  ms: number;
+}
+
+interface Batch {
+  episode: number;
+  moves: Omit<Move, "episode">[];
+}
+
+interface RoundsReply {
+  played: number;
+  rounds: Round[];
+}
+
+interface AnswerReply {
+  accepted: boolean;
+  state: State;
+  wrong: string[];
+}
+
+type Answers = Record<string, unknown>;
+
+interface Draft {
+  read(): Answers;
+  keep(answers: Answers): void;
+  forget(): void;
+}
+
+/** What a step around the task is lent. */
+interface Lent {
+  state: State;
+  texts: Texts;
+  answer(answers: Answers): Promise<AnswerReply | null>;
+  decline(): void;
+  draft: Draft;
+  keys(handler: Keys): void;
+  again: { href: string; forget(): void } | null;
+}
+
+interface Shown {
+  heading: string;
+  body: Child[];
+  layout?: string;
+  focus?: boolean;
+}
+
+interface Field {
+  id: string;
+  node: HTMLElement;
+  fail(text: string): void;
+  raw(): string | number | null;
+  read(): string | number | null;
+  focus(): void;
+}
+
+type ShowWrong = (wrong: Map<string, string>, message: string) => void;
+
+/** What a task is lent. */
+interface App {
+  state: State;
+  texts: Texts;
+  opening: string;
+  keys(handler: Keys): void;
+  speak(text: string): void;
+  advance(part: number): void;
+  shown(played: number): void;
+  unsent(): Move[];
+  choose(arm: number, ms: number): boolean;
+  next(): void;
+}
+
+interface Task {
+  element: HTMLElement;
+  answered(reply: RoundsReply): void;
+  close(): void;
+}
+
+interface Scene {
+  element: Element;
+  hold(arm: number, t: number): void;
+  reveal(round: Round): Animation[];
+  show(round: Round): void;
+  clear(t: number): void;
+  icon?(arm: number): Element;
+  picture?(i: number, j: number): Element;
+}
+
+interface Tab {
+  take(): void;
+  leave(): void;
+  claim(): void;
+}
+
+interface Place {
+  getItem(name: string): string | null;
+  setItem(name: string, text: string): void;
+  removeItem(name: string): void;
+}
+
+// The researcher's pages
+
+type Status = "active" | "idle" | "dropped" | "invited" | "finished";
+type Kind = "real" | "rehearsal" | "demo";
+type StatusCounts = Record<Status, number>;
+
+interface Curves {
+  rounds: number[];
+  pending: number;
+  conditions: { name: string; n: number; mean: number[]; se: number[] | null }[];
+}
+
+interface Whereabouts {
+  status: Status;
+  step: { id: string; kind: string };
+  episode: {
+    practice: boolean;
+    set: number;
+    sets: number;
+    place: number;
+    of: number;
+    played: number;
+    rounds: number;
+  } | null;
+}
+
+interface Listed extends Whereabouts {
+  participant: string;
+  label: string | null;
+  external_id: string | null;
+  url: string;
+  order: string[] | null;
+  order_index: number | null;
+  progress: { done: number; total: number };
+  created_at: number;
+  started_at: number | null;
+  last_seen: number | null;
+}
+
+interface Live {
+  now: number;
+  study: { open: boolean };
+  counts: Record<Kind, StatusCounts>;
+  participants: Listed[];
+  conditions: { name: string; begun: number; finished: number; episodes: number; rounds: number }[];
+  orders: { order: string[]; counts: StatusCounts }[];
+}
+
+interface PersonalLink {
+  participant: string;
+  label: string | null;
+  status: Status;
+  url: string;
+}
+
+interface PlayedEpisode {
+  number: number;
+  practice: boolean;
+  set: number;
+  place: number;
+  of: number;
+  condition: string;
+  swapped: boolean;
+  rounds: number;
+  played: number;
+  good: number;
+  regret: number;
+  reaction_ms: number | null;
+  opened_at: number | null;
+  finished_at: number | null;
+  cells: { arms: [number, number]; mean: number; played: number; good: number }[];
+}
+
+interface PlayedRounds {
+  played: number;
+  rounds: {
+    t: number;
+    arms: [number, number];
+    reward: number;
+    seen: (number | null)[];
+    predicted: number | null;
+    regret: number;
+    ms: number | null;
+    at: number;
+  }[];
+}
+
+interface Person extends Whereabouts {
+  study: { words: { good: string; bad: string; configuration: string; participant: string; partner: string } };
+  arms: [string[], string[]];
+  label: string | null;
+  recruiter: string | null;
+  external_id: string | null;
+  order: string[] | null;
+  language: string;
+  quiz_attempts: number;
+  url: string;
+  started_at: number | null;
+  finished_at: number | null;
+  last_seen: number | null;
+  idle_seconds: number | null;
+  rounds: { played: number };
+  episodes: PlayedEpisode[];
+  answers: {
+    step: string;
+    kind: string;
+    at: number;
+    ms: number | null;
+    items: { text: string; value: unknown; right: boolean | null }[];
+  }[];
+  events: { at: number; kind: string; data: object }[];
+  events_total: number;
+}
+
+// Offline reports
+
+interface ReportLine {
+  label: string;
+  number: number;
+  dash: number[];
+  factor: number;
+}
+
+interface ReportCurve extends ReportLine {
+  mean: number[];
+  se: number[] | null;
+  median: number[];
+  q10: number[];
+  q90: number[];
+}
+
+interface ReportLevel extends ReportLine {
+  value: number;
+  sloping: boolean;
+}
+
+interface ReportPanel {
+  name: string;
+  horizon: number;
+  regret: "team" | "task" | null;
+  rounds: number[];
+  curves: ReportCurve[];
+  levels: ReportLevel[];
+}
+
+/** Centre, low and high of a line. */
+type Columns = [number[], number[] | null, number[] | null];
