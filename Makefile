@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint bench faults floors setup browser database scripts clean
+.PHONY: run test quick lint bench faults floors matrix release setup browser database scripts clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
@@ -33,6 +33,12 @@ faults: $(READY)  ## a study under 300 random faults: nothing acknowledged may b
 
 floors:  ## the lower bounds of the dependencies, installed and tested in an environment of their own
 	$(PYTHON) tools/floors.py
+
+matrix:  ## the quick tests on every Python that the package is for, each in an environment of its own
+	$(PYTHON) tools/matrix.py $(TESTS)
+
+release:  ## build the wheel and the sdist, install each in a fresh environment and try it; nothing is uploaded
+	$(PYTHON) tools/release.py $(if $(DRAFT),--draft)
 
 setup: $(READY)
 
@@ -74,4 +80,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-floors out $(TYPES) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* out dist $(TYPES) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -87,7 +87,8 @@ def main() -> None:
         shutil.rmtree(VENV, ignore_errors=True)
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
         constraints.write_text(pins, encoding="utf-8")
-        pip = [python, "-m", "pip", "install", "--quiet", "--only-binary", ":all:", "--constraint", constraints]
+        pip = [str(python), "-m", "pip", "install", "--quiet", "--only-binary", ":all:"]
+        pip += ["--constraint", str(constraints)]
         # The building tool first, and no isolation: else the newest one would build.
         subprocess.run([*pip, *project["build-system"]["requires"], "editables"], check=True)
         subprocess.run([*pip, "--no-build-isolation", "--editable", f"{ROOT}[all]", *TOOLS], check=True)

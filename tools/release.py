@@ -1,0 +1,143 @@
+"""Build what would be published, install it as a stranger would, and try it. Nothing is ever uploaded.
+
+`make release` refuses a tree with changes that are not committed, a CHANGELOG without the version and its date, and a
+CITATION.cff of another version. `make release DRAFT=1` only warns of these, to try the rest at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PLACE = ROOT / "out" / "release"
+DIST = ROOT / "dist"
+TOOLS = ("build==1.6.1", "twine==7.0.0")
+GAME = ("simulate", "--runs", "3", "--horizon", "50", "--seed", "1")
+
+PRESENT = """
+import sys
+from importlib.metadata import version
+from importlib.resources import files
+
+import cobandit
+
+assert version("cobandit") == sys.argv[1], version("cobandit")
+assert sys.prefix in cobandit.__file__, cobandit.__file__
+missing = [name for name in sys.stdin.read().splitlines() if not files("cobandit").joinpath(name).is_file()]
+sys.exit("Missing in the installed package: " + ", ".join(missing) if missing else 0)
+"""
+
+
+def hindrances(version: str, changes: str, changelog: str, citation: str) -> list[str]:
+    """Why this tree must not be released, one sentence each."""
+    found = []
+    if changes.strip():
+        found.append(f"There are changes that are not committed:\n{changes.rstrip()}\nCommit them, or put them away.")
+    heading = re.search(rf"^## \[{re.escape(version)}\](.*)$", changelog, re.MULTILINE)
+    if heading is None:
+        found.append(f"CHANGELOG.md has no section for {version}: add '## [{version}] - YYYY-MM-DD'.")
+    elif not re.fullmatch(r" - \d{4}-\d\d-\d\d", heading[1]):
+        found.append(f"CHANGELOG.md gives no date for {version}, but {heading[1]!r}: write ' - YYYY-MM-DD'.")
+    cited = re.search(r"^version: (.*)$", citation, re.MULTILINE)
+    if cited is None or cited[1].strip() != version:
+        found.append(f"CITATION.cff has the version {cited[1] if cited else None!r}, pyproject.toml {version!r}.")
+    return found
+
+
+def said(command: Sequence[str | Path], given: str | None = None) -> str:
+    """Run a command in the tree and return what it printed; if it fails, so does the release."""
+    print("  " + " ".join("..." if "\n" in str(word) else str(word) for word in command), flush=True)
+    done = subprocess.run(command, cwd=PLACE, input=given, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(
+            f"{done.stdout}{done.stderr}\nThat failed with exit code {done.returncode}. Nothing is released."
+        )
+    return done.stdout
+
+
+def tracked(folder: str) -> list[str]:
+    """The files of a folder that git knows, relative to it."""
+    listing = subprocess.run(
+        ["git", "ls-files", "-z", "--", folder], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout
+    return [Path(name).relative_to(folder).as_posix() for name in listing.split("\0") if name]
+
+
+def members(archive: Path) -> set[str]:
+    """The files in a wheel or in an sdist, the sdist's own folder left off."""
+    if archive.suffix == ".whl":
+        with zipfile.ZipFile(archive) as wheel:
+            return set(wheel.namelist())
+    with tarfile.open(archive) as packed:
+        return {name.partition("/")[2] for name in packed.getnames()}
+
+
+def needless(names: Iterable[str]) -> list[str]:
+    """What belongs in no archive: what tools left behind."""
+    left = re.compile(r"(^|/)(__pycache__|node_modules|out|\.venv[^/]*)/|\.(py[co]|nb[ic])$")
+    return sorted(name for name in names if left.search(name))
+
+
+def environment(name: str, *packages: str | Path) -> Path:
+    """The Python of a fresh environment with these packages."""
+    venv = PLACE / name
+    shutil.rmtree(venv, ignore_errors=True)
+    said([sys.executable, "-m", "venv", venv])
+    said([venv / "bin" / "python", "-m", "pip", "install", "--quiet", *map(str, packages)])
+    return venv / "bin" / "python"
+
+
+def try_out(archive: Path, version: str) -> None:
+    """Install one archive in a fresh environment, without and with the extras, and use it."""
+    wheel = archive.suffix == ".whl"
+    python = environment("wheel" if wheel else "sdist", archive)
+    package = tracked("src/cobandit")
+    said([python, "-c", PRESENT, version], given="\n".join(package))
+    command = python.with_name("cobandit")
+    for words in (["--version"], GAME):
+        print("    " + said([command, *words]).strip().replace("\n", "\n    "))
+    if wheel:
+        said([python, "-m", "pip", "install", "--quiet", f"{archive}[all]"])
+        print("    " + said([command, *GAME, "--engine", "fast"]).strip().replace("\n", "\n    "))
+        said([python, "-c", "from cobandit.web import create_app"])
+
+
+def main() -> None:
+    """Check, build, install, try."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    version = project["project"]["version"]
+    changes = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True)
+    texts = ((ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff"))
+    found = hindrances(version, changes.stdout, *texts)
+    if found and "--draft" not in sys.argv[1:]:
+        raise SystemExit("\n".join([*found, "Nothing was built. To try all the same: make release DRAFT=1"]))
+    print("\n".join(f"Draft, not to be published: {one}" for one in found))
+
+    PLACE.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(DIST, ignore_errors=True)
+    tools = environment("tools", *TOOLS)
+    said([tools, "-m", "build", "--outdir", DIST, ROOT])
+    archives = sorted(DIST.iterdir())
+    if sorted(archive.suffix for archive in archives) != [".gz", ".whl"]:
+        raise SystemExit(f"One wheel and one sdist were to be built, not {[archive.name for archive in archives]}.")
+    said([tools, "-m", "twine", "check", "--strict", *archives])
+    for archive in archives:
+        if left := needless(members(archive)):
+            raise SystemExit(f"{archive.name} holds what tools left behind: {', '.join(left[:10])}")
+        try_out(archive, version)
+    for archive in archives:
+        print(f"{archive.relative_to(ROOT)}  sha256 {hashlib.sha256(archive.read_bytes()).hexdigest()}")
+    print("Both were installed and tried. Nothing was uploaded.")
+
+
+if __name__ == "__main__":
+    main()
