@@ -5,15 +5,19 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint bench faults floors matrix release setup browser database scripts clean
+.PHONY: run test quick lint bench faults floors matrix coverage release setup browser database scripts clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
 	$(BIN)/cobandit study serve burger casino --demo --report out/reproduce --database sqlite:///out/studies.sqlite
 
+# Tests that start servers and browsers want the machine to themselves; the others share it, two files at a time.
+ALONE := tests/browser tests/faults tests/web
+
 test: $(READY) browser database lint  ## every check and every test
-	$(BIN)/pytest
+	$(BIN)/pytest -n 2 --dist loadfile $(ALONE:%=--ignore=%)
+	$(BIN)/pytest $(ALONE)
 
 quick: $(READY)  ## the tests without those marked slow
 	$(BIN)/pytest -m "not slow"
@@ -36,6 +40,13 @@ floors:  ## the lower bounds of the dependencies, installed and tested in an env
 
 matrix:  ## the quick tests on every Python that the package is for, each in an environment of its own
 	$(PYTHON) tools/matrix.py $(TESTS)
+
+coverage: $(READY) browser database  ## which lines of the package the quick tests reach, processes of their own included
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -m "not slow" -n 2 --dist loadfile $(ALONE:%=--ignore=%)
+	$(BIN)/coverage run -m pytest -m "not slow" $(ALONE)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 release:  ## build the wheel and the sdist, install each in a fresh environment and try it; nothing is uploaded
 	$(PYTHON) tools/release.py $(if $(DRAFT),--draft)
@@ -80,4 +91,4 @@ $(READY): pyproject.toml constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .venv-* out dist $(TYPES) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .venv-* out dist $(TYPES) .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
