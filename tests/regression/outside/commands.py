@@ -34,7 +34,7 @@ class Command:
         done = (program if self.own_process else command)(*self.words, folder=folder, stdin=self.stdin)
         if self.fails != (done.code != 0):
             raise RuntimeError(f"{self.name} ended with {done.code}: {done.err[-2000:]}")
-        made: dict[str, Any] = {"code": done.code, "out": _out(done)}
+        made: dict[str, Any] = {"code": done.code, "out": csv_columns(done.out) if "csv" in self.words else _out(done)}
         if self.fails:
             made["err"] = done.err
         for pattern in self.written:
