@@ -1,0 +1,1 @@
+"""What the package shows to the outside, recorded and compared: commands, HTTP, files, pages, public names."""
