@@ -14,6 +14,7 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies import load_design, rehearse, rehearsed_data, write_export
 from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.schema import participants
 
 BURGER = load_design("burger")
@@ -62,9 +63,7 @@ def take_part(database, study, kind="real", finished=True):
         for step, answer in answers.items():
             store.add_answer(connection, number, step, dict(answer.values), now, 1000)
         for episode in rehearse(BURGER, "softmax", seed, order):
-            moves = [
-                (made, store.Move(made.t, made.arm_0, f"{episode.plan.index}-{made.t}", 500)) for made in episode.rounds
-            ]
+            moves = [(made, Move(made.t, made.arm_0, f"{episode.plan.index}-{made.t}", 500)) for made in episode.rounds]
             store.append_rounds(connection, number, None, episode, moves, now, now)
 
 

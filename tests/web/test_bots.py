@@ -14,6 +14,7 @@ import pytest
 
 from cobandit.agents import Briefing
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.streams import BotStream
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, attention_passed, make_behaviour
 from cobandit.web import bots
 from cobandit.web.bots import Acknowledged, BotResult, play_study
@@ -85,7 +86,7 @@ def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> No
     for index, episode_plan in enumerate(plan.episodes):
         person = make_behaviour("softmax")
         briefing = Briefing(0, (2, 2), short.problem.known_ranks(), episode_plan.rounds, observation="missed")
-        person.reset(briefing, bot._stream(bots._BEHAVIOUR, index))
+        person.reset(briefing, bot._stream(BotStream.BEHAVIOUR, index))
         episode = Episode.open(episode_plan)
         for t in range(1, episode_plan.rounds + 1):
             r = episode.play(t, int(person.choose()))

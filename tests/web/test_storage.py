@@ -23,8 +23,8 @@ from cobandit.web.service import Participants
 from cobandit.web.serving import prepare
 from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.schema import metadata, settings
-from cobandit.web.storage.store import Move
 from cobandit.web.storage.writer import Writer
 
 

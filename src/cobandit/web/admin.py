@@ -7,7 +7,6 @@ is kept in memory, and those are only ever added to, episode by finished episode
 from __future__ import annotations
 
 import asyncio
-import itertools
 import json
 import shutil
 import tempfile
@@ -36,7 +35,8 @@ from cobandit.web.security import new_token
 from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.gather import study_data
-from cobandit.web.storage.schema import answers, episodes, events, participants, rounds, studies
+from cobandit.web.storage.rounds import EpisodeCounts, arms_by_episode, count_rounds, counts_by_episode, rounds_from
+from cobandit.web.storage.schema import answers, episodes, events, participants, studies
 from cobandit.web.storage.store import Study, now_ms
 
 T = TypeVar("T")
@@ -205,28 +205,22 @@ class Admin:
                 raise not_found(f"{public_id} has not played episode {episode}.")
             plan = _plan(study.design, row).episode(episode)
             lost = _losses(plan)
-            found = connection.execute(
-                select(*(rounds.c[name] for name in _SHOWN))
-                .where(rounds.c.episode_id == known.id, rounds.c.t >= first)
-                .order_by(rounds.c.t)
-                .limit(limit)
-            )
             return {
                 "episode": episode,
                 "condition": plan.condition,
                 "played": known.played,
                 "rounds": [
                     {
-                        "t": t,
-                        "arms": [arm_0, arm_1],
-                        "reward": reward,
-                        "seen": [seen_0, seen_1],
-                        "predicted": predicted,
-                        "regret": float(lost[arm_0, arm_1]),
-                        "at": at,
-                        "ms": ms,
+                        "t": r.t,
+                        "arms": list(r.arms),
+                        "reward": r.reward,
+                        "seen": list(r.seen),
+                        "predicted": r.predicted,
+                        "regret": float(lost[r.arms]),
+                        "at": r.at,
+                        "ms": r.ms,
                     }
-                    for t, arm_0, arm_1, reward, seen_0, seen_1, predicted, at, ms in found
+                    for r in rounds_from(connection, known.id, first, limit)
                 ],
             }
 
@@ -432,7 +426,7 @@ class Admin:
         done = 0
         while done < len(new) and time.monotonic() < until:
             some = new[done : done + EPISODES_AT_ONCE]
-            played = _arms(connection, [row.id for row in some])
+            played = arms_by_episode(connection, [row.id for row in some])
             for row in some:
                 kept = sums[row.participant_id, row.condition]
                 kept.known.add(row.id)
@@ -440,7 +434,7 @@ class Admin:
                 if arms is None or len(arms) != study.design.rounds:
                     continue  # not as it should be; verifying the study tells more
                 plan = EpisodePlan(study.design, int(row.seed), row.order_index, row.number)
-                kept.total += np.cumsum(_losses(plan)[arms[:, 0], arms[:, 1]])[points - 1]
+                kept.total += np.cumsum(_losses(plan)[tuple(arms.T)])[points - 1]
                 kept.counted += 1
             done += len(some)
         return len(new) - done
@@ -471,16 +465,12 @@ def holdings(connection: Connection, participant: int) -> dict[str, int]:
     def count(table: Any, *where: Any) -> int:
         return connection.scalar(select(func.count()).select_from(table).where(*where)) or 0
 
-    mine = select(episodes.c.id).where(episodes.c.participant_id == participant)
     return {
         "episodes": count(episodes, episodes.c.participant_id == participant),
-        "rounds": count(rounds, rounds.c.episode_id.in_(mine)),
+        "rounds": count_rounds(connection, participant),
         "answers": count(answers, answers.c.participant_id == participant),
         "events": count(events, events.c.participant_id == participant),
     }
-
-
-_SHOWN = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "at", "ms")
 
 
 def _no_counts() -> dict[str, dict[str, int]]:
@@ -517,18 +507,6 @@ def _losses(plan: EpisodePlan) -> NDArray[np.float64]:
 def _points(length: int) -> NDArray[np.int64]:
     """The rounds at which curves are told, the last one always."""
     return np.unique(np.linspace(1, length, min(length, MOST_POINTS)).round().astype(np.int64))
-
-
-def _arms(connection: Connection, numbers: Sequence[int]) -> dict[int, NDArray[np.int64]]:
-    """Both arms of every round of some episodes; columns of numbers, since there may be a million."""
-    found = connection.execute(
-        select(rounds.c.episode_id, rounds.c.arm_0, rounds.c.arm_1)
-        .where(rounds.c.episode_id.in_(numbers))
-        .order_by(rounds.c.episode_id, rounds.c.t)
-    )
-    flat = np.fromiter(itertools.chain.from_iterable(found), dtype=np.int64).reshape(-1, 3)
-    starts = np.flatnonzero(np.diff(flat[:, 0], prepend=-1))
-    return {int(part[0, 0]): part[:, 1:] for part in np.split(flat, starts[1:]) if len(part)}
 
 
 Played = dict[str, tuple[int, int]]
@@ -662,30 +640,12 @@ def _episodes(connection: Connection, study: Study, row: Row[Any]) -> list[dict[
     known = connection.execute(
         select(episodes).where(episodes.c.participant_id == row.id).order_by(episodes.c.number)
     ).all()
-    cells: dict[int, dict[tuple[int, int], tuple[int, float]]] = defaultdict(dict)
-    times: dict[int, list[int]] = defaultdict(lambda: [0, 0])
-    for number, arm_0, arm_1, count, good, spent, timed in connection.execute(
-        select(
-            rounds.c.episode_id,
-            rounds.c.arm_0,
-            rounds.c.arm_1,
-            func.count(),
-            func.sum(rounds.c.reward),
-            func.coalesce(func.sum(rounds.c.ms), 0),
-            func.count(rounds.c.ms),
-        )
-        .join(episodes, episodes.c.id == rounds.c.episode_id)
-        .where(episodes.c.participant_id == row.id)
-        .group_by(rounds.c.episode_id, rounds.c.arm_0, rounds.c.arm_1)
-    ):
-        cells[number][arm_0, arm_1] = int(count), float(good)
-        times[number][0] += int(spent)
-        times[number][1] += int(timed)
+    counts = counts_by_episode(connection, row.id)
     plan = _plan(study.design, row)
     made = []
     for episode in known:
         mine = plan.episode(episode.number)
-        lost, played, (spent, timed) = _losses(mine), cells[episode.id], times[episode.id]
+        lost, counted = _losses(mine), counts.get(episode.id, EpisodeCounts())
         made.append(
             {
                 "number": episode.number,
@@ -697,15 +657,15 @@ def _episodes(connection: Connection, study: Study, row: Row[Any]) -> list[dict[
                 "swapped": mine.swapped,
                 "rounds": mine.rounds,
                 "played": episode.played,
-                "good": sum(good for _, good in played.values()),
-                "regret": sum(count * float(lost[cell]) for cell, (count, _) in played.items()),
-                "reaction_ms": round(spent / timed) if timed else None,
+                "good": counted.good,
+                "regret": sum(count * float(lost[cell]) for cell, (count, _) in counted.cells.items()),
+                "reaction_ms": round(counted.ms / counted.timed) if counted.timed else None,
                 "opened_at": episode.opened_at,
                 "finished_at": episode.finished_at,
                 "cells": [
-                    {"arms": [i, j], "mean": float(mean), "played": count, "good": good}
-                    for (i, j), mean in np.ndenumerate(mine.means)
-                    for count, good in (played.get((i, j), (0, 0.0)),)
+                    {"arms": list(cell), "mean": float(mean), "played": count, "good": good}
+                    for cell, mean in np.ndenumerate(mine.means)
+                    for count, good in (counted.cells.get(cell, (0, 0.0)),)
                 ],
             }
         )

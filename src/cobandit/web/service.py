@@ -21,12 +21,14 @@ from sqlalchemy import Connection, select
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import BrokenLog, Episode, ParticipantPlan, participant_view
 from cobandit.studies.journey import Journey, Step, check_answers, journey, step_payload, wrong_quiz_answers
+from cobandit.studies.plan import PARTICIPANT
 from cobandit.web.refusals import Refused, busy, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.rounds import Move, arms_of, load_rounds, seen_by_participant
 from cobandit.web.storage.schema import participants
-from cobandit.web.storage.store import Move, Stale, Study, now_ms
+from cobandit.web.storage.store import Stale, Study, now_ms
 from cobandit.web.storage.writer import Job
 
 T = TypeVar("T")
@@ -357,7 +359,11 @@ class Participants:
         return {
             "episode": number,
             "rounds": [
-                {"t": r.t, "arms": [r.arm_0, r.arm_1], "good": None if r.seen_0 is None else bool(r.seen_0)}
+                {
+                    "t": r.t,
+                    "arms": list(arms_of(r)),
+                    "good": None if (seen := seen_by_participant(r)) is None else bool(seen),
+                }
                 for r in (played[move.t - 1] for move in moves)
             ],
             "played": episode.played,
@@ -378,7 +384,7 @@ class Participants:
         def rebuild(connection: Connection) -> tuple[Episode, list[str]]:
             # The rounds hang on the hash before the first: that of the warm start, which opening plays again.
             start = Episode.open(plan).head
-            rounds, keys = store.load_rounds(connection, known.id, start)
+            rounds, keys = load_rounds(connection, known.id, start)
             return Episode.rebuild(plan, rounds), keys
 
         try:
@@ -500,7 +506,7 @@ def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> 
         if move.t <= len(stored):
             if keys[move.t - 1] != move.key:
                 raise conflict("already-played", f"Round {move.t} has been played already, with another choice.")
-            if stored[move.t - 1].arm_0 != move.arm:
+            if arms_of(stored[move.t - 1])[PARTICIPANT] != move.arm:
                 raise conflict("already-played", f"Round {move.t} was sent with this key and another arm before.")
         elif move.t > rounds:
             raise conflict("episode-over", f"There is no round {move.t}: the episode has {rounds} rounds.")

@@ -16,7 +16,8 @@ from cobandit.web.access import is_admin
 from cobandit.web.refusals import Refused, not_found
 from cobandit.web.security import Throttle
 from cobandit.web.service import EVENT_KINDS, MOST_MOVES, UNKNOWN_LINK, Participants, recruit
-from cobandit.web.storage.store import Move, now_ms
+from cobandit.web.storage.rounds import Move
+from cobandit.web.storage.store import now_ms
 
 router = APIRouter()
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import defaultdict
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
@@ -12,11 +10,9 @@ from sqlalchemy import Connection, Row, select
 from cobandit.studies import Episode, StudyDesign
 from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment
 from cobandit.studies.plan import EpisodePlan
-from cobandit.web.storage.schema import answers, episodes, events, participants, rounds
+from cobandit.web.storage.rounds import round_columns
+from cobandit.web.storage.schema import answers, episodes, events, participants
 from cobandit.web.storage.store import Study, active_since, now_ms
-
-_COLUMNS = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "hash", "at", "ms")
-_ROUNDS = select(*(rounds.c[name] for name in _COLUMNS))
 
 
 def status(row: Row[Any], design: StudyDesign, now: int) -> str:
@@ -97,12 +93,8 @@ def _participant(connection: Connection, row: Row[Any], design: StudyDesign, now
 
 
 def _episode(connection: Connection, row: Row[Any], plan: EpisodePlan) -> EpisodeData:
-    found = connection.execute(_ROUNDS.where(rounds.c.episode_id == row.id).order_by(rounds.c.t)).all()
-    columns: dict[str, Sequence[Any]] = defaultdict(list)
-    columns |= dict(zip(_COLUMNS, zip(*found, strict=True), strict=False)) if found else {}
-    named = {name: columns[name] for name in _COLUMNS[:-2]}
     return EpisodeData.of_columns(
-        named | {"answered_at": columns["at"], "reaction_ms": columns["ms"]},
+        round_columns(connection, row.id),
         # With a warm start the counted rounds hang on its last hash, which playing it again gives.
         start=Episode.open(plan).head if plan.warm_rounds else plan.start,
         head=row.head,

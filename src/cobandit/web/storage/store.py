@@ -19,6 +19,7 @@ from cobandit.analysis.plan import parse_plan, text_digest
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, Places, Round, StudyDesign, next_order
 from cobandit.studies.journey import completion_code
+from cobandit.web.storage.rounds import Move, insert_rounds, round_values
 from cobandit.web.storage.schema import answers, episodes, events, participants, rounds, settings, studies
 
 DEMO_MS = 86_400_000
@@ -235,26 +236,6 @@ def load_participant(connection: Connection, token: str) -> Stored | None:
     )
 
 
-_LOGGED = tuple(rounds.c[name] for name in ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0"))
-_ROUNDS = (
-    select(*_LOGGED, rounds.c.hash, rounds.c.key)
-    .where(rounds.c.episode_id == bindparam("episode"))
-    .order_by(rounds.c.t)
-)
-
-
-def load_rounds(connection: Connection, episode: int, start: str) -> tuple[list[Round], list[str]]:
-    """The rounds of an episode, and the keys they came with; ``start`` is the hash before them."""
-    found, keys = [], []
-    before = start
-    logged: Any = connection.execute(_ROUNDS, {"episode": episode})
-    for t, arm_0, arm_1, reward, seen_0, seen_1, predicted, own_hash, key in logged:
-        found.append(Round(t, arm_0, arm_1, reward, seen_0, seen_1, predicted, before, own_hash))
-        keys.append(key)
-        before = own_hash
-    return found, keys
-
-
 def active_since(design: StudyDesign, now: int) -> int:
     """Whoever was last seen before this has left."""
     return now - design.limits.idle_seconds * 1000
@@ -324,22 +305,11 @@ def touch(connection: Connection, participant: int, revision: int, now: int, **c
         raise Stale
 
 
-_INSERT_ROUNDS = insert(rounds)
 _ADVANCE = (
     update(episodes)
     .where(episodes.c.id == bindparam("b_id"))
     .values(played=bindparam("b_played"), head=bindparam("b_head"), finished_at=bindparam("b_finished"))
 )
-
-
-@dataclass(frozen=True)
-class Move:
-    """One choice as it came: for which round, which arm, its key, and how long it took."""
-
-    t: int
-    arm: int
-    key: str
-    ms: int | None = None
 
 
 def append_rounds(
@@ -379,25 +349,8 @@ def append_rounds(
                 "b_finished": standing["finished_at"],
             },
         )
-    connection.execute(_INSERT_ROUNDS, [_row(episode_id, r, move, now) for r, move in made])
+    insert_rounds(connection, episode_id, made, now)
     return episode_id
-
-
-def _row(episode_id: int, r: Round, move: Move, now: int) -> dict[str, Any]:
-    return {
-        "episode_id": episode_id,
-        "t": r.t,
-        "arm_0": r.arm_0,
-        "arm_1": r.arm_1,
-        "reward": r.reward,
-        "seen_0": r.seen_0,
-        "seen_1": r.seen_1,
-        "predicted_1_0": r.predicted_1_0,
-        "hash": r.hash,
-        "key": move.key,
-        "at": now,
-        "ms": move.ms,
-    }
 
 
 def _one_round() -> Insert:
@@ -436,7 +389,7 @@ def play_rounds(
     [(r, move)] = made
     standing = {"b_played": episode.played, "b_head": episode.head, "b_finished": now if episode.finished else None}
     which = {"b_id": participant, "b_revision": revision, "b_now": now, "b_episode": episode_id}
-    played = {f"r_{name}": value for name, value in _row(episode_id, r, move, now).items()}
+    played = {f"r_{name}": value for name, value in round_values(episode_id, r, move, now).items()}
     if connection.execute(_ONE_ROUND, which | standing | played).rowcount != 1:
         raise Stale
     return episode_id
