@@ -7,15 +7,19 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import update
 
 from cobandit.analysis import default_plan, parse_plan, plan_toml, text_digest
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies import load_design, rehearse, rehearsed_data, write_export
-from cobandit.web.storage import store
+from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.episodes import append_rounds
+from cobandit.web.storage.participants import add_participant, new_public_id
 from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.schema import participants
+from cobandit.web.storage.studies import find_study, register_study, set_plan, take_place
+from cobandit.web.storage.values import now_ms
 
 BURGER = load_design("burger")
 PLAN = plan_toml(default_plan(BURGER))
@@ -46,25 +50,24 @@ def database(here):
 @pytest.fixture
 def study(database):
     with database.write() as connection:
-        return store.register_study(connection, BURGER, seed=7)
+        return register_study(connection, BURGER, seed=7)
 
 
 def take_part(database, study, kind="real", finished=True):
     """Somebody from consent to the end, as the service stores it."""
-    now = store.now_ms()
+    now = now_ms()
     with database.write() as connection:
-        seed, order = store.take_place(connection, study.id, kind, now)
-        token = f"token-{store.public_id()}"
+        seed, order = take_place(connection, study.id, kind, now)
+        token = f"token-{new_public_id()}"
         times = {"created_at": now, "consented_at": now, "last_seen": now, "finished_at": now if finished else None}
         who = {"kind": kind, "token": token, "seed": str(seed), "order_index": order, "language": "en"}
-        store.add_participant(connection, study_id=study.id, **who, **times)
-        number = connection.scalar(select(participants.c.id).where(participants.c.token == token))
+        number = add_participant(connection, study_id=study.id, **who, **times)
         answers = rehearsed_data(BURGER, [("softmax", seed, order)], answers="drawn").participants[0].answers
         for step, answer in answers.items():
-            store.add_answer(connection, number, step, dict(answer.values), now, 1000)
+            add_answer(connection, number, step, dict(answer.values), now, 1000)
         for episode in rehearse(BURGER, "softmax", seed, order):
             moves = [(made, Move(made.t, made.arm_0, f"{episode.plan.index}-{made.t}", 500)) for made in episode.rounds]
-            store.append_rounds(connection, number, None, episode, moves, now, now)
+            append_rounds(connection, number, None, episode, moves, now, now)
 
 
 class TestPlan:
@@ -95,13 +98,13 @@ class TestPlan:
         assert text_digest(PLAN) in done.stderr
         opened = Database("sqlite:///studies.sqlite")
         with opened.read() as connection:
-            found = store.find_study(connection, "burger")
+            found = find_study(connection, "burger")
         opened.close()
         assert (found.plan, found.plan_digest, found.plan_fixed_at) == (PLAN, text_digest(PLAN), None)
 
     def test_writes_the_stored_plan(self, run, here, database, study):
         with database.write() as connection:
-            store.set_plan(connection, study.id, f"# Ours.\n{PLAN}")
+            set_plan(connection, study.id, f"# Ours.\n{PLAN}")
         assert run("study", "plan", "burger").exit_code == 0
         assert (here / "burger-plan.toml").read_text(encoding="utf-8") == f"# Ours.\n{PLAN}"
         done = run("study", "plan", "burger", "--n", "3", "--out", "other.toml")
@@ -141,50 +144,50 @@ class TestPlan:
 class TestStore:
     def test_fixed_with_the_first_person(self, database, study):
         with database.write() as connection:
-            store.set_plan(connection, study.id, f"# First.\n{PLAN}")
-            digest = store.set_plan(connection, study.id, PLAN)  # nobody has started: it may be replaced
+            set_plan(connection, study.id, f"# First.\n{PLAN}")
+            digest = set_plan(connection, study.id, PLAN)  # nobody has started: it may be replaced
         take_part(database, study, kind="rehearsal")
         with database.read() as connection:
-            assert store.find_study(connection, "burger").plan_fixed_at is None
+            assert find_study(connection, "burger").plan_fixed_at is None
         take_part(database, study)
         with database.read() as connection:
-            found = store.find_study(connection, "burger")
+            found = find_study(connection, "burger")
         assert found.plan_fixed_at is not None
         assert found.plan_digest == digest == text_digest(PLAN)
         with database.write() as connection, pytest.raises(InvalidInput, match="is not replaced"):
-            store.set_plan(connection, study.id, PLAN, late=True)
+            set_plan(connection, study.id, PLAN, late=True)
 
     def test_late_plans_say_so_and_may_be_replaced(self, database, study):
         for _ in range(2):
             take_part(database, study)
         with database.write() as connection:
-            digest = store.set_plan(connection, study.id, PLAN, late=True)
-            found = store.find_study(connection, "burger")
+            digest = set_plan(connection, study.id, PLAN, late=True)
+            found = find_study(connection, "burger")
         assert parse_plan(found.plan).late == 2
         assert found.plan_digest == digest == text_digest(found.plan)
         assert found.plan_fixed_at is not None
         with database.write() as connection, pytest.raises(InvalidInput, match="take the line out"):
-            store.set_plan(connection, study.id, found.plan, late=True)
+            set_plan(connection, study.id, found.plan, late=True)
         with database.write() as connection:
-            store.set_plan(connection, study.id, PLAN, late=True)
+            set_plan(connection, study.id, PLAN, late=True)
 
     def test_people_who_have_not_consented_have_not_started(self, database, study):
         take_part(database, study)
         with database.write() as connection:
             connection.execute(update(participants).values(consented_at=None))
-            store.set_plan(connection, study.id, PLAN)
+            set_plan(connection, study.id, PLAN)
 
     def test_a_plan_that_does_not_fit_is_refused(self, database, study):
         with database.write() as connection, pytest.raises(UnknownName, match="survey item"):
-            store.set_plan(connection, study.id, PLAN.replace("survey:easy", "survey:hard"))
+            set_plan(connection, study.id, PLAN.replace("survey:easy", "survey:hard"))
         with database.read() as connection:
-            assert store.find_study(connection, "burger").plan is None
+            assert find_study(connection, "burger").plan is None
 
 
 class TestAnalyse:
     def test_a_stored_study(self, run, here, database, study):
         with database.write() as connection:
-            store.set_plan(connection, study.id, PLAN)
+            set_plan(connection, study.id, PLAN)
         for place in range(5):
             take_part(database, study, finished=place != 4)
         take_part(database, study, kind="rehearsal")

@@ -308,11 +308,12 @@ class TestHttp:
         assert sorted(told) == sorted(real)
 
     def test_every_page_and_no_other(self, page_called, described):
-        from cobandit.web.routes import admin, home, participant
+        from cobandit.web.routes import home, participant
+        from cobandit.web.routes.admin import login, pages
 
         hidden = {
             f"{method} {route.path}"
-            for router in (home.router, participant.router, admin.entrance, admin.views)
+            for router in (home.router, participant.router, login.router, pages.router)
             for route in router.routes
             if route.path not in described["paths"]
             for method in route.methods
@@ -337,13 +338,14 @@ class TestHttp:
         assert not [one for one in told if f'"{one}"' not in source]
 
     def test_limits_and_kinds_of_events(self, page_called):
-        from cobandit.web import access, security, service
+        from cobandit.web import access, security
+        from cobandit.web.services.participants import EVENT_KINDS, MOST_MOVES
 
         text = " ".join(page_called(self.PAGE).text.split())
-        assert f"1 to {service.MOST_MOVES} moves" in text
+        assert f"1 to {MOST_MOVES} moves" in text
         assert f"{security.LARGEST_BODY // 1024} KB" in text
         assert f"{access.LOGIN_HOURS} hours" in text
-        assert not [kind for kind in service.EVENT_KINDS if f"`{kind}`" not in text]
+        assert not [kind for kind in EVENT_KINDS if f"`{kind}`" not in text]
 
 
 class TestStudyPages:
@@ -353,7 +355,7 @@ class TestStudyPages:
         assert f"`{name}`" in page_called("docs/how-to/pilot-a-study.md").text or f"## {name}" in agents
 
     def test_every_recruiting_parameter_has_its_link(self, page_called):
-        from cobandit.web.service import RECRUITERS
+        from cobandit.web.services.recruiting import RECRUITERS
 
         links = page_called("docs/how-to/run-a-study.md").text
         known = [parameter for _, name, more in RECRUITERS for parameter in (name, *more)]

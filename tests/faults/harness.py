@@ -19,8 +19,8 @@ from sqlalchemy import text
 from cobandit.studies import Difference, StudyDesign, verify_participant
 from cobandit.web.bots import Acknowledged, BotResult, play_study_async
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.gather import study_data
-from cobandit.web.storage.store import find_study
+from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.study_data import study_data
 
 BEHAVIOURS = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gradient")
 SHARE = 0.7

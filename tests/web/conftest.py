@@ -23,7 +23,7 @@ from cobandit.web.security import digest, new_token
 from cobandit.web.serving import prepare, running
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.schema import admin_logins
-from cobandit.web.storage.store import now_ms
+from cobandit.web.storage.values import now_ms
 
 PASSWORD = "correct horse"
 SEED = 20_240_601

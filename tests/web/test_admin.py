@@ -645,7 +645,7 @@ def ticks(client: httpx.Client, headers: dict[str, str] | None = None) -> Iterat
 def test_a_tick_comes_with_every_change(
     site: Any, short: StudyDesign, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cobandit.web.routes.admin.PULSE_SECONDS", 0.02)
+    monkeypatch.setattr("cobandit.web.routes.admin.stream.PULSE_SECONDS", 0.02)
     person = site.person()
     heard = ticks(admin)
     seen = [next(heard)]
@@ -666,11 +666,12 @@ def test_a_tick_comes_with_every_change(
 def test_the_stream_ends_and_goes_on_where_it_was(
     site: Any, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("cobandit.web.routes.admin.PULSE_SECONDS", 0.02)
+    monkeypatch.setattr("cobandit.web.routes.admin.stream.PULSE_SECONDS", 0.02)
     heard = ticks(admin)
     latest = next(heard)
     heard.close()
-    monkeypatch.setattr("cobandit.web.routes.admin.STREAM_SECONDS", 0.2)  # short, now that nothing has to come in time
+    # Short, now that nothing has to come in time.
+    monkeypatch.setattr("cobandit.web.routes.admin.stream.STREAM_SECONDS", 0.2)
     assert list(ticks(admin, {"last-event-id": latest})) == []
     problem(admin.get("/api/admin/studies/99/stream"), 404, "not-found")
 

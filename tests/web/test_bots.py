@@ -152,8 +152,8 @@ def test_rates_are_kept(site: Any, short: StudyDesign) -> None:
 
 
 def test_rehearsals_and_people_do_not_mix(site: Any, short: StudyDesign) -> None:
-    from cobandit.web.storage.gather import study_data
-    from cobandit.web.storage.store import find_study
+    from cobandit.web.storage.studies import find_study
+    from cobandit.web.storage.study_data import study_data
 
     play_study(site.url, "short", 2, "softmax", login=site.login())
     play_study(site.url, "short", 3, "softmax", kind="real")

@@ -73,8 +73,8 @@ class Target:
 @pytest.fixture(scope="module")
 def target(shared_site: Any, short: StudyDesign) -> Iterator[Target]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cobandit.web.routes.admin.STREAM_SECONDS", 0.02)  # the live view ends at once
-        patch.setattr("cobandit.web.routes.admin.PULSE_SECONDS", 0.01)
+        patch.setattr("cobandit.web.routes.admin.stream.STREAM_SECONDS", 0.02)  # the live view ends at once
+        patch.setattr("cobandit.web.routes.admin.stream.PULSE_SECONDS", 0.01)
         yield Target(shared_site, short)
 
 

@@ -475,7 +475,7 @@ def test_what_happens_at_the_page_is_noted(site: Any) -> None:
 
 
 def test_a_page_gone_wild_cannot_fill_the_disk(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cobandit.web.service.MOST_EVENTS", 30)
+    monkeypatch.setattr("cobandit.web.services.participants.MOST_EVENTS", 30)
     person = site.person()
     for _ in range(5):
         events = [{"kind": "load", "at": 1}] * 20

@@ -14,8 +14,8 @@ import pytest
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, verify_participant
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare
-from cobandit.web.storage.gather import study_data
-from cobandit.web.storage.store import find_study
+from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.study_data import study_data
 
 
 def key() -> str:

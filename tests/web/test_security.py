@@ -123,7 +123,7 @@ def test_an_internal_error_tells_nothing(
     async def broken(*args: Any, **kwargs: Any) -> None:
         raise RuntimeError("secret-of-the-inside")
 
-    monkeypatch.setattr("cobandit.web.service.Participants.state", broken)
+    monkeypatch.setattr("cobandit.web.services.participants.Participants.state", broken)
     with caplog.at_level(logging.ERROR):
         plain = person.client.get(person.path)
         page = person.client.get(f"/p/{person.token}", headers={"accept": "text/html"})

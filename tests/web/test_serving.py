@@ -17,9 +17,10 @@ from cobandit.studies import StudyDesign
 from cobandit.web import access
 from cobandit.web.security import FAILURES_ALLOWED
 from cobandit.web.serving import bound_socket, prepare
-from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.participants import add_participant, delete_rehearsals
 from cobandit.web.storage.schema import participants
+from cobandit.web.storage.studies import find_study
 
 INVITED = "an-invitation-to-take-part"
 
@@ -27,10 +28,8 @@ INVITED = "an-invitation-to-take-part"
 def invite(site: Any) -> str:
     """A personal link that nobody has used."""
     with site.database.write() as connection:
-        study = store.find_study(connection, "short")
-        store.add_participant(
-            connection, study_id=study.id, token="an-invitation-to-take-part", kind="real", created_at=1
-        )
+        study = find_study(connection, "short")
+        add_participant(connection, study_id=study.id, token="an-invitation-to-take-part", kind="real", created_at=1)
     return "an-invitation-to-take-part"
 
 
@@ -90,7 +89,7 @@ class TestDesigns:
         with pytest.raises(InvalidInput, match="--rehearsals"):
             prepare(site.config.database, [changed])
         with site.database.write() as connection:
-            assert store.delete_rehearsals(connection, store.find_study(connection, "short").id) == 1
+            assert delete_rehearsals(connection, find_study(connection, "short").id) == 1
         prepare(site.config.database, [changed])
 
     def test_old_demos_are_forgotten(self, sqlite: str, open_site: Any, short: StudyDesign) -> None:

@@ -19,9 +19,9 @@ from sqlalchemy.exc import IntegrityError
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.refusals import Refused
-from cobandit.web.service import Participants
+from cobandit.web.services.participants import Arrival, Participants
 from cobandit.web.serving import prepare
-from cobandit.web.storage import store
+from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.schema import metadata, settings
@@ -113,7 +113,7 @@ def test_sqlite_is_written_durably(database: Database) -> None:
 
 def test_what_people_answered_is_not_in_errors(database: Database) -> None:
     with pytest.raises(IntegrityError) as error, database.writing.begin() as connection:
-        store.add_answer(connection, 999, "demographics", {"age": "very-private"}, 0, None)
+        add_answer(connection, 999, "demographics", {"age": "very-private"}, 0, None)
     assert "very-private" not in str(error.value)
 
 
@@ -237,9 +237,7 @@ class Game:
 
     async def begin(self) -> None:
         study = await self.service.study(self.design.name)
-        self.token, _ = await self.service.arrive(
-            study, key="a-key-of-a-page", consent_version="1", language=None, kind="real", coming=None
-        )
+        self.token, _ = await self.service.arrive(study, Arrival("a-key-of-a-page", consent_version="1"))
         for step, answers in (
             ("demographics", {"age": 33, "gender": 0, "ai_researcher": 1}),
             ("instructions", {}),
@@ -440,20 +438,18 @@ def test_a_worker_that_has_missed_something_refuses_nothing(database: Database, 
 
 
 def test_who_has_been_forgotten_is_remembered(database: Database, short: StudyDesign, monkeypatch: Any) -> None:
-    monkeypatch.setattr("cobandit.web.service.MOST_PEOPLE_IN_MEMORY", 1)
+    monkeypatch.setattr("cobandit.web.services.people.MOST_PEOPLE_IN_MEMORY", 1)
 
     async def scene() -> None:
         game = Game(database, short)
         await game.begin()
         study = await game.service.study("short")
         for t in range(1, 6):
-            token, _ = await game.service.arrive(
-                study, key=f"another-key-{t}", consent_version="1", language=None, kind="real", coming=None
-            )
+            token, _ = await game.service.arrive(study, Arrival(f"another-key-{t}", consent_version="1"))
             await game.service.state(token)
             await game.play(1, t)
-            assert len(game.service._people) == 1
-        assert game.service._locks == {}
+            assert len(game.service.people) == 1
+        assert game.service.people._locks == {}
         with database.reading.connect() as connection:
             seed, order = connection.execute(
                 text("SELECT seed, order_index FROM participants WHERE token = :t"), {"t": game.token}

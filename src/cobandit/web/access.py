@@ -7,10 +7,8 @@ other site can make a browser send.
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 from fastapi import Request, Response
-from sqlalchemy import Connection, delete, func, insert, select
 
 from cobandit.web.refusals import Refused
 from cobandit.web.security import (
@@ -22,10 +20,10 @@ from cobandit.web.security import (
     new_token,
     password_fits,
 )
-from cobandit.web.storage import store
-from cobandit.web.storage.database import Database
-from cobandit.web.storage.schema import admin_logins, failed_logins
-from cobandit.web.storage.store import now_ms
+from cobandit.web.storage import logins
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.settings import read_setting
+from cobandit.web.storage.values import now_ms
 
 COOKIE = "cobandit-login"
 PASSWORD = "admin-password"
@@ -46,10 +44,8 @@ async def _log_in(request: Request, password: str) -> tuple[str, int]:
     address = request.client.host if request.client else ""
 
     def check(connection: Connection) -> tuple[int, str | None]:
-        recent = select(func.count()).where(
-            failed_logins.c.address == address, failed_logins.c.at > now_ms() - FAILURE_WINDOW_MS
-        )
-        return connection.scalar(recent) or 0, store.read_setting(connection, PASSWORD)
+        failures = logins.count_failures(connection, address, now_ms() - FAILURE_WINDOW_MS)
+        return failures, read_setting(connection, PASSWORD)
 
     failures, stored = await database.ask(check)
     if failures >= FAILURES_ALLOWED:
@@ -60,7 +56,7 @@ async def _log_in(request: Request, password: str) -> tuple[str, int]:
     if stored is None or not await asyncio.to_thread(password_fits, password, stored):
 
         def failed(connection: Connection) -> None:
-            connection.execute(insert(failed_logins).values(address=address, at=now_ms()))
+            logins.add_failure(connection, address, now_ms())
             forget_failures(connection)
 
         await database.commit(failed)
@@ -70,20 +66,15 @@ async def _log_in(request: Request, password: str) -> tuple[str, int]:
 
 def grant_login(connection: Connection) -> tuple[str, int]:
     """A fresh login for whoever may write to the database, and when it ends (ms)."""
-    token, expires = new_token(), now_ms() + LOGIN_HOURS * 3_600_000
-    connection.execute(delete(admin_logins).where(admin_logins.c.expires_at < now_ms()))
-    connection.execute(insert(admin_logins).values(digest=digest(token), expires_at=expires))
+    token, now = new_token(), now_ms()
+    expires = now + LOGIN_HOURS * 3_600_000
+    logins.add_login(connection, digest(token), expires, now)
     return token, expires
-
-
-def end_logins(connection: Connection) -> None:
-    """End every login: a new password is to keep out whoever knew the old one."""
-    connection.execute(delete(admin_logins))
 
 
 def forget_failures(connection: Connection) -> None:
     """Delete the addresses of failed logins that no longer count."""
-    connection.execute(delete(failed_logins).where(failed_logins.c.at < now_ms() - FAILURE_WINDOW_MS))
+    logins.delete_failures(connection, now_ms() - FAILURE_WINDOW_MS)
 
 
 async def log_out(request: Request) -> None:
@@ -91,8 +82,7 @@ async def log_out(request: Request) -> None:
     token = _bearer(request) or request.cookies.get(COOKIE)
     if token:
         database: Database = request.app.state.database
-        ended = delete(admin_logins).where(admin_logins.c.digest == digest(token))
-        await database.commit(lambda connection: connection.execute(ended))
+        await database.commit(lambda connection: logins.end_login(connection, digest(token)))
 
 
 def set_cookie(request: Request, response: Response, token: str) -> None:
@@ -145,10 +135,5 @@ def _bearer(request: Request) -> str | None:
 
 async def _valid(request: Request, token: str) -> bool:
     database: Database = request.app.state.database
-    query: Any = select(admin_logins.c.expires_at).where(admin_logins.c.digest == digest(token))
-
-    def valid(connection: Connection) -> bool:
-        expires = connection.scalar(query)
-        return expires is not None and expires > now_ms()
-
-    return await database.ask(valid)
+    expires = await database.ask(lambda connection: logins.login_expiry(connection, digest(token)))
+    return expires is not None and expires > now_ms()

@@ -13,7 +13,6 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
-from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 
 from cobandit import __version__
@@ -23,11 +22,14 @@ from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes import admin, home, participant
-from cobandit.web.security import App, BodyTooLarge, Message, Receive, Scope, SecurityMiddleware, Send
-from cobandit.web.service import Participants
-from cobandit.web.storage import store
-from cobandit.web.storage.database import Database, plain
-from cobandit.web.storage.store import DEMO_MS, now_ms
+from cobandit.web.routes.bodies import ErrorBody
+from cobandit.web.security import SecurityMiddleware
+from cobandit.web.services.curves import Curves
+from cobandit.web.services.export import Exports
+from cobandit.web.services.participants import Participants
+from cobandit.web.storage.database import Connection, Database, plain
+from cobandit.web.storage.participants import DEMO_MS, delete_demos
+from cobandit.web.storage.values import now_ms
 
 log = logging.getLogger("cobandit.web")
 
@@ -58,12 +60,14 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
         lifespan=life,
         docs_url=None,  # the interactive page would load scripts from elsewhere
         redoc_url=None,
-        responses={status: {"model": participant.Problem} for status in (403, 404, 409, 413, 422, 429, 500, 503)},
+        responses={status: {"model": ErrorBody} for status in (403, 404, 409, 413, 422, 429, 500, 503)},
     )
     app.state.config = settings
     app.state.database = database
     app.state.logins = asyncio.Lock()
     app.state.participants = Participants(database, demo=settings.demo)
+    app.state.curves = Curves(database)
+    app.state.exports = Exports(database)
     app.include_router(home.router)
     app.include_router(participant.router)
     app.include_router(admin.router)
@@ -80,13 +84,17 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
 
 async def _tidy(database: Database) -> None:
     """Every hour: delete demos after their day, and the addresses of failed logins."""
+
+    def job(connection: Connection) -> None:
+        delete_demos(connection, now_ms() - DEMO_MS)
+        forget_failures(connection)
+
     while True:
         await asyncio.sleep(TIDY_SECONDS)
         try:
-            await database.writer.run(lambda connection: store.forget_demos(connection, now_ms() - DEMO_MS))
-            await database.writer.run(forget_failures)
-        except SQLAlchemyError as error:
-            log.warning("Tidying up did not work: %s", plain(error))
+            await database.commit(job)
+        except Refused as error:
+            log.warning("Tidying up did not work: %s", plain(error.__cause__))
 
 
 def from_environment() -> FastAPI:
@@ -98,31 +106,6 @@ def from_environment() -> FastAPI:
     return app
 
 
-class Unforeseen:
-    """The last resort: an error that nobody foresaw becomes a sentence for the person and a record in the log."""
-
-    def __init__(self, app: App) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        started = False
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
-            await send(message)
-
-        try:
-            await self._app(scope, receive, watched)
-        except BodyTooLarge:
-            raise
-        except Exception as error:
-            if scope["type"] != "http" or started:
-                raise
-            await _broken(Request(scope), error)(scope, receive, send)
-
-
 class CachedFiles(StaticFiles):
     """Static files; those asked for by the hash of their contents may be kept for good."""
 
@@ -130,8 +113,8 @@ class CachedFiles(StaticFiles):
         """One file."""
         response = super().file_response(*args, **kwargs)
         scope = args[2] if len(args) > 2 else kwargs["scope"]
-        kept = b"v=" in scope.get("query_string", b"")
-        response.headers["cache-control"] = "public, max-age=31536000, immutable" if kept else "no-cache"
+        hashed = b"v=" in scope.get("query_string", b"")
+        response.headers["cache-control"] = "public, max-age=31536000, immutable" if hashed else "no-cache"
         return response
 
 

@@ -28,15 +28,15 @@ def static(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    made = Environment(
+    environment = Environment(
         loader=PackageLoader("cobandit.web", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals |= {"static": static, "version": __version__}
-    return made
+    environment.globals |= {"static": static, "version": __version__}
+    return environment
 
 
 def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
@@ -52,8 +52,8 @@ def message_page(status: int, title: str, message: str, language: str = LANGUAGE
 @lru_cache(maxsize=1)
 def message_languages() -> tuple[str, ...]:
     """The languages the pages speak, English first."""
-    found = sorted(file.name[:-5] for file in ROOM.joinpath("messages").iterdir() if file.name.endswith(".toml"))
-    return (LANGUAGE, *(name for name in found if name != LANGUAGE))
+    names = sorted(file.name[:-5] for file in ROOM.joinpath("messages").iterdir() if file.name.endswith(".toml"))
+    return (LANGUAGE, *(name for name in names if name != LANGUAGE))
 
 
 @lru_cache(maxsize=64)
@@ -68,10 +68,10 @@ def _catalogue(language: str) -> dict[str, str]:
 
 
 def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    made: dict[str, str] = {}
+    flat: dict[str, str] = {}
     for key, value in table.items():
-        made |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": str(value)}
-    return made
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": str(value)}
+    return flat
 
 
 def page_language(request: Request, known: Sequence[str]) -> str:

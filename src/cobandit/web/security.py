@@ -30,20 +30,20 @@ _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 def hash_password(password: str) -> str:
     """The password as it is stored: scrypt with a salt of its own."""
     salt = os.urandom(16)
-    made = hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=32, **_SCRYPT)
-    return "scrypt$" + base64.b64encode(salt).decode() + "$" + base64.b64encode(made).decode()
+    key = hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=32, **_SCRYPT)
+    return "scrypt$" + base64.b64encode(salt).decode() + "$" + base64.b64encode(key).decode()
 
 
 def password_fits(password: str, stored: str) -> bool:
     """Whether it is the password of which the hash is stored."""
     try:
         _, salt, wanted = stored.split("$")
-        made = hashlib.scrypt(
+        key = hashlib.scrypt(
             password.encode("utf-8", "surrogatepass"), salt=base64.b64decode(salt), dklen=32, **_SCRYPT
         )
     except ValueError:
         return False
-    return hmac.compare_digest(made, base64.b64decode(wanted))
+    return hmac.compare_digest(key, base64.b64decode(wanted))
 
 
 def new_token() -> str:
@@ -123,7 +123,7 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        kept = scope["path"].startswith("/static/")
+        static = scope["path"].startswith("/static/")
         started = False
 
         async def sealed(message: Message) -> None:
@@ -133,7 +133,7 @@ class SecurityMiddleware:
                 headers = message.setdefault("headers", [])
                 present = {name.lower() for name, _ in headers}
                 headers.extend(header for header in HEADERS if header[0] not in present)
-                if not kept and b"cache-control" not in present:
+                if not static and b"cache-control" not in present:
                     headers.append((b"cache-control", b"no-store"))
             await send(message)
 

@@ -12,12 +12,15 @@ from dataclasses import dataclass
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
-from cobandit.web.access import PASSWORD, end_logins
+from cobandit.web.access import PASSWORD
 from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
-from cobandit.web.storage import store
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.store import DEMO_MS, now_ms
+from cobandit.web.storage.logins import end_logins
+from cobandit.web.storage.participants import DEMO_MS, delete_demos
+from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.studies import Study, register_study
+from cobandit.web.storage.values import now_ms
 
 SHORTEST_PASSWORD = 8
 SHUTDOWN_SECONDS = 5
@@ -27,7 +30,7 @@ SHUTDOWN_SECONDS = 5
 class Ready:
     """What preparing has found: the studies, and a password where one had to be made up."""
 
-    studies: tuple[store.Study, ...]
+    studies: tuple[Study, ...]
     new_password: str | None
 
 
@@ -46,24 +49,24 @@ def prepare(
     try:
         database.migrate()
         with database.write() as connection:
-            studies = tuple(store.register_study(connection, design, seed) for design in designs)
-            store.forget_demos(connection, now_ms() - DEMO_MS)
-            stored, made = store.read_setting(connection, PASSWORD), None
+            studies = tuple(register_study(connection, design, seed) for design in designs)
+            delete_demos(connection, now_ms() - DEMO_MS)
+            stored, new_password = read_setting(connection, PASSWORD), None
             if password is None and stored is None and make_password:
-                password = made = secrets.token_urlsafe(12)
+                password = new_password = secrets.token_urlsafe(12)
             if password is not None and (stored is None or not password_fits(password, stored)):
-                store.write_setting(connection, PASSWORD, hash_password(password))
+                write_setting(connection, PASSWORD, hash_password(password))
                 end_logins(connection)
     finally:
         database.close()
-    return Ready(studies, made)
+    return Ready(studies, new_password)
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
     """A socket that listens at the address; port 0 takes any free one."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, kind, _, _, address = found[0]
+        addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, kind, _, _, address = addresses[0]
         listening = socket.socket(family, kind)
         try:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

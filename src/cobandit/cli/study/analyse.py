@@ -128,7 +128,7 @@ def _of_database(
     if any(sign in study for sign in "/\\"):
         raise InvalidInput(f"{study!r} is no folder of an export: it has no study.json.")
     with existing_database(database) as opened:
-        from cobandit.web.storage.gather import census, study_data
+        from cobandit.web.storage.study_data import census, study_data
 
         found = stored_study(opened, study, version)
         with opened.read() as connection:

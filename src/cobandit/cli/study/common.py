@@ -15,7 +15,7 @@ from cobandit.cli import parsing
 
 if TYPE_CHECKING:
     from cobandit.web.storage.database import Database
-    from cobandit.web.storage.store import Study
+    from cobandit.web.storage.studies import Study
 
 DATABASE = "sqlite:///studies.sqlite"
 PASSWORD_VARIABLE = "COBANDIT_PASSWORD"
@@ -96,7 +96,7 @@ def existing_database(url: str) -> Iterator[Database]:
 def stored_study(database: Database, name: str, version: str | None) -> Study:
     """The study of a name, the newest version unless one is named."""
     from cobandit.base.checks import whole
-    from cobandit.web.storage.store import all_studies, find_study
+    from cobandit.web.storage.studies import all_studies, find_study
 
     number = None if version is None else whole(1)("version", parsing.value(version))
     with database.read() as connection:

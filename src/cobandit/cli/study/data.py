@@ -54,8 +54,8 @@ def list_studies(database: DatabaseUrl = DATABASE, json: Json = False) -> None:
 
 
 def _listing(database: Database) -> list[dict[str, Any]]:
-    from cobandit.web.storage.gather import census
-    from cobandit.web.storage.store import all_studies
+    from cobandit.web.storage.studies import all_studies
+    from cobandit.web.storage.study_data import census
 
     with database.read() as connection:
         return [
@@ -130,7 +130,7 @@ def export(
 def _data(
     database: Database, study: str, version: str | None, *kinds: str, participant: str | None = None
 ) -> StudyData:
-    from cobandit.web.storage.gather import study_data
+    from cobandit.web.storage.study_data import study_data
 
     found = stored_study(database, study, version)
     with database.read() as connection:
@@ -201,7 +201,7 @@ def delete_participant(
     if (participant is None) == (not rehearsals):
         raise InvalidInput("Name one participant, or give --rehearsals for all simulated ones.")
     with existing_database(database) as opened:
-        from cobandit.web.storage import store
+        from cobandit.web.storage import participants
 
         number = stored_study(opened, study, version).id
         if participant is None:
@@ -209,7 +209,7 @@ def delete_participant(
                 say("Nothing was deleted.")
                 return
             with opened.write() as connection:
-                gone = store.delete_rehearsals(connection, number)
+                gone = participants.delete_rehearsals(connection, number)
             say(f"Deleted {_count(gone, 'simulated participant')}.")
             return
         data = _data(opened, study, version, participant=participant)
@@ -223,5 +223,5 @@ def delete_participant(
             say("Nothing was deleted.")
             return
         with opened.write() as connection:
-            store.delete_participant(connection, number, participant)
+            participants.delete_participant(connection, number, participant)
     say(f"Deleted {what}.")

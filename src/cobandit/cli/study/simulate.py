@@ -119,7 +119,7 @@ def _server(
     from cobandit.web.access import grant_login
     from cobandit.web.config import WebConfig
     from cobandit.web.storage.database import Database
-    from cobandit.web.storage.store import find_study
+    from cobandit.web.storage.studies import find_study
 
     opened = Database(database)
     try:

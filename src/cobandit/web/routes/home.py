@@ -69,8 +69,8 @@ async def report_file(request: Request, file: str) -> Response:
     if file in ("", page.name):
         # The report is one file with its styles and scripts inside, made by this package and not by visitors.
         return FileResponse(page, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
-    found = _FIGURE.fullmatch(file)
-    figure = page.parent / "figures" / found[1] if found else None
+    match = _FIGURE.fullmatch(file)
+    figure = page.parent / "figures" / match[1] if match else None
     if figure is None or not figure.is_file():
         raise not_found("The report has no such figure.")
     return FileResponse(figure)

@@ -4,135 +4,39 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from cobandit.base.errors import InvalidInput
 from cobandit.web import pages
 from cobandit.web.access import is_admin
 from cobandit.web.refusals import Refused, not_found
+from cobandit.web.routes.bodies import (
+    AcceptedBody,
+    AnswersBody,
+    ArrivalBody,
+    ArrivedBody,
+    EventsBody,
+    Language,
+    MovesBody,
+    RoundsBody,
+    storable,
+)
 from cobandit.web.security import Throttle
-from cobandit.web.service import EVENT_KINDS, MOST_MOVES, UNKNOWN_LINK, Participants, recruit
+from cobandit.web.services.participants import Arrival, Participants
+from cobandit.web.services.people import UNKNOWN_LINK
+from cobandit.web.services.recruiting import recruit
+from cobandit.web.storage.events import Event
 from cobandit.web.storage.rounds import Move
-from cobandit.web.storage.store import now_ms
+from cobandit.web.storage.values import now_ms
 
 router = APIRouter()
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _STUDY = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 _ARRIVALS = Throttle(600)  # a whole class may sit behind one address
-LARGEST = 2**31 - 1
-
-
-def _storable(text: str) -> str:
-    """JSON can carry what no database takes as text: NUL, and halves of surrogate pairs."""
-    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise ValueError("control characters and broken letters cannot be stored")
-    return text
-
-
-Short = Annotated[str, Field(max_length=200), AfterValidator(_storable)]
-Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9-]+$", examples=["0b0c1f6e-5d0b-4a52"])]
-Milliseconds = Annotated[int | None, Field(ge=0, le=LARGEST, description="How long it took, in milliseconds")]
-Language = Annotated[Short | None, Query(description="The language of texts; one the study does not have: its first")]
-
-
-class Closed(BaseModel):
-    """A body that refuses what it does not know."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class Problem(BaseModel):
-    """What went wrong: a code for programs, a sentence for people, and for 409 where the participant really is."""
-
-    error: str
-    message: str
-    state: dict[str, Any] | None = None
-
-
-class Arrival(Closed):
-    """Somebody agrees to take part."""
-
-    key: Key
-    consent_version: Short
-    language: Short | None = None
-    demo: bool = False
-    rehearsal: bool = Field(False, description="A simulated participant; only with the researcher's login")
-    recruiting: Annotated[dict[Short, Short], Field(max_length=40)] = {}
-
-
-class Arrived(BaseModel):
-    """The personal link."""
-
-    token: str
-    url: str
-
-
-class Answers(Closed):
-    """The answers to one step."""
-
-    answers: dict[Short, Any]
-    ms: Milliseconds = None
-
-
-class Accepted(BaseModel):
-    """Whether the answers were taken; for a quiz, which ones are wrong."""
-
-    accepted: bool
-    wrong: list[str]
-    state: dict[str, Any]
-
-
-class OneMove(Closed):
-    """The choice for one round."""
-
-    t: Annotated[int, Field(ge=1, le=LARGEST)]
-    arm: Annotated[int, Field(ge=0, le=LARGEST)]
-    key: Key
-    ms: Milliseconds = None
-
-
-class Moves(Closed):
-    """Choices for rounds that follow each other."""
-
-    episode: Annotated[int, Field(ge=0, le=LARGEST)]
-    moves: Annotated[list[OneMove], Field(min_length=1, max_length=MOST_MOVES)]
-
-
-class Played(BaseModel):
-    """One round as the participant may see it; ``good`` is empty where nothing was seen."""
-
-    t: int
-    arms: list[int]
-    good: bool | None
-
-
-class Rounds(BaseModel):
-    """The rounds that were asked for, stored."""
-
-    episode: int
-    rounds: list[Played]
-    played: int
-    left: int
-    finished: bool
-
-
-class OneEvent(Closed):
-    """Something that happened at the page."""
-
-    kind: Literal[*EVENT_KINDS]  # type: ignore[valid-type]
-    at: Annotated[int, Field(ge=0, le=2**53, description="Milliseconds since 1970 by the clock of the page")]
-    data: dict[Short, Any] = {}
-
-
-class Events(Closed):
-    """Things that happened at the page."""
-
-    events: Annotated[list[OneEvent], Field(min_length=1, max_length=50)]
 
 
 # These are coroutines so that they run at once: plain functions would go through a thread, twice for every round.
@@ -163,14 +67,14 @@ StudyName = Annotated[str, Depends(_study)]
 @router.get("/s/{study}", response_class=HTMLResponse, include_in_schema=False)
 async def open_link(request: Request, study: StudyName, service: Service) -> Response:
     """The link that a study is spread by."""
-    found = await service.study(study)
-    language = pages.page_language(request, found.design.languages)
+    shown = await service.study(study)
+    language = pages.page_language(request, shown.design.languages)
     demo = request.query_params.get("demo") == "1"
-    if not found.open and not demo:
+    if not shown.open and not demo:
         texts = pages.messages(language)
         return pages.message_page(403, texts["closed.title"], texts["closed.text"], language)
-    title = found.design.texts(language)["title"]
-    return pages.page("study.html", title=title, language=language, mode="open", study=found.name, token="", demo=demo)
+    title = shown.design.texts(language)["title"]
+    return pages.page("study.html", title=title, language=language, mode="open", study=shown.name, token="", demo=demo)
 
 
 @router.get("/p/{token}", response_class=HTMLResponse, include_in_schema=False)
@@ -199,8 +103,8 @@ async def health(service: Service) -> dict[str, str]:
 @router.get("/api/messages/{language}", tags=["server"])
 async def messages(language: str) -> dict[str, Any]:
     """Every text of the pages that is not in a design; English, where the language is unknown."""
-    found = language if language in pages.message_languages() else pages.LANGUAGE
-    return {"language": found, "messages": pages.messages(found)}
+    spoken = language if language in pages.message_languages() else pages.LANGUAGE
+    return {"language": spoken, "messages": pages.messages(spoken)}
 
 
 @router.get("/api/studies/{study}", tags=["participant"])
@@ -213,25 +117,24 @@ async def describe(study: StudyName, service: Service, language: Language = None
     "/api/studies/{study}/participants",
     tags=["participant"],
     status_code=201,
-    response_model=Arrived,
-    responses={200: {"model": Arrived, "description": "The same key or recruiting id came before"}},
+    response_model=ArrivedBody,
+    responses={200: {"model": ArrivedBody, "description": "The same key or recruiting id came before"}},
 )
-async def arrive(request: Request, study: StudyName, body: Arrival, service: Service) -> Response:
+async def arrive(request: Request, study: StudyName, body: ArrivalBody, service: Service) -> Response:
     """Agree to take part: makes a participant, once for a key or a recruiting id."""
     allowed = await is_admin(request)
     if body.rehearsal and not allowed:
         raise Refused(403, "forbidden", "Rehearsals need the researcher's login.")
     if not allowed and not _ARRIVALS.allows(request.client.host if request.client else ""):
         raise Refused(429, "too-many", "Too many people at once from one address. Wait a minute.", retry_after=60)
-    found = await service.study(study)
-    token, new = await service.arrive(
-        found,
-        key=body.key,
-        consent_version=body.consent_version,
-        language=body.language,
+    arrival = Arrival(
+        body.key,
+        body.consent_version,
+        body.language,
         kind="rehearsal" if body.rehearsal else "demo" if body.demo else "real",
-        coming=recruit(body.recruiting),
+        recruit=recruit(body.recruiting),
     )
+    token, new = await service.arrive(await service.study(study), arrival)
     return JSONResponse({"token": token, "url": f"/p/{token}"}, 201 if new else 200)
 
 
@@ -241,32 +144,32 @@ async def state(token: Token, service: Service, language: Language = None) -> Re
     return _json(await service.state(token, language))
 
 
-@router.post("/api/participants/{token}/answers/{step}", tags=["participant"], response_model=Accepted)
-async def answer(token: Token, step: str, body: Answers, service: Service, language: Language = None) -> Response:
+@router.post("/api/participants/{token}/answers/{step}", tags=["participant"], response_model=AcceptedBody)
+async def answer(token: Token, step: str, body: AnswersBody, service: Service, language: Language = None) -> Response:
     """Answer a step: consent, questions about the person, quiz, rest, survey."""
     return _json(await service.answer(token, step, body.answers, body.ms, language))
 
 
-@router.post("/api/participants/{token}/rounds", tags=["participant"], response_model=Rounds)
-async def play(token: Token, body: Moves, service: Service, language: Language = None) -> Response:
+@router.post("/api/participants/{token}/rounds", tags=["participant"], response_model=RoundsBody)
+async def play(token: Token, body: MovesBody, service: Service, language: Language = None) -> Response:
     """Play rounds: all are stored when the answer comes, or none; a retry with the same keys gets the same answer."""
     moves = [Move(move.t, move.arm, move.key, move.ms) for move in body.moves]
     return _json(await service.play(token, body.episode, moves, language))
 
 
 @router.post("/api/participants/{token}/events", tags=["participant"], status_code=204)
-async def note(token: Token, body: Events, service: Service) -> Response:
+async def note(token: Token, body: EventsBody, service: Service) -> Response:
     """Tell what happened at the page: hidden, offline, taken over by another tab."""
     # The clock of a page may be wrong, and what happened offline comes late: both times are kept.
     now = now_ms()
-    found = [(now, event.kind, {"page_at": event.at} | _bounded(event.data)) for event in body.events]
-    await service.note(token, found)
+    events = [Event(now, event.kind, {"page_at": event.at} | _bounded(event.data)) for event in body.events]
+    await service.note(token, events)
     return Response(status_code=204)
 
 
 def _bounded(data: dict[str, Any]) -> dict[str, Any]:
     try:
-        text = _storable(json.dumps(data, ensure_ascii=False, allow_nan=False))
+        text = storable(json.dumps(data, ensure_ascii=False, allow_nan=False))
     except ValueError as error:  # NaN, an infinity, half of a surrogate pair
         raise InvalidInput(f"The data of an event cannot be stored: {error}.") from error
     return data if len(text) <= 1000 else {"cut": text[:900]}

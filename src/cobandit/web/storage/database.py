@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from importlib import resources
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import Connection as Connection  # for services, which hand it on and ask nothing of it themselves
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from cobandit.base.errors import InvalidInput
@@ -118,7 +119,7 @@ class Database:
         self.writing.dispose()
 
 
-def plain(error: SQLAlchemyError) -> str:
+def plain(error: BaseException | None) -> str:
     """What the database said, on one line, without the statement."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return " ".join(str(cause).split()) or type(cause).__name__

@@ -1,0 +1,187 @@
+"""The interface behind the researcher's pages, for programs too."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import AsyncIterator
+from typing import IO, Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Path, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from fastapi.security import HTTPBearer
+
+from cobandit.base.errors import InvalidInput
+from cobandit.web.access import log_out, require_admin
+from cobandit.web.routes.admin.common import (
+    CurvesService,
+    Data,
+    ExportsService,
+    Kind,
+    PublicId,
+    StudyNumber,
+    csv_table,
+    with_url,
+)
+from cobandit.web.routes.admin.stream import ticks
+from cobandit.web.routes.bodies import (
+    LARGEST,
+    DeletedBody,
+    DoneBody,
+    ErrorBody,
+    InvitationBody,
+    LinkBody,
+    PaymentBody,
+    StudyStatusBody,
+)
+from cobandit.web.services import links, payments
+from cobandit.web.services.live import live_view
+from cobandit.web.services.plays import delete_person, participant_view, rounds_view
+from cobandit.web.services.studies import find_study, list_studies, set_open
+
+MOST_ROUNDS = 1000
+CHUNK = 256 * 1024
+
+Listing = list[dict[str, Any]]
+
+_BEARER = HTTPBearer(auto_error=False, description="The token of POST /api/admin/login")
+
+router = APIRouter(
+    prefix="/api/admin",
+    tags=["researcher"],
+    dependencies=[Depends(_BEARER), Depends(require_admin)],
+    responses={401: {"model": ErrorBody, "description": "No login, or one that has ended"}},
+)
+
+
+@router.post("/logout", response_model=DoneBody)
+async def program_logout(request: Request) -> DoneBody:
+    """End this login."""
+    await log_out(request)
+    return DoneBody()
+
+
+@router.get("/studies")
+async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
+    """Every study, with how many people of each kind are where."""
+    return {"studies": await list_studies(database)}
+
+
+@router.get("/studies/{number}/live")
+async def live(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> dict[str, Any]:
+    """Who is where at this moment."""
+    view = await live_view(database, number, kind)
+    return view | {"participants": [with_url(request, entry) for entry in view["participants"]]}
+
+
+@router.get("/studies/{number}/curves")
+async def curves(number: StudyNumber, service: CurvesService, kind: Kind = "real") -> dict[str, Any]:
+    """Mean cumulative task regret by condition, with its standard error; ``pending`` above 0: ask again."""
+    return await service.curves(number, kind)
+
+
+@router.get(
+    "/studies/{number}/stream",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "A `tick` whenever something has changed"}},
+)
+async def stream(request: Request, number: StudyNumber, database: Data) -> Response:
+    """Server-sent events: a tick whenever something has changed. It ends now and then; browsers come back."""
+    await find_study(database, number)
+    seen = request.headers.get("last-event-id")
+    return StreamingResponse(ticks(request, database, number, seen), media_type="text/event-stream")
+
+
+@router.post("/studies/{number}/open", response_model=StudyStatusBody)
+async def open_study(number: StudyNumber, database: Data) -> StudyStatusBody:
+    """Let new people in."""
+    await set_open(database, number, True)
+    return StudyStatusBody(study=number, open=True)
+
+
+@router.post("/studies/{number}/close", response_model=StudyStatusBody)
+async def close_study(number: StudyNumber, database: Data) -> StudyStatusBody:
+    """Let nobody new in; whoever has begun may finish."""
+    await set_open(database, number, False)
+    return StudyStatusBody(study=number, open=False)
+
+
+@router.post("/studies/{number}/links", status_code=201, response_model=list[LinkBody])
+async def make_links(request: Request, number: StudyNumber, body: InvitationBody, database: Data) -> Listing:
+    """Invite people, each by a link of their own."""
+    labels: list[str | None] = [label.strip() or None for label in body.labels or ()]
+    if labels and body.count not in (None, len(labels)):
+        raise InvalidInput(f"{body.count} links with {len(labels)} labels are asked for; one label each is needed.")
+    invited = await links.make_links(database, number, labels or [None] * (body.count or 1), body.kind)
+    return [with_url(request, link) for link in invited]
+
+
+@router.get("/studies/{number}/links", response_model=list[LinkBody])
+async def list_links(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Listing:
+    """The personal links of all who were invited."""
+    return [with_url(request, link) for link in await links.list_links(database, number, kind)]
+
+
+@router.get("/studies/{number}/links.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
+async def links_csv(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Response:
+    """The personal links, as a table."""
+    rows = [with_url(request, link) for link in await links.list_links(database, number, kind)]
+    names = ["participant", "label", "status", "url"]
+    return csv_table(f"links-{number}.csv", names, ([row[name] for name in names] for row in rows))
+
+
+@router.get("/studies/{number}/payments", response_model=list[PaymentBody])
+async def list_payments(number: StudyNumber, database: Data) -> Listing:
+    """Everybody who has finished, and what is needed to pay them."""
+    return await payments.list_payments(database, number)
+
+
+@router.get("/studies/{number}/participants/{participant}")
+async def participant(request: Request, number: StudyNumber, participant: PublicId, database: Data) -> dict[str, Any]:
+    """All about one participant but the rounds."""
+    return with_url(request, await participant_view(database, number, participant))
+
+
+@router.get("/studies/{number}/participants/{participant}/episodes/{episode}")
+async def rounds(
+    number: StudyNumber,
+    participant: PublicId,
+    episode: Annotated[int, Path(ge=0, le=LARGEST)],
+    database: Data,
+    first: Annotated[int, Query(alias="from", ge=1, le=LARGEST)] = 1,
+    limit: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 100,
+) -> dict[str, Any]:
+    """Rounds of one episode, from a round on."""
+    return await rounds_view(database, number, participant, episode, first=first, limit=limit)
+
+
+@router.delete("/studies/{number}/participants/{participant}", response_model=DeletedBody)
+async def delete_participant(number: StudyNumber, participant: PublicId, database: Data) -> DeletedBody:
+    """Delete a participant with everything of theirs, for good."""
+    return DeletedBody(participant=participant, deleted=await delete_person(database, number, participant))
+
+
+@router.get(
+    "/studies/{number}/export",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/zip": {}}, "description": "All tables with their codebook"}},
+)
+async def export(
+    number: StudyNumber,
+    service: ExportsService,
+    format: Literal["csv", "parquet"] = "csv",
+    kind: Kind = "real",
+    recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
+) -> Response:
+    """The data as a zip of tables; without personal data, unless they are asked for."""
+    name, packed = await service.export(number, format=format, kind=kind, recruiting=recruiting)
+    size = packed.seek(0, io.SEEK_END)
+    packed.seek(0)
+    headers = {"content-disposition": f'attachment; filename="{name}"', "content-length": str(size)}
+    return StreamingResponse(_pieces(packed), media_type="application/zip", headers=headers)
+
+
+async def _pieces(file: IO[bytes]) -> AsyncIterator[bytes]:
+    with file:
+        while piece := await asyncio.to_thread(file.read, CHUNK):
+            yield piece

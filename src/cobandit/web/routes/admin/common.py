@@ -1,0 +1,81 @@
+"""What the researcher's routes share: parameters, addresses, tables."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from fastapi import Depends, Path, Query, Request, Response
+
+from cobandit.web.config import WebConfig
+from cobandit.web.refusals import not_found
+from cobandit.web.routes.bodies import LARGEST
+from cobandit.web.services.curves import Curves
+from cobandit.web.services.export import Exports
+from cobandit.web.storage.database import Database
+
+PAGE = "/admin"
+LOGIN = "/admin/login"
+
+_PUBLIC_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+_FORMULA = re.compile(r"[=+\-@\t\r]")
+
+
+async def _database(request: Request) -> Database:
+    database: Database = request.app.state.database
+    return database
+
+
+async def _curves(request: Request) -> Curves:
+    curves: Curves = request.app.state.curves
+    return curves
+
+
+async def _exports(request: Request) -> Exports:
+    exports: Exports = request.app.state.exports
+    return exports
+
+
+async def _participant(participant: str) -> str:
+    if not _PUBLIC_ID.fullmatch(participant):
+        raise not_found("There is no participant of this name here.")
+    return participant
+
+
+Data = Annotated[Database, Depends(_database)]
+CurvesService = Annotated[Curves, Depends(_curves)]
+ExportsService = Annotated[Exports, Depends(_exports)]
+StudyNumber = Annotated[int, Path(ge=1, le=LARGEST, description="The number of the study")]
+PublicId = Annotated[str, Depends(_participant)]
+Kind = Annotated[Literal["real", "rehearsal", "demo"], Query(description="People, simulated people, or demos")]
+
+
+def base_url(request: Request) -> str:
+    """How people reach the server."""
+    config: WebConfig = request.app.state.config
+    return (config.public_url or str(request.base_url)).rstrip("/")
+
+
+def with_url(request: Request, entry: dict[str, Any]) -> dict[str, Any]:
+    """The whole address of a personal link in place of its path."""
+    return {key: value for key, value in entry.items() if key != "path"} | {"url": base_url(request) + entry["path"]}
+
+
+def csv_table(name: str, header: list[str], rows: Iterable[list[Any]]) -> Response:
+    """A CSV file; texts from participants are kept from being formulas of a spreadsheet."""
+
+    def cell(value: Any) -> str:
+        if value is None or isinstance(value, bool):
+            return {None: "", True: "yes", False: "no"}[value]
+        text = str(value)
+        return f"'{text}" if isinstance(value, str) and _FORMULA.match(text) else text
+
+    written = io.StringIO()
+    table = csv.writer(written, lineterminator="\r\n")
+    table.writerow(header)
+    table.writerows([cell(value) for value in row] for row in rows)
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(written.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)

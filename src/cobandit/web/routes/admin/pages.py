@@ -1,0 +1,115 @@
+"""The researcher's pages. Whoever is not logged in is sent to the login, and back afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.responses import HTMLResponse, RedirectResponse
+from fastapi.routing import APIRoute
+
+from cobandit.studies.data import moment
+from cobandit.web import pages
+from cobandit.web.access import COOKIE, log_out, require_admin
+from cobandit.web.config import WebConfig
+from cobandit.web.refusals import Refused
+from cobandit.web.routes.admin.common import LOGIN, PAGE, Data, PublicId, StudyNumber, base_url, csv_table
+from cobandit.web.security import form_token
+from cobandit.web.services.links import MOST_LINKS
+from cobandit.web.services.payments import list_payments
+from cobandit.web.services.plays import participant_view
+from cobandit.web.services.studies import about, find_study, list_studies
+
+
+class LoginFirst(APIRoute):
+    """A page that sends whoever is not logged in to the login, and back afterwards."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, behind the login."""
+        handle = super().get_route_handler()
+
+        async def guarded(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except Refused as error:
+                if error.status != 401:
+                    raise
+            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+            asked = f"?next={quote(wanted, safe='/')}" if request.method == "GET" and wanted != PAGE else ""
+            return RedirectResponse(LOGIN + asked, 303)
+
+        return guarded
+
+
+router = APIRouter(prefix=PAGE, include_in_schema=False, route_class=LoginFirst, dependencies=[Depends(require_admin)])
+
+
+@router.post("/logout")
+async def logout(request: Request) -> Response:
+    """End the login of the page."""
+    await log_out(request)
+    answer = RedirectResponse(LOGIN, 303)
+    answer.delete_cookie(COOKIE, path="/")
+    return answer
+
+
+def _view(name: str, request: Request, title: str, **values: Any) -> Response:
+    config: WebConfig = request.app.state.config
+    token = form_token(request.cookies.get(COOKIE, ""))
+    return pages.page(
+        f"admin/{name}.html",
+        title=title,
+        language="en",
+        form_token=token,
+        demo=config.demo,
+        base=base_url(request),
+        **values,
+    )
+
+
+@router.get("", response_class=HTMLResponse)
+async def studies_page(request: Request, database: Data) -> Response:
+    """Every study."""
+    return _view("studies", request, "Studies", studies=await list_studies(database))
+
+
+@router.get("/studies/{number}", response_class=HTMLResponse)
+async def study_page(request: Request, number: StudyNumber, database: Data) -> Response:
+    """One study, live."""
+    study = about(await find_study(database, number))
+    return _view("study", request, study["title"], study=study, most_links=MOST_LINKS)
+
+
+@router.get("/studies/{number}/participants/{participant}", response_class=HTMLResponse)
+async def participant_page(request: Request, number: StudyNumber, participant: PublicId, database: Data) -> Response:
+    """One participant's play."""
+    view = await participant_view(database, number, participant)
+    return _view("participant", request, participant, study=view["study"], participant=participant, kind=view["kind"])
+
+
+@router.get("/studies/{number}/payments", response_class=HTMLResponse)
+async def payments_page(request: Request, number: StudyNumber, database: Data) -> Response:
+    """Who is to be paid."""
+    study = about(await find_study(database, number))
+    payments = [
+        payment | {"finished": _iso(payment["finished_at"])} for payment in await list_payments(database, number)
+    ]
+    return _view("payments", request, f"Payments: {study['title']}", study=study, payments=payments)
+
+
+@router.get("/studies/{number}/payments.csv")
+async def payments_csv(number: StudyNumber, database: Data) -> Response:
+    """Who is to be paid, as a table."""
+    names = ["participant", "label", "recruiter", "external_id", "finished_at", "code", "minutes", "attention_passed"]
+    rows = [
+        payment | {"finished_at": _iso(payment["finished_at"])} for payment in await list_payments(database, number)
+    ]
+    return csv_table(f"payments-{number}.csv", names, ([row[name] for name in names] for row in rows))
+
+
+def _iso(milliseconds: int | None) -> str:
+    """A time for a table: ISO 8601, UTC; nothing, where there is none."""
+    time = moment(milliseconds)
+    return "" if time is None else time.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -1,0 +1,191 @@
+"""What comes and goes as JSON: the bodies of requests and answers."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from cobandit.web.services.links import MOST_LINKS
+from cobandit.web.services.participants import EVENT_KINDS, MOST_MOVES
+
+LARGEST = 2**31 - 1
+
+
+def storable(text: str) -> str:
+    """JSON can carry what no database takes as text: NUL, and halves of surrogate pairs."""
+    if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+        raise ValueError("control characters and broken letters cannot be stored")
+    return text
+
+
+Short = Annotated[str, Field(max_length=200), AfterValidator(storable)]
+Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9-]+$", examples=["0b0c1f6e-5d0b-4a52"])]
+Milliseconds = Annotated[int | None, Field(ge=0, le=LARGEST, description="How long it took, in milliseconds")]
+Language = Annotated[Short | None, Query(description="The language of texts; one the study does not have: its first")]
+
+
+class StrictBody(BaseModel):
+    """A body that refuses what it does not know."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class ErrorBody(BaseModel):
+    """What went wrong: a code for programs, a sentence for people, and for 409 where the participant really is."""
+
+    error: str
+    message: str
+    state: dict[str, Any] | None = None
+
+
+# Participants
+
+
+class ArrivalBody(StrictBody):
+    """Somebody agrees to take part."""
+
+    key: Key
+    consent_version: Short
+    language: Short | None = None
+    demo: bool = False
+    rehearsal: bool = Field(False, description="A simulated participant; only with the researcher's login")
+    recruiting: Annotated[dict[Short, Short], Field(max_length=40)] = {}
+
+
+class ArrivedBody(BaseModel):
+    """The personal link."""
+
+    token: str
+    url: str
+
+
+class AnswersBody(StrictBody):
+    """The answers to one step."""
+
+    answers: dict[Short, Any]
+    ms: Milliseconds = None
+
+
+class AcceptedBody(BaseModel):
+    """Whether the answers were taken; for a quiz, which ones are wrong."""
+
+    accepted: bool
+    wrong: list[str]
+    state: dict[str, Any]
+
+
+class MoveBody(StrictBody):
+    """The choice for one round."""
+
+    t: Annotated[int, Field(ge=1, le=LARGEST)]
+    arm: Annotated[int, Field(ge=0, le=LARGEST)]
+    key: Key
+    ms: Milliseconds = None
+
+
+class MovesBody(StrictBody):
+    """Choices for rounds that follow each other."""
+
+    episode: Annotated[int, Field(ge=0, le=LARGEST)]
+    moves: Annotated[list[MoveBody], Field(min_length=1, max_length=MOST_MOVES)]
+
+
+class RoundBody(BaseModel):
+    """One round as the participant may see it; ``good`` is empty where nothing was seen."""
+
+    t: int
+    arms: list[int]
+    good: bool | None
+
+
+class RoundsBody(BaseModel):
+    """The rounds that were asked for, stored."""
+
+    episode: int
+    rounds: list[RoundBody]
+    played: int
+    left: int
+    finished: bool
+
+
+class EventBody(StrictBody):
+    """Something that happened at the page."""
+
+    kind: Literal[*EVENT_KINDS]  # type: ignore[valid-type]
+    at: Annotated[int, Field(ge=0, le=2**53, description="Milliseconds since 1970 by the clock of the page")]
+    data: dict[Short, Any] = {}
+
+
+class EventsBody(StrictBody):
+    """Things that happened at the page."""
+
+    events: Annotated[list[EventBody], Field(min_length=1, max_length=50)]
+
+
+# The researcher
+
+
+class PasswordBody(StrictBody):
+    """The researcher's password."""
+
+    password: Annotated[str, Field(max_length=1000)]
+
+
+class LoginBody(BaseModel):
+    """A bearer for programs; it ends by itself, in milliseconds since 1970."""
+
+    token: str
+    expires_at: int
+
+
+class DoneBody(BaseModel):
+    """It was done."""
+
+    done: Literal[True] = True
+
+
+class StudyStatusBody(BaseModel):
+    """Whether the study takes new people."""
+
+    study: int
+    open: bool
+
+
+class InvitationBody(StrictBody):
+    """How many people to invite; ``labels`` are the researcher's own names for them, one each."""
+
+    count: Annotated[int, Field(ge=1, le=MOST_LINKS)] | None = None
+    labels: Annotated[list[Short], Field(min_length=1, max_length=MOST_LINKS)] | None = None
+    kind: Literal["real", "rehearsal"] = "real"
+
+
+class LinkBody(BaseModel):
+    """One person's link."""
+
+    participant: str
+    label: str | None
+    url: str
+    kind: str
+    status: str
+
+
+class DeletedBody(BaseModel):
+    """What is gone for good."""
+
+    participant: str
+    deleted: dict[str, int]
+
+
+class PaymentBody(BaseModel):
+    """Somebody who has finished."""
+
+    participant: str
+    label: str | None
+    recruiter: str | None
+    external_id: str | None
+    finished_at: int
+    code: str
+    minutes: float | None
+    attention_passed: bool | None

@@ -1,0 +1,1 @@
+"""The services: what participants and researchers may do. They decide; routes translate and storage keeps."""

@@ -1,0 +1,50 @@
+"""Personal links for the people a researcher invites."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cobandit.base.errors import InvalidInput
+from cobandit.web.security import new_token
+from cobandit.web.services.studies import stored_study
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.participants import add_participant, invited_participants, new_public_id, status
+from cobandit.web.storage.values import now_ms
+
+MOST_LINKS = 500
+
+
+def _link(public_id: str, label: str | None, token: str, kind: str, status: str) -> dict[str, Any]:
+    return {"participant": public_id, "label": label, "path": f"/p/{token}", "kind": kind, "status": status}
+
+
+async def make_links(database: Database, number: int, labels: Sequence[str | None], kind: str) -> list[dict[str, Any]]:
+    """Invite as many people as there are labels; each gets a link of their own."""
+    if not 1 <= len(labels) <= MOST_LINKS:
+        raise InvalidInput(f"{len(labels)} links are asked for; from 1 to {MOST_LINKS} can be made at once.")
+    invitations = [(new_public_id(), label, new_token()) for label in labels]
+
+    def job(connection: Connection) -> None:
+        stored_study(connection, number)
+        now = now_ms()
+        for public_id, label, token in invitations:
+            add_participant(
+                connection, study_id=number, public_id=public_id, token=token, kind=kind, label=label, created_at=now
+            )
+
+    await database.commit(job)
+    return [_link(public_id, label, token, kind, "invited") for public_id, label, token in invitations]
+
+
+async def list_links(database: Database, number: int, kind: str) -> list[dict[str, Any]]:
+    """The personal links of everybody who was invited by one."""
+
+    def ask(connection: Connection) -> list[dict[str, Any]]:
+        design, now = stored_study(connection, number).design, now_ms()
+        return [
+            _link(person.public_id, person.label, person.token, person.kind, status(person, design, now))
+            for person in invited_participants(connection, number, kind)
+        ]
+
+    return await database.ask(ask)

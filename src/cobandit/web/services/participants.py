@@ -1,0 +1,345 @@
+"""What may happen to a participant: arriving, answering, playing. Nothing is answered before it is committed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cobandit.base.errors import InvalidInput
+from cobandit.studies import Episode, Round, participant_view
+from cobandit.studies.journey import check_answers, journey, step_payload, wrong_quiz_answers
+from cobandit.studies.plan import PARTICIPANT
+from cobandit.web.refusals import Refused, conflict, not_found
+from cobandit.web.security import new_token
+from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
+from cobandit.web.services.recruiting import Recruit, return_url
+from cobandit.web.storage.answers import add_answer
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.episodes import play_rounds
+from cobandit.web.storage.events import Event, add_events
+from cobandit.web.storage.participants import (
+    Participant,
+    add_participant,
+    mark_seen,
+    participant_by_key,
+    participant_by_recruiter,
+    revision_of,
+    touch,
+)
+from cobandit.web.storage.rounds import Move, arms_of, seen_by_participant
+from cobandit.web.storage.studies import Study, all_studies, find_study, study_by_id, take_place
+from cobandit.web.storage.values import as_json, now_ms
+
+MOST_MOVES = 200
+MOST_EVENTS = 3000  # of one person, so that a page gone wild cannot fill the disk
+EVENT_KINDS = ("load", "hidden", "visible", "offline", "online", "takeover", "warned", "language", "error")
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """Somebody who agrees to take part; ``recruit`` tells who they are to the service that sent them."""
+
+    key: str
+    consent_version: str
+    language: str | None = None
+    kind: str = "real"
+    recruit: Recruit | None = None
+
+
+class Participants:
+    """Everything that participants ask for."""
+
+    def __init__(self, database: Database, *, demo: bool = False) -> None:
+        self._database = database
+        self._demo = demo
+        self.people = People(database)
+
+    # Studies
+
+    async def studies(self) -> list[Study]:
+        """Every study."""
+        return await self._database.ask(all_studies)
+
+    async def study(self, name: str) -> Study:
+        """The newest version of a study."""
+        study = await self._database.ask(lambda connection: find_study(connection, name))
+        if study is None:
+            raise not_found(f"There is no study called {name!r} here.")
+        return study
+
+    def describe(self, study: Study, language: str | None) -> dict[str, Any]:
+        """What somebody sees who has not agreed to anything yet."""
+        design = study.design
+        chosen = _language(design.languages, language)
+        texts = design.texts(chosen)
+        return {
+            "study": design.name,
+            "title": texts["title"],
+            "open": study.open,
+            "demo": self._demo,
+            "language": chosen,
+            "languages": list(design.languages),
+            "consent": {"version": design.consent.version, "text": texts["consent.text"]},
+            "texts": texts,
+        }
+
+    # Arriving
+
+    async def arrive(self, study: Study, arrival: Arrival) -> tuple[str, bool]:
+        """The token of somebody who agreed, and whether they are new; the same key or id gives the same person."""
+        if arrival.kind == "demo" and not self._demo:
+            raise Refused(403, "forbidden", "This server does not run demos; start it with --demo.")
+        design = study.design
+        consent = check_answers(design, journey(design).find("consent"), {"version": arrival.consent_version})
+        language = _language(design.languages, arrival.language)
+
+        def job(connection: Connection) -> tuple[str, bool]:
+            known = _known(connection, study.id, arrival)
+            if known is not None:
+                return known.token, False
+            _refuse_if_closed(connection, study.id, arrival.kind)
+            token, now = new_token(), now_ms()
+            participant = _add(connection, study.id, arrival, token=token, language=language, now=now)
+            add_answer(connection, participant, "consent", consent, now, None)
+            return token, True
+
+        return await self._database.commit(job)
+
+    # Where somebody is
+
+    async def state(self, token: str, language: str | None = None) -> dict[str, Any]:
+        """Everything the page needs to draw the current step."""
+        async with self.people.person(token, fresh=True) as person:
+            return await self._state(person, language)
+
+    async def _state(self, person: ActiveParticipant, language: str | None) -> dict[str, Any]:
+        record, step, design = person.record, person.step, person.study.design
+        chosen = _language(design.languages, language or record.language)
+        state: dict[str, Any] = {
+            "participant": record.public_id,
+            "study": design.name,
+            "title": design.texts(chosen)["title"],
+            "kind": record.kind,
+            "language": chosen,
+            "languages": list(design.languages),
+            "step": {"kind": step.kind, "id": step.id},
+            "progress": person.journey.progress(person.done),
+            "limits": design.limits.to_dict(),
+            "texts": design.texts(chosen),
+            "task": {"kind": design.task.kind, "arms": list(design.arms)},
+        }
+        if step.kind == "episode":
+            assert step.number is not None
+            episode = await self.people.episode(person, step.number)
+            state["episode"] = participant_view(episode, chosen) | {"index": step.number}
+        elif step.kind == "rest":
+            assert step.number is not None
+            view = participant_view(await self.people.episode(person, step.number - 1), chosen)
+            state["rest"] = {
+                "practice": view["practice"],
+                "done": view["episode"],
+                "of": view["episodes"],
+                "set": view["set"],
+                "sets": view["sets"],
+                "good": view["good"],
+                "rounds": view["rounds"],
+            }
+        elif step.kind == "thanks":
+            code = person.study.code
+            state["thanks"] = {"code": code, "return_url": return_url(record.recruiter, code)}
+        else:
+            state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
+        return state
+
+    # Answering
+
+    async def answer(
+        self, token: str, step_id: str, answers: Any, ms: int | None = None, language: str | None = None
+    ) -> dict[str, Any]:
+        """Take the answers to a step; the same again is answered again, others come too late."""
+
+        async def once(person: ActiveParticipant) -> dict[str, Any]:
+            wrong = await self._answer(person, step_id, answers, ms, language)
+            return {"accepted": not wrong, "wrong": wrong, "state": await self._state(person, language)}
+
+        return await self.people.retry_stale(token, once, lambda person: self._state(person, language))
+
+    async def _answer(
+        self, person: ActiveParticipant, step_id: str, answers: Any, ms: int | None, language: str | None
+    ) -> list[str]:
+        design, record = person.study.design, person.record
+        step = person.journey.find(step_id)
+        given = check_answers(design, step, answers)
+        if step.id in person.done:
+            if person.stored.answers.get(step.id) == given:
+                return []
+            raise conflict("already-answered", "This was answered before; the first answers count.")
+        if step != person.step:
+            raise conflict("wrong-step", f"The step {step.id!r} is not the current one, which is {person.step.id!r}.")
+        wrong = wrong_quiz_answers(design, given) if step.kind == "quiz" else []
+        chosen = _language(design.languages, language or record.language)
+
+        def job(connection: Connection) -> None:
+            now = now_ms()
+            changes: dict[str, Any] = {} if chosen == record.language else {"language": chosen}
+            if step.kind == "quiz":
+                changes["quiz_attempts"] = record.quiz_attempts + 1
+            if step.kind == "consent":
+                _refuse_if_closed(connection, person.study.id, record.kind)
+                seed, order = take_place(connection, person.study.id, record.kind, now)
+                changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
+            if not wrong and person.journey.after(step.id).kind == "thanks":
+                changes["finished_at"] = now
+            # First: whoever comes second must find out here, and not by a row that is there already.
+            touch(connection, record.id, person.revision, now, **changes)
+            if wrong:
+                add_events(connection, record.id, [Event(now, "quiz-wrong", {"answers": given, "wrong": wrong})])
+            else:
+                add_answer(connection, record.id, step.id, given, now, ms)
+
+        await self.people.write(person, job)
+        await self.people.refresh(person)
+        return wrong
+
+    # Playing
+
+    async def play(self, token: str, number: int, moves: Sequence[Move], language: str | None = None) -> dict[str, Any]:
+        """Play rounds of an episode, all or none; those stored under the same keys are answered from the store."""
+
+        async def once(person: ActiveParticipant) -> dict[str, Any]:
+            episode = await self._play(person, number, moves)
+            rounds = episode.rounds
+            return {
+                "episode": number,
+                "rounds": [_round_view(rounds[move.t - 1]) for move in moves],
+                "played": episode.played,
+                "left": episode.left,
+                "finished": episode.finished,
+            }
+
+        return await self.people.retry_stale(token, once, lambda person: self._state(person, language))
+
+    async def _play(self, person: ActiveParticipant, number: int, moves: Sequence[Move]) -> Episode:
+        step = person.step
+        current = step.number if step.kind == "episode" else None
+        if number != current and not (number in person.stored.episodes and f"episode-{number}" in person.done):
+            raise conflict("wrong-step", f"Episode {number} is not being played; the current step is {step.id!r}.")
+        episode = await self.people.episode(person, number)
+        new = _new_moves(episode, person.keys, moves)
+        if not new:
+            return episode
+        participant, known = person.record.id, person.stored.episodes.get(number)
+        episode_id = None if known is None else known.id
+        played = [(episode.play(move.t, move.arm), move) for move in new]
+
+        def job(connection: Connection) -> int:
+            return play_rounds(
+                connection, participant, person.revision, episode_id, episode, played, person.opened_at, now_ms()
+            )
+
+        await self.people.write(person, job)
+        person.keys += [move.key for move in new]
+        person.revision += 1
+        if known is None or episode.finished:
+            await self.people.refresh(person)
+        return episode
+
+    # Events
+
+    async def note(self, token: str, events: Sequence[Event]) -> None:
+        """Keep what happened at the page; it also shows that somebody is there."""
+        async with self.people.person(token) as person:
+            participant = person.record.id
+            allowed = events[: max(0, MOST_EVENTS - person.events)]
+            person.events += len(allowed)
+
+            def job(connection: Connection) -> None:
+                if revision_of(connection, token) is None:
+                    raise not_found(UNKNOWN_LINK)
+                if allowed:
+                    add_events(connection, participant, allowed)
+                mark_seen(connection, participant, now_ms())
+
+            await self._database.commit(job)
+
+
+def _known(connection: Connection, study: int, arrival: Arrival) -> Participant | None:
+    """Who has arrived before with this key or recruiting id; a refusal, where that is no proof of being the same."""
+    known = participant_by_key(connection, study, arrival.key)
+    recruit = arrival.recruit
+    if known is not None or recruit is None:
+        return known
+    known = participant_by_recruiter(connection, study, arrival.kind, recruit.recruiter, recruit.external_id)
+    if known is not None and not recruit.known_to_one_only and arrival.kind == "real":
+        raise Refused(
+            403,
+            "forbidden",
+            "Somebody has already started with this link in another browser. Please go on there, or ask "
+            "whoever sent you the link for a personal one.",
+        )
+    return known
+
+
+def _add(connection: Connection, study: int, arrival: Arrival, *, token: str, language: str, now: int) -> int:
+    recruit = arrival.recruit
+    seed, order = take_place(connection, study, arrival.kind, now)
+    return add_participant(
+        connection,
+        study_id=study,
+        token=token,
+        key=arrival.key,
+        kind=arrival.kind,
+        label=recruit.external_id if recruit is not None and recruit.recruiter == "label" else None,
+        recruiter=None if recruit is None else recruit.recruiter,
+        external_id=None if recruit is None else recruit.external_id,
+        recruiting=None if recruit is None else as_json(dict(recruit.more)),
+        seed=str(seed),
+        order_index=order,
+        language=language,
+        created_at=now,
+        consented_at=now,
+        last_seen=now,
+    )
+
+
+def _refuse_if_closed(connection: Connection, study: int, kind: str) -> None:
+    current = study_by_id(connection, study)
+    if current is None:
+        raise not_found()
+    if not current.open and kind == "real":
+        raise Refused(403, "closed", "This study is closed: it takes no new participants at the moment.")
+
+
+def _round_view(r: Round) -> dict[str, Any]:
+    """A round as the participant may see it."""
+    seen = seen_by_participant(r)
+    return {"t": r.t, "arms": list(arms_of(r)), "good": None if seen is None else bool(seen)}
+
+
+def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> list[Move]:
+    """The moves that are not stored yet, after a check of all of them that changes nothing."""
+    arms, rounds, stored = episode.plan.design.arms[PARTICIPANT], episode.plan.rounds, episode.rounds
+    new: list[Move] = []
+    for before, move in zip([None, *moves], moves, strict=False):
+        if not 0 <= move.arm < arms:
+            raise InvalidInput(f"The arm of round {move.t} is {move.arm}; arms go from 0 to {arms - 1}.")
+        if before is not None and move.t != before.t + 1:
+            raise InvalidInput(f"Round {move.t} follows round {before.t}; the rounds of a request must be in a row.")
+        if move.t <= len(stored):
+            if keys[move.t - 1] != move.key:
+                raise conflict("already-played", f"Round {move.t} has been played already, with another choice.")
+            if arms_of(stored[move.t - 1])[PARTICIPANT] != move.arm:
+                raise conflict("already-played", f"Round {move.t} was sent with this key and another arm before.")
+        elif move.t > rounds:
+            raise conflict("episode-over", f"There is no round {move.t}: the episode has {rounds} rounds.")
+        elif move.t != len(stored) + len(new) + 1:
+            raise conflict("out-of-order", f"Round {move.t} cannot be played yet: round {len(stored) + 1} is next.")
+        else:
+            new.append(move)
+    return new
+
+
+def _language(known: Sequence[str], wanted: str | None) -> str:
+    """The language asked for, where the study speaks it; else its first."""
+    return wanted if wanted is not None and wanted in known else known[0]

@@ -1,0 +1,223 @@
+"""Participants who are at it, in memory with their running episodes; the database stays the truth.
+
+Every write says which revision it builds on, so a second process that has written in between is noticed, the person is
+read again and the request is tried once more. A person whose write failed is forgotten, so that memory never runs
+ahead of the disk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import OrderedDict
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from cobandit.studies import BrokenLog, Episode, ParticipantPlan
+from cobandit.studies.journey import Journey, Step, journey
+from cobandit.web.refusals import Refused, busy, not_found
+from cobandit.web.storage.answers import answers_of
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.episodes import StoredEpisode, episodes_of
+from cobandit.web.storage.participants import Participant, Stale, participant_by_token, revision_of
+from cobandit.web.storage.rounds import load_rounds
+from cobandit.web.storage.studies import Study, study_by_id
+from cobandit.web.storage.values import now_ms
+from cobandit.web.storage.writer import Job
+
+T = TypeVar("T")
+
+TRIES = 5
+MOST_PEOPLE_IN_MEMORY = 1000
+
+UNKNOWN_LINK = "This link belongs to nobody. Please check that it is complete, or ask whoever sent it to you."
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A participant as stored, with the answers by step and with where each episode stands."""
+
+    participant: Participant
+    study: Study
+    answers: dict[str, Any]
+    episodes: dict[int, StoredEpisode]
+
+    @property
+    def done(self) -> set[str]:
+        """The steps that are behind the participant."""
+        finished = {f"episode-{number}" for number, episode in self.episodes.items() if episode.finished_at is not None}
+        return set(self.answers) | finished
+
+
+def _load(connection: Connection, token: str) -> Stored | None:
+    participant = participant_by_token(connection, token)
+    if participant is None:
+        return None
+    study = study_by_id(connection, participant.study_id)
+    assert study is not None
+    return Stored(
+        participant,
+        study,
+        {given.step: given.values for given in answers_of(connection, participant.id)},
+        {episode.number: episode for episode in episodes_of(connection, participant.id)},
+    )
+
+
+@dataclass
+class ActiveParticipant:
+    """A participant in memory; ``keys`` are those of the moves of the running episode."""
+
+    token: str
+    stored: Stored
+    journey: Journey
+    revision: int
+    done: set[str]
+    episode: Episode | None = None
+    keys: list[str] = field(default_factory=list)
+    opened_at: int = 0
+    events: int = 0
+
+    @property
+    def record(self) -> Participant:
+        """The participant as stored."""
+        return self.stored.participant
+
+    @property
+    def study(self) -> Study:
+        """The study the person takes part in."""
+        return self.stored.study
+
+    @property
+    def step(self) -> Step:
+        """Where the person is."""
+        return self.journey.current(self.done)
+
+    @property
+    def plan(self) -> ParticipantPlan | None:
+        """What the person will play; known from consent on."""
+        seed, order = self.record.seed, self.record.order_index
+        return None if seed is None or order is None else ParticipantPlan(self.study.design, seed, order)
+
+
+class People:
+    """Everybody who is at it in this process."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._people: OrderedDict[str, ActiveParticipant] = OrderedDict()
+        self._locks: dict[str, tuple[asyncio.Lock, list[None]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._people)
+
+    @contextlib.asynccontextmanager
+    async def person(self, token: str, *, fresh: bool = False) -> AsyncIterator[ActiveParticipant]:
+        """One person, for one request at a time; ``fresh``: as stored this very moment."""
+        lock, waiting = self._locks.setdefault(token, (asyncio.Lock(), []))
+        waiting.append(None)
+        try:
+            async with lock:
+                person = self._people.get(token)
+                if person is not None and fresh and await self._outdated(person):
+                    self._forget(token)
+                    person = None
+                if person is None:
+                    person = await self._read(token)
+                    self._people[token] = person
+                    while len(self._people) > MOST_PEOPLE_IN_MEMORY:
+                        self._people.popitem(last=False)
+                self._people.move_to_end(token)
+                yield person
+        finally:
+            waiting.pop()
+            if not waiting:
+                self._locks.pop(token, None)
+
+    async def retry_stale(
+        self,
+        token: str,
+        once: Callable[[ActiveParticipant], Awaitable[T]],
+        state: Callable[[ActiveParticipant], Awaitable[dict[str, Any]]],
+    ) -> T:
+        """Do something for a person as stored: again, where another process has written meanwhile.
+
+        A refusal because of where the person is carries their ``state``.
+        """
+        for _ in range(TRIES):
+            async with self.person(token) as person:
+                try:
+                    return await once(person)
+                except Stale:
+                    self._forget(token)
+                except Refused as error:
+                    if error.status != 409:
+                        raise
+                    if not await self._outdated(person):
+                        error.state = await state(person)
+                        raise
+                    self._forget(token)
+        raise busy()
+
+    async def write(self, person: ActiveParticipant, job: Job[T]) -> T:
+        """Write; whoever's write fails, or whose request is given up meanwhile, is read again next time."""
+        try:
+            return await self._database.commit(job)
+        except BaseException:
+            self._forget(person.token)
+            raise
+
+    async def refresh(self, person: ActiveParticipant) -> None:
+        """Read the person again after a write of their own, keeping the running episode."""
+        stored = await self._database.ask(lambda connection: _load(connection, person.token))
+        if stored is None:
+            self._forget(person.token)
+            raise not_found(UNKNOWN_LINK)
+        revision = stored.participant.revision
+        if revision != person.revision and person.episode is not None:
+            known = stored.episodes.get(person.episode.plan.index)
+            if known is None or known.head != person.episode.head:
+                person.episode = None
+        person.stored, person.revision, person.done = stored, revision, stored.done
+
+    async def episode(self, person: ActiveParticipant, number: int) -> Episode:
+        """An episode as far as it is stored; brought back from the log where it is not in memory."""
+        if person.episode is not None and person.episode.plan.index == number:
+            return person.episode
+        assert person.plan is not None
+        plan = person.plan.episode(number)
+        known = person.stored.episodes.get(number)
+        if known is None:
+            person.episode, person.keys, person.opened_at = Episode.open(plan), [], now_ms()
+            return person.episode
+
+        def rebuild(connection: Connection) -> tuple[Episode, list[str]]:
+            # The rounds hang on the hash before the first: that of the warm start, which opening plays again.
+            rounds, keys = load_rounds(connection, known.id, Episode.open(plan).head)
+            return Episode.rebuild(plan, rounds), keys
+
+        try:
+            episode, person.keys = await self._database.ask(rebuild)
+        except BrokenLog as error:
+            raise Refused(
+                500,
+                "damaged",
+                "What is stored of this game does not fit together, so it cannot go on; nothing was "
+                "changed. Please tell the researcher.",
+            ) from error
+        person.episode, person.opened_at = episode, known.opened_at
+        return episode
+
+    async def _read(self, token: str) -> ActiveParticipant:
+        stored = await self._database.ask(lambda connection: _load(connection, token))
+        if stored is None:
+            raise not_found(UNKNOWN_LINK)
+        return ActiveParticipant(token, stored, journey(stored.study.design), stored.participant.revision, stored.done)
+
+    async def _outdated(self, person: ActiveParticipant) -> bool:
+        """Whether another process has written to the person since: what is in memory may then be wrong."""
+        revision = await self._database.ask(lambda connection: revision_of(connection, person.token))
+        return revision != person.revision
+
+    def _forget(self, token: str) -> None:
+        self._people.pop(token, None)

@@ -1,0 +1,192 @@
+"""One participant for the researcher: answers, episodes, rounds, events; and deleting all of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.studies import StudyDesign
+from cobandit.studies.journey import attention_results, journey, wrong_quiz_answers
+from cobandit.studies.plan import EpisodePlan, ParticipantPlan
+from cobandit.web.refusals import not_found
+from cobandit.web.services.live import participant_entry, plan_of
+from cobandit.web.services.studies import about, stored_study
+from cobandit.web.storage.answers import StoredAnswers, answers_of, count_answers
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.episodes import (
+    StoredEpisode,
+    count_episodes,
+    episodes_of,
+    find_episode,
+    progress_by_condition,
+    running_episodes,
+)
+from cobandit.web.storage.events import count_events, latest_events
+from cobandit.web.storage.participants import Participant, delete_participant, participant_by_public_id
+from cobandit.web.storage.rounds import EpisodeCounts, StoredRound, count_rounds, counts_by_episode, rounds_from
+from cobandit.web.storage.values import now_ms
+
+MOST_EVENTS_SHOWN = 500
+
+
+async def participant_view(database: Database, number: int, public_id: str) -> dict[str, Any]:
+    """All about one participant but the rounds, which come by `rounds_view`."""
+
+    def ask(connection: Connection) -> dict[str, Any]:
+        study, now = stored_study(connection, number), now_ms()
+        design = study.design
+        person = _person(connection, number, public_id)
+        plan = plan_of(design, person)
+        answers = answers_of(connection, person.id)
+        entry = participant_entry(
+            person,
+            study,
+            now,
+            progress=progress_by_condition(connection, number, person.kind, person.id).get(person.id, {}),
+            running=running_episodes(connection, number, person.kind, person.id).get(person.id),
+            answered=len(answers),
+        )
+        return entry | {
+            "study": about(study),
+            "now": now,
+            "arms": [list(labels) for labels in design.task.arms],
+            "answers": [_answers_view(design, plan, given) for given in answers],
+            "episodes": [] if plan is None else _episodes_view(connection, plan, person.id),
+            "events": [
+                {"at": event.at, "kind": event.kind, "data": event.data}
+                for event in latest_events(connection, person.id, MOST_EVENTS_SHOWN)
+            ],
+            "events_total": count_events(connection, person.id),
+        }
+
+    return await database.ask(ask)
+
+
+async def rounds_view(
+    database: Database, number: int, public_id: str, episode: int, *, first: int, limit: int
+) -> dict[str, Any]:
+    """Some rounds of an episode, in full."""
+
+    def ask(connection: Connection) -> dict[str, Any]:
+        study = stored_study(connection, number)
+        person = _person(connection, number, public_id)
+        stored, plan = find_episode(connection, person.id, episode), plan_of(study.design, person)
+        if stored is None or plan is None:
+            raise not_found(f"{public_id} has not played episode {episode}.")
+        regret = round_regret(plan.episode(episode))
+        return {
+            "episode": episode,
+            "condition": stored.condition,
+            "played": stored.played,
+            "rounds": [_round_view(r, regret) for r in rounds_from(connection, stored.id, first, limit)],
+        }
+
+    return await database.ask(ask)
+
+
+async def delete_person(database: Database, number: int, public_id: str) -> dict[str, int]:
+    """Delete a participant with everything of theirs; how much that was."""
+
+    def job(connection: Connection) -> dict[str, int]:
+        participant = _person(connection, number, public_id).id
+        deleted = {
+            "episodes": count_episodes(connection, participant),
+            "rounds": count_rounds(connection, participant),
+            "answers": count_answers(connection, participant),
+            "events": count_events(connection, participant),
+        }
+        delete_participant(connection, number, public_id)
+        return deleted
+
+    return await database.commit(job)
+
+
+def round_regret(plan: EpisodePlan) -> NDArray[np.float64]:
+    """The task regret of one round, by team action as labelled in the episode."""
+    means: NDArray[np.float64] = plan.means
+    regret: NDArray[np.float64] = means.max() - means
+    return regret
+
+
+def _person(connection: Connection, study: int, public_id: str) -> Participant:
+    person = participant_by_public_id(connection, study, public_id)
+    if person is None:
+        raise not_found(f"Nobody in this study is called {public_id!r}; perhaps they were deleted.")
+    return person
+
+
+def _round_view(r: StoredRound, regret: NDArray[np.float64]) -> dict[str, Any]:
+    return {
+        "t": r.t,
+        "arms": list(r.arms),
+        "reward": r.reward,
+        "seen": list(r.seen),
+        "predicted": r.predicted,
+        "regret": float(regret[r.arms]),
+        "at": r.at,
+        "ms": r.ms,
+    }
+
+
+def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: int) -> list[dict[str, Any]]:
+    """What the participant has played so far, episode by episode, and how each configuration went."""
+    counts = counts_by_episode(connection, participant)
+    return [
+        _episode_view(plan.episode(stored.number), stored, counts.get(stored.id, EpisodeCounts()))
+        for stored in episodes_of(connection, participant)
+    ]
+
+
+def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCounts) -> dict[str, Any]:
+    regret = round_regret(plan)
+    return {
+        "number": stored.number,
+        "practice": plan.practice,
+        "set": plan.set + 1,
+        "place": plan.number + 1,
+        "of": plan.siblings,
+        "condition": plan.condition,
+        "swapped": plan.swapped,
+        "rounds": plan.rounds,
+        "played": stored.played,
+        "good": counts.good,
+        "regret": sum(count * float(regret[cell]) for cell, (count, _) in counts.cells.items()),
+        "reaction_ms": round(counts.ms / counts.timed) if counts.timed else None,
+        "opened_at": stored.opened_at,
+        "finished_at": stored.finished_at,
+        "cells": [
+            {"arms": list(cell), "mean": float(mean), "played": count, "good": good}
+            for cell, mean in np.ndenumerate(plan.means)
+            for count, good in (counts.cells.get(cell, (0, 0.0)),)
+        ],
+    }
+
+
+def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: StoredAnswers) -> dict[str, Any]:
+    """The answers to one step with the texts they answer, in the order in which they were asked."""
+    step = journey(design).find(given.step)
+    values = given.values
+    texts = design.texts()
+    items: list[dict[str, Any]] = []
+    if step.kind == "consent":
+        items = [{"id": "version", "text": "Version of the text", "value": values["version"], "right": None}]
+    elif step.kind in ("demographics", "quiz"):
+        wrong = wrong_quiz_answers(design, values) if step.kind == "quiz" else []
+        for id, value in values.items():
+            choice = texts.get(f"{step.kind}.{id}.{value}")
+            items.append(
+                {
+                    "id": id,
+                    "text": texts[f"{step.kind}.{id}"],
+                    "value": value if choice is None else choice,
+                    "right": id not in wrong if step.kind == "quiz" else None,
+                }
+            )
+    elif step.kind == "survey" and plan is not None:
+        checks = attention_results(design, values)
+        for id in plan.survey_order((step.number or 1) - 1):
+            text = texts[f"{'attention' if id in checks else 'survey'}.{id}"]
+            items.append({"id": id, "text": text, "value": values.get(id), "right": checks.get(id)})
+    return {"step": step.id, "kind": step.kind, "at": given.at, "ms": given.ms, "items": items}

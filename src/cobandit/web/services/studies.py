@@ -1,0 +1,91 @@
+"""The studies as a researcher sees them, and whether they take new people."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobandit.studies.data import PEOPLE_KINDS
+from cobandit.web.refusals import not_found
+from cobandit.web.storage import studies
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.participants import attendances, latest_activity, status
+from cobandit.web.storage.studies import Study
+from cobandit.web.storage.values import now_ms
+
+STATUSES = ("active", "idle", "dropped", "invited", "finished")
+
+
+def about(study: Study) -> dict[str, Any]:
+    """What identifies a study."""
+    design = study.design
+    return {
+        "id": study.id,
+        "name": study.name,
+        "version": design.version,
+        "title": design.title,
+        "task": design.task.kind,
+        "open": study.open,
+        "created_at": study.created_at,
+        "conditions": [condition.name for condition in design.conditions],
+        "rounds": design.rounds,
+        "episodes": design.episodes,
+        "code": study.code,
+        "words": {key: getattr(design.task, key) for key in ("participant", "partner", "configuration", "good", "bad")},
+    }
+
+
+def no_counts() -> dict[str, dict[str, int]]:
+    """Nobody of any kind, by kind and status."""
+    return {kind: dict.fromkeys(STATUSES, 0) for kind in PEOPLE_KINDS}
+
+
+def stored_study(connection: Connection, number: int) -> Study:
+    """A study by its number, or a refusal."""
+    study = studies.study_by_id(connection, number)
+    if study is None:
+        raise not_found(f"There is no study number {number}.")
+    return study
+
+
+async def list_studies(database: Database) -> list[dict[str, Any]]:
+    """Every study with how many people are where."""
+
+    def ask(connection: Connection) -> list[dict[str, Any]]:
+        now = now_ms()
+        known = studies.all_studies(connection)
+        designs = {study.id: study.design for study in known}
+        counts = {study.id: no_counts() for study in known}
+        for person in attendances(connection):
+            counts[person.study_id][person.kind][status(person, designs[person.study_id], now)] += 1
+        newest = {study.name: study.id for study in reversed(known)}  # of each name the newest version is the first
+        return [
+            about(study) | {"newest": newest[study.name] == study.id, "counts": counts[study.id]} for study in known
+        ]
+
+    return await database.ask(ask)
+
+
+async def find_study(database: Database, number: int) -> Study:
+    """One study."""
+    return await database.ask(lambda connection: stored_study(connection, number))
+
+
+async def set_open(database: Database, number: int, open: bool) -> None:
+    """Let new people in, or no more; whoever has begun may finish."""
+
+    def job(connection: Connection) -> None:
+        stored_study(connection, number)
+        studies.set_open(connection, number, open)
+
+    await database.commit(job)
+
+
+async def pulse(database: Database, number: int) -> str:
+    """Something that changes whenever anybody of the study does anything."""
+
+    def ask(connection: Connection) -> str:
+        study = studies.study_by_id(connection, number)
+        state = None if study is None else "open" if study.open else "closed"
+        return "-".join(map(str, (*latest_activity(connection, number), state)))
+
+    return await database.ask(ask)

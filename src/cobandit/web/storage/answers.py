@@ -1,0 +1,76 @@
+"""What participants answered, step by step."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select
+
+from cobandit.web.storage.schema import answers, participants
+from cobandit.web.storage.values import as_json
+
+
+@dataclass(frozen=True)
+class StoredAnswers:
+    """The answers to one step, when they came and how long they took (ms)."""
+
+    step: str
+    values: Any
+    at: int
+    ms: int | None
+
+
+def add_answer(connection: Connection, participant: int, step: str, given: Any, now: int, ms: int | None) -> None:
+    """What was answered at one step."""
+    connection.execute(
+        insert(answers).values(participant_id=participant, step=step, answers=as_json(given), at=now, ms=ms)
+    )
+
+
+def answers_of(connection: Connection, participant: int) -> list[StoredAnswers]:
+    """Everything that a participant answered, in the order of time."""
+    rows = connection.execute(
+        select(answers).where(answers.c.participant_id == participant).order_by(answers.c.at, answers.c.step)
+    )
+    return [StoredAnswers(row.step, json.loads(row.answers), row.at, row.ms) for row in rows]
+
+
+def count_answers(connection: Connection, participant: int) -> int:
+    """How many steps a participant has answered."""
+    theirs = answers.c.participant_id == participant
+    return connection.scalar(select(func.count()).select_from(answers).where(theirs)) or 0
+
+
+def answered_steps(connection: Connection, study: int, kind: str) -> dict[int, int]:
+    """How many steps everybody has answered who has not finished, by participant."""
+    query = (
+        select(answers.c.participant_id, func.count())
+        .join(participants, participants.c.id == answers.c.participant_id)
+        .where(participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_(None))
+        .group_by(answers.c.participant_id)
+    )
+    return {participant: int(count) for participant, count in connection.execute(query)}
+
+
+def answers_of_finished(
+    connection: Connection, study: int, kind: str, steps: Sequence[str]
+) -> dict[int, dict[str, Any]]:
+    """The answers to some steps, put together, of everybody who has finished, by participant."""
+    query = (
+        select(answers.c.participant_id, answers.c.answers)
+        .join(participants, participants.c.id == answers.c.participant_id)
+        .where(
+            participants.c.study_id == study,
+            participants.c.kind == kind,
+            participants.c.finished_at.is_not(None),
+            answers.c.step.in_(steps),
+        )
+    )
+    given: dict[int, dict[str, Any]] = defaultdict(dict)
+    for participant, text in connection.execute(query):
+        given[participant] |= json.loads(text)
+    return given

@@ -1,0 +1,204 @@
+"""Episodes: where each stands, and the rounds that are added to it."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Insert, Row, bindparam, exists, func, insert, select, update
+
+from cobandit.studies import Episode, Round
+from cobandit.studies.plan import PRACTICE
+from cobandit.web.storage.participants import TOUCH, Stale, touch
+from cobandit.web.storage.rounds import Move, insert_rounds, round_values
+from cobandit.web.storage.schema import episodes, participants, rounds
+
+
+@dataclass(frozen=True)
+class StoredEpisode:
+    """Where an episode stands; ``number`` is its place in the participant's plan, ``head`` its latest hash."""
+
+    id: int
+    number: int
+    condition: str
+    played: int
+    head: str
+    opened_at: int
+    finished_at: int | None
+
+
+@dataclass(frozen=True)
+class FinishedEpisode:
+    """A finished episode, and what its participant's plan is made from."""
+
+    id: int
+    participant: int
+    number: int
+    condition: str
+    seed: int
+    order_index: int
+
+
+def _record(row: Row[Any]) -> StoredEpisode:
+    return StoredEpisode(row.id, row.number, row.condition, row.played, row.head, row.opened_at, row.finished_at)
+
+
+def episodes_of(connection: Connection, participant: int) -> list[StoredEpisode]:
+    """The episodes that a participant has begun, in their order."""
+    query = select(episodes).where(episodes.c.participant_id == participant).order_by(episodes.c.number)
+    return [_record(row) for row in connection.execute(query)]
+
+
+def find_episode(connection: Connection, participant: int, number: int) -> StoredEpisode | None:
+    """An episode by its place in the participant's plan."""
+    row = connection.execute(
+        select(episodes).where(episodes.c.participant_id == participant, episodes.c.number == number)
+    ).first()
+    return None if row is None else _record(row)
+
+
+def count_episodes(connection: Connection, participant: int) -> int:
+    """How many episodes a participant has begun."""
+    theirs = episodes.c.participant_id == participant
+    return connection.scalar(select(func.count()).select_from(episodes).where(theirs)) or 0
+
+
+def finished_episodes(connection: Connection, study: int, kind: str) -> list[FinishedEpisode]:
+    """Every finished episode that counts, which practice does not."""
+    columns = (episodes.c.id, episodes.c.participant_id, episodes.c.number, episodes.c.condition)
+    rows = connection.execute(
+        select(*columns, participants.c.seed, participants.c.order_index)
+        .join(participants, participants.c.id == episodes.c.participant_id)
+        .where(
+            participants.c.study_id == study,
+            participants.c.kind == kind,
+            episodes.c.finished_at.is_not(None),
+            episodes.c.condition != PRACTICE,
+        )
+        .order_by(episodes.c.id)
+    )
+    return [FinishedEpisode(*row[:4], int(row.seed), row.order_index) for row in rows]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a participant has done of one condition."""
+
+    rounds: int
+    finished_episodes: int
+
+
+def _whose(study: int, kind: str, participant: int | None) -> list[Any]:
+    where = [participants.c.study_id == study, participants.c.kind == kind]
+    return where if participant is None else [*where, participants.c.id == participant]
+
+
+def progress_by_condition(
+    connection: Connection, study: int, kind: str, participant: int | None = None
+) -> dict[int, dict[str, Progress]]:
+    """How far everybody (or one) is, by participant and condition."""
+    query = (
+        select(
+            episodes.c.participant_id,
+            episodes.c.condition,
+            func.sum(episodes.c.played),
+            func.count(episodes.c.finished_at),
+        )
+        .join(participants, participants.c.id == episodes.c.participant_id)
+        .where(*_whose(study, kind, participant))
+        .group_by(episodes.c.participant_id, episodes.c.condition)
+    )
+    progress: dict[int, dict[str, Progress]] = defaultdict(dict)
+    for person, condition, played, finished in connection.execute(query):
+        progress[person][condition] = Progress(int(played), int(finished))
+    return progress
+
+
+def running_episodes(
+    connection: Connection, study: int, kind: str, participant: int | None = None
+) -> dict[int, tuple[int, int]]:
+    """Whose episode is under way: which one, and how many rounds of it are played, by participant."""
+    query = (
+        select(episodes.c.participant_id, episodes.c.number, episodes.c.played)
+        .join(participants, participants.c.id == episodes.c.participant_id)
+        .where(*_whose(study, kind, participant), episodes.c.finished_at.is_(None))
+    )
+    return {person: (number, played) for person, number, played in connection.execute(query)}
+
+
+_STANDING: dict[str, Any] = {
+    "played": bindparam("b_played"),
+    "head": bindparam("b_head"),
+    "finished_at": bindparam("b_finished"),
+}
+_ADVANCE = update(episodes).where(episodes.c.id == bindparam("b_episode")).values(**_STANDING)
+
+
+def _standing(episode: Episode, now: int) -> dict[str, Any]:
+    return {"b_played": episode.played, "b_head": episode.head, "b_finished": now if episode.finished else None}
+
+
+def append_rounds(
+    connection: Connection,
+    participant: int,
+    episode_id: int | None,
+    episode: Episode,
+    played: Sequence[tuple[Round, Move]],
+    opened_at: int,
+    now: int,
+) -> int:
+    """Rounds at the end of an episode's log; the number of the episode, which the first ones create."""
+    if episode_id is None:
+        result = connection.execute(
+            insert(episodes).values(
+                participant_id=participant,
+                number=episode.plan.index,
+                condition=episode.plan.condition,
+                opened_at=opened_at,
+                **_STANDING,
+            ),
+            _standing(episode, now),
+        )
+        assert result.inserted_primary_key is not None
+        episode_id = int(result.inserted_primary_key[0])
+    else:
+        connection.execute(_ADVANCE, {"b_episode": episode_id} | _standing(episode, now))
+    insert_rounds(connection, episode_id, played, now)
+    return episode_id
+
+
+def _touch_advance_append() -> Insert:
+    """Touch, advance and append as one statement, which PostgreSQL knows: one way to the server instead of three."""
+    touched = TOUCH.returning(participants.c.id).cte("touched")
+    advanced = _ADVANCE.where(exists(select(touched.c.id))).returning(episodes.c.id).cte("advanced")
+    # Values named as a column would be taken for changes of the other tables, too.
+    values = [bindparam(f"r_{column.name}", type_=column.type) for column in rounds.c]
+    appended = insert(rounds).from_select(list(rounds.c), select(*values).select_from(touched)).add_cte(advanced)
+    return appended.execution_options(preserve_rowcount=True)
+
+
+_TOUCH_ADVANCE_APPEND = _touch_advance_append()
+
+
+def play_rounds(
+    connection: Connection,
+    participant: int,
+    revision: int,
+    episode_id: int | None,
+    episode: Episode,
+    played: Sequence[tuple[Round, Move]],
+    opened_at: int,
+    now: int,
+) -> int:
+    """Rounds at the end of the log of a participant, who must be as they were read; the number of the episode."""
+    if episode_id is None or len(played) > 1 or connection.dialect.name != "postgresql":
+        touch(connection, participant, revision, now)
+        return append_rounds(connection, participant, episode_id, episode, played, opened_at, now)
+    [(r, move)] = played
+    which = {"b_id": participant, "b_revision": revision, "b_now": now, "b_episode": episode_id}
+    appended = {f"r_{name}": value for name, value in round_values(episode_id, r, move, now).items()}
+    if connection.execute(_TOUCH_ADVANCE_APPEND, which | _standing(episode, now) | appended).rowcount != 1:
+        raise Stale
+    return episode_id

@@ -1,0 +1,264 @@
+"""Participants: who they are and how far they have come."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, fields
+from typing import Any, Protocol
+
+from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
+
+from cobandit.studies import StudyDesign
+from cobandit.web.storage.schema import participants
+
+DEMO_MS = 86_400_000
+"""How long a demo is kept: a day."""
+
+_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else
+
+
+@dataclass(frozen=True)
+class Participant:
+    """A participant as stored; times are milliseconds since 1970. Seed and order are empty until consent."""
+
+    id: int
+    study_id: int
+    public_id: str
+    token: str
+    kind: str
+    label: str | None
+    recruiter: str | None
+    external_id: str | None
+    seed: int | None
+    order_index: int | None
+    language: str | None
+    quiz_attempts: int
+    revision: int
+    created_at: int
+    consented_at: int | None
+    last_seen: int | None
+    finished_at: int | None
+
+
+@dataclass(frozen=True)
+class Attendance:
+    """When somebody came, was last there and finished, and to which study and kind they belong."""
+
+    study_id: int
+    kind: str
+    consented_at: int | None
+    last_seen: int | None
+    finished_at: int | None
+
+
+class _Times(Protocol):
+    @property
+    def consented_at(self) -> int | None: ...
+    @property
+    def last_seen(self) -> int | None: ...
+    @property
+    def finished_at(self) -> int | None: ...
+
+
+def active_since(design: StudyDesign, now: int) -> int:
+    """Whoever was last seen before this has left."""
+    return now - design.limits.idle_seconds * 1000
+
+
+def status(person: _Times, design: StudyDesign, now: int) -> str:
+    """How somebody is getting on: at it, idle (unseen since the warning), dropped, only invited, or finished."""
+    if person.finished_at is not None:
+        return "finished"
+    if person.consented_at is None:
+        return "invited"
+    seen = person.last_seen or person.consented_at
+    if seen < active_since(design, now):
+        return "dropped"
+    return "idle" if seen < now - design.limits.warn_seconds * 1000 else "active"
+
+
+_COLUMNS = tuple(participants.c[spec.name] for spec in fields(Participant))
+_ALL = select(*_COLUMNS)
+
+
+def _record(row: Row[Any]) -> Participant:
+    values = row._asdict()
+    return Participant(**values | {"seed": None if row.seed is None else int(row.seed)})
+
+
+def _first(connection: Connection, *where: Any) -> Participant | None:
+    row = connection.execute(_ALL.where(*where)).first()
+    return None if row is None else _record(row)
+
+
+# Finding
+
+
+def participant_by_token(connection: Connection, token: str) -> Participant | None:
+    """The participant of a personal link."""
+    return _first(connection, participants.c.token == token)
+
+
+def participant_by_public_id(connection: Connection, study: int, public_id: str) -> Participant | None:
+    """The participant of a pseudonym."""
+    return _first(connection, participants.c.study_id == study, participants.c.public_id == public_id)
+
+
+def participant_by_key(connection: Connection, study: int, key: str) -> Participant | None:
+    """The participant whom a page has made with its key."""
+    return _first(connection, participants.c.study_id == study, participants.c.key == key)
+
+
+def participant_by_recruiter(
+    connection: Connection, study: int, kind: str, recruiter: str, external_id: str
+) -> Participant | None:
+    """The participant of this kind whom a recruiting service knows by an id."""
+    return _first(
+        connection,
+        participants.c.study_id == study,
+        participants.c.kind == kind,
+        participants.c.recruiter == recruiter,
+        participants.c.external_id == external_id,
+    )
+
+
+def participants_of(connection: Connection, study: int, *kinds: str) -> list[Participant]:
+    """Everybody of a study, or of these kinds, in the order of their making."""
+    query = _ALL.where(participants.c.study_id == study).order_by(participants.c.id)
+    rows = connection.execute(query.where(participants.c.kind.in_(kinds)) if kinds else query)
+    return [_record(row) for row in rows]
+
+
+def invited_participants(connection: Connection, study: int, kind: str) -> list[Participant]:
+    """Everybody who was invited by a personal link."""
+    # Whoever came by the open link brought a key of the page; the invited have none.
+    query = _ALL.where(participants.c.study_id == study, participants.c.kind == kind, participants.c.key.is_(None))
+    return [_record(row) for row in connection.execute(query.order_by(participants.c.id))]
+
+
+def finished_participants(connection: Connection, study: int, kind: str) -> list[Participant]:
+    """Everybody who has finished, the first first."""
+    query = _ALL.where(
+        participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_not(None)
+    )
+    return [_record(row) for row in connection.execute(query.order_by(participants.c.finished_at, participants.c.id))]
+
+
+def attendances(connection: Connection) -> list[Attendance]:
+    """When everybody of every study came, was last there and finished."""
+    columns = (participants.c[spec.name] for spec in fields(Attendance))
+    return [Attendance(*row) for row in connection.execute(select(*columns))]
+
+
+def revision_of(connection: Connection, token: str) -> int | None:
+    """How often the participant was written, None where there is none of this link."""
+    return connection.scalar(select(participants.c.revision).where(participants.c.token == token))
+
+
+def latest_activity(connection: Connection, study: int) -> tuple[int | None, int, int | None]:
+    """What changes with anything anybody does: when somebody was last seen, how many there are, how often written."""
+    columns = func.max(participants.c.last_seen), func.count(), func.sum(participants.c.revision)
+    seen, count, written = connection.execute(select(*columns).where(participants.c.study_id == study)).one()
+    return seen, count, written
+
+
+# Writing
+
+
+def new_public_id() -> str:
+    """A pseudonym."""
+    return "p-" + "".join(secrets.choice(_ALPHABET) for _ in range(8))
+
+
+def add_participant(connection: Connection, **values: Any) -> int:
+    """A new participant; what is not given is empty. The number in the database."""
+    result = connection.execute(
+        insert(participants).values(**({"public_id": new_public_id(), "quiz_attempts": 0, "revision": 0} | values))
+    )
+    assert result.inserted_primary_key is not None
+    return int(result.inserted_primary_key[0])
+
+
+TOUCH = (
+    update(participants)
+    .where(participants.c.id == bindparam("b_id"), participants.c.revision == bindparam("b_revision"))
+    .values(revision=participants.c.revision + 1, last_seen=bindparam("b_now"))
+)
+
+
+class Stale(Exception):
+    """Somebody else has written to this participant since it was read."""
+
+
+def touch(connection: Connection, participant: int, revision: int, now: int, **changes: Any) -> None:
+    """One more write to a participant, which must be as it was read."""
+    statement = TOUCH.values(**changes) if changes else TOUCH
+    result = connection.execute(statement, {"b_id": participant, "b_revision": revision, "b_now": now})
+    if result.rowcount != 1:
+        raise Stale
+
+
+def mark_seen(connection: Connection, participant: int, now: int) -> None:
+    """The person is still there."""
+    connection.execute(update(participants).where(participants.c.id == participant).values(last_seen=now))
+
+
+def delete_demos(connection: Connection, before: int) -> int:
+    """Delete what was tried out before a time; how many there were."""
+    return connection.execute(
+        delete(participants).where(participants.c.kind == "demo", participants.c.created_at < before)
+    ).rowcount
+
+
+def delete_participant(connection: Connection, study: int, public_id: str) -> bool:
+    """Delete somebody with everything of theirs; whether there was such a person."""
+    result = connection.execute(
+        delete(participants).where(participants.c.study_id == study, participants.c.public_id == public_id)
+    )
+    return result.rowcount == 1
+
+
+def delete_rehearsals(connection: Connection, study: int) -> int:
+    """Delete every simulated participant of a study; how many there were."""
+    return connection.execute(
+        delete(participants).where(participants.c.study_id == study, participants.c.kind == "rehearsal")
+    ).rowcount
+
+
+def delete_consented(connection: Connection, study: int) -> None:
+    """Delete everybody who has begun; invited people keep their links and are read again by whoever knows them."""
+    connection.execute(
+        delete(participants).where(participants.c.study_id == study, participants.c.consented_at.is_not(None))
+    )
+    connection.execute(
+        update(participants).where(participants.c.study_id == study).values(revision=participants.c.revision + 1)
+    )
+
+
+# Counting
+
+
+def consented_by_kind(connection: Connection, study: int) -> dict[str, int]:
+    """How many of each kind have begun."""
+    rows = connection.execute(
+        select(participants.c.kind, func.count())
+        .where(participants.c.study_id == study, participants.c.consented_at.is_not(None))
+        .group_by(participants.c.kind)
+    )
+    return {kind: int(count) for kind, count in rows}
+
+
+def orders_taken(connection: Connection, study: int, kind: str, since: int) -> dict[tuple[int, bool], int]:
+    """How many have each order, by order and whether they have finished; who has left before a time does not count."""
+    finished = participants.c.finished_at.is_not(None)
+    rows = connection.execute(
+        select(participants.c.order_index, finished, func.count())
+        .where(
+            participants.c.study_id == study,
+            participants.c.kind == kind,
+            participants.c.order_index.is_not(None),
+            finished | (participants.c.last_seen >= since),
+        )
+        .group_by(participants.c.order_index, finished)
+    )
+    return {(order, bool(done)): int(count) for order, done, count in rows}

@@ -1,0 +1,17 @@
+"""How times and plain data stand in a column."""
+
+from __future__ import annotations
+
+import json
+import time
+from typing import Any
+
+
+def as_json(data: Any) -> str:
+    """Plain data as it is kept in a text column."""
+    return json.dumps(data, ensure_ascii=False)
+
+
+def now_ms() -> int:
+    """The time: milliseconds since 1970, UTC."""
+    return time.time_ns() // 1_000_000
