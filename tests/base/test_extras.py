@@ -122,7 +122,9 @@ class TestDoors:
         with pytest.raises(MissingExtra, match=r"^Keeping runs in a Parquet file needs the extra 'parquet'"):
             result.save(tmp_path / "runs.parquet")
 
-    @pytest.mark.parametrize("module", ["cobandit.web", "cobandit.web.client", "cobandit.web.storage.database"])
+    @pytest.mark.parametrize(
+        "module", ["cobandit.web", "cobandit.web.clients.researcher", "cobandit.web.storage.database"]
+    )
     def test_web(self, module):
         code = (
             "import sys, cobandit\n"

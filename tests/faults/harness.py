@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import text
 
 from cobandit.studies import Difference, StudyDesign, verify_participant
-from cobandit.web.bots import Acknowledged, BotResult, play_study_async
+from cobandit.web.clients.bots import Acknowledged, BotResult, play_study_async
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data

@@ -16,8 +16,10 @@ from cobandit.agents import Briefing
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.streams import BotStream
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, attention_passed, make_behaviour
-from cobandit.web import bots
-from cobandit.web.bots import Acknowledged, BotResult, play_study
+from cobandit.web.clients.bot import Bot
+from cobandit.web.clients.bots import Acknowledged, BotOptions, BotResult, play_study
+from cobandit.web.clients.http import LoginRefused, NoSuchStudy, RequestFailed, ServerUnreachable, StudyClosed
+from cobandit.web.clients.researcher import Researcher
 
 PEOPLE = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gradient")
 
@@ -69,19 +71,8 @@ def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> No
     [result] = play_study(site.url, "short", 1, "softmax", kind="real", design=short)
     [(seed, order)] = site.query("SELECT seed, order_index FROM participants")
     plan = ParticipantPlan(short, int(seed), order)
-    bot = bots._Bot(
-        None,
-        "short",
-        {},
-        short,
-        make_behaviour("softmax"),
-        0,
-        0,
-        "real",
-        None,
-        1.0,
-        None,  # type: ignore[arg-type]
-    )
+    options = BotOptions(kind="real", design=short)
+    bot = Bot(None, "short", {}, make_behaviour("softmax"), 0, options)  # type: ignore[arg-type]
     made = []
     for index, episode_plan in enumerate(plan.episodes):
         person = make_behaviour("softmax")
@@ -165,25 +156,25 @@ def test_rehearsals_and_people_do_not_mix(site: Any, short: StudyDesign) -> None
 
 
 def test_log_in(site: Any) -> None:
-    token = bots.log_in(site.url, "correct horse")
-    assert play_study(site.url, "short", 1, "softmax", login=token)[0].finished
-    with pytest.raises(bots.LoginRefused, match="password is wrong"):
-        bots.log_in(site.url, "wrong horse")
+    with Researcher(site.url, "correct horse") as researcher:
+        assert play_study(site.url, "short", 1, "softmax", login=researcher.token)[0].finished
+    with pytest.raises(LoginRefused, match="password is wrong"):
+        Researcher(site.url, "wrong horse")
 
 
 def test_what_can_go_wrong_is_said(site: Any, short: StudyDesign) -> None:
-    with pytest.raises(bots.ServerUnreachable, match=r"No server answers at http://127\.0\.0\.1:9"):
+    with pytest.raises(ServerUnreachable, match=r"http://127\.0\.0\.1:9 cannot be reached"):
         play_study("http://127.0.0.1:9", "short", 1, "softmax", kind="real")
-    with pytest.raises(bots.NoSuchStudy, match="no study 'long'"):
+    with pytest.raises(NoSuchStudy, match="no study 'long'"):
         play_study(site.url, "long", 1, "softmax", kind="real")
-    with pytest.raises(bots.LoginRefused, match="need the researcher's login"):
+    with pytest.raises(LoginRefused, match="need the researcher's login"):
         play_study(site.url, "short", 1, "softmax")
-    with pytest.raises(bots.LoginRefused, match="not accepted"):
+    with pytest.raises(LoginRefused, match="not accepted"):
         play_study(site.url, "short", 1, "softmax", login="made up")
-    with pytest.raises(bots.BotsFailed, match="does not run demos"):
+    with pytest.raises(RequestFailed, match="does not run demos"):
         play_study(site.url, "short", 1, "softmax", kind="demo")
     site.change("UPDATE studies SET status = 'closed'")
-    with pytest.raises(bots.StudyClosed, match="takes no new participants"):
+    with pytest.raises(StudyClosed, match="takes no new participants"):
         play_study(site.url, "short", 1, "softmax", kind="real")
     assert play_study(site.url, "short", 1, "softmax", login=site.login())[0].finished  # rehearsing goes on
 
@@ -202,7 +193,7 @@ def test_another_kind_of_server_is_not_played_with() -> None:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         try:
-            with pytest.raises(bots.ServerUnreachable, match="does not answer as a server of studies"):
+            with pytest.raises(ServerUnreachable, match="does not answer as a server of studies"):
                 play_study(f"http://127.0.0.1:{server.server_port}", "short", 1, "softmax", kind="real")
         finally:
             server.shutdown()
@@ -256,7 +247,7 @@ def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
         if made is not None and made.episode == 1:
             server.kill()
 
-    with pytest.raises(bots.ServerUnreachable, match="goes on where this one stopped"):
+    with pytest.raises(ServerUnreachable, match="goes on where this one stopped"):
         play_study(server.url, "short", 1, "softmax", kind="real", seed=1, watch=kill_for_good, patience=0.2)
 
 

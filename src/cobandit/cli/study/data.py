@@ -110,7 +110,7 @@ def export(
         raise UnknownName("kind of participants called", kind, KINDS)
     folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out
     if url is not None:
-        from cobandit.web.client import Researcher
+        from cobandit.web.clients.researcher import Researcher
 
         with Researcher(url, password_given(password, password_file)) as researcher:
             files = researcher.export(study, folder, format=format, kind=kind, recruiting=recruiting, version=version)

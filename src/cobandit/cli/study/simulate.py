@@ -24,7 +24,7 @@ from cobandit.cli.study.common import (
 
 if TYPE_CHECKING:
     from cobandit.studies import StudyDesign
-    from cobandit.web.bots import Watch
+    from cobandit.web.clients.bots import Watch
 
 BEHAVIOUR = "softmax"
 THE_BOTS = "The simulated participants"
@@ -65,7 +65,7 @@ def simulate(
     ones; those who have finished stay as they are.
     """
     require_extras("Simulating participants over HTTP", web=True)
-    from cobandit.web.bots import play_study
+    from cobandit.web.clients.bots import play_study
 
     names = [name.strip() for name in behaviour.split(",") if name.strip()]
     count = parsing.value(participants)
@@ -108,7 +108,7 @@ def _server(
 ) -> Iterator[tuple[str, str, str, StudyDesign | None]]:
     """A server to play at, a login, the study's name there, and the design where it is at hand."""
     if url is not None:
-        from cobandit.web.client import Researcher
+        from cobandit.web.clients.researcher import Researcher
 
         with Researcher(url, password) as researcher:
             found = researcher.study(study)

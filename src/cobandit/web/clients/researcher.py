@@ -10,30 +10,32 @@ from typing import Any, Self
 
 import httpx
 
-from cobandit.base.checks import short_repr
-from cobandit.base.errors import CobanditError, InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.files import whole_file
+from cobandit.web.clients.http import (
+    LoginRefused,
+    RequestFailed,
+    address,
+    answer_body,
+    client_options,
+    sentence,
+    unreachable,
+)
 
 PATIENCE = httpx.Timeout(30.0, read=600.0)  # a large export takes its time
 PIECES = ("long", "wide", "survey", "events", "codebook", "study")
-
-
-class ServerProblem(CobanditError):
-    """The server cannot be reached, or does not do what is asked; the message says why."""
 
 
 class Researcher:
     """A login at a server, to be used in a ``with`` statement."""
 
     def __init__(self, url: str, password: str | None) -> None:
-        if not url.startswith(("http://", "https://")):
-            raise InvalidInput(f"The server is {short_repr(url)}; an address such as http://127.0.0.1:8000 is needed.")
+        options = client_options(url)
         if password is None:
             raise InvalidInput(
                 "The server asks for the researcher's password: --password, --password-file or COBANDIT_PASSWORD."
             )
-        self._url = url.rstrip("/")
-        self._client = httpx.Client(base_url=self._url, timeout=PATIENCE)
+        self._client = httpx.Client(**options, timeout=PATIENCE)
         try:
             self.token = str(self._ask("POST", "/api/admin/login", json={"password": password}).json()["token"])
         except BaseException:
@@ -51,16 +53,16 @@ class Researcher:
 
     def studies(self) -> list[dict[str, Any]]:
         """Every study of the server, as its researcher's pages list them."""
-        found: list[dict[str, Any]] = self._ask("GET", "/api/admin/studies").json()["studies"]
-        return found
+        studies: list[dict[str, Any]] = self._ask("GET", "/api/admin/studies").json()["studies"]
+        return studies
 
     def study(self, name: str, version: str | None = None) -> dict[str, Any]:
         """A study by name; the newest version, where none is given."""
         known = self.studies()
-        fitting = [one for one in known if one["name"] == name and version in (None, str(one["version"]))]
+        fitting = [study for study in known if study["name"] == name and version in (None, str(study["version"]))]
         if not fitting:
-            raise UnknownName("study at this server called", name, dict.fromkeys(one["name"] for one in known))
-        return max(fitting, key=lambda one: int(one["version"]))
+            raise UnknownName("study at this server called", name, dict.fromkeys(study["name"] for study in known))
+        return max(fitting, key=lambda study: int(study["version"]))
 
     def export(
         self, name: str, folder: Path, *, format: str, kind: str, recruiting: bool, version: str | None = None
@@ -72,13 +74,15 @@ class Researcher:
         try:
             packed = zipfile.ZipFile(io.BytesIO(answer.content))
         except zipfile.BadZipFile as error:
-            raise ServerProblem(f"The server at {self._url} sent something that is not an export.") from error
+            raise RequestFailed(
+                f"The server at {address(self._client)} sent something that is not an export."
+            ) from error
         folder.mkdir(parents=True, exist_ok=True)
         written = []
         for entry in sorted(packed.namelist()):
             file = Path(entry).name
             if Path(file).stem not in PIECES:
-                raise ServerProblem(f"The export of the server holds {file!r}, which does not belong there.")
+                raise RequestFailed(f"The export of the server holds {file!r}, which does not belong there.")
             with whole_file(folder / file) as out:
                 out.write(packed.read(entry))
             written.append(folder / file)
@@ -87,12 +91,9 @@ class Researcher:
     def _ask(self, method: str, path: str, **more: Any) -> httpx.Response:
         try:
             answer = self._client.request(method, path, **more)
-        except httpx.HTTPError as error:
-            raise ServerProblem(f"The server at {self._url} cannot be reached: {error}.") from error
+        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            raise unreachable(self._client, error) from error
         if answer.is_success:
             return answer
-        try:
-            said = answer.json()["message"]
-        except (ValueError, KeyError, TypeError):
-            said = f"it answers {answer.status_code}; is it a cobandit server?"
-        raise ServerProblem(f"The server at {self._url} says: {said}")
+        why = f"The server at {address(self._client)} says: {sentence(answer_body(answer), answer.status_code)}"
+        raise LoginRefused(why) if answer.status_code in (401, 403) else RequestFailed(why)

@@ -1,0 +1,1 @@
+"""Programs at a running server: they speak HTTP and know nothing of the server's inside."""

@@ -1,0 +1,77 @@
+"""Speaking HTTP with a server of studies: its address, its answers, and what can go wrong."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+
+from cobandit.base.checks import short_repr
+from cobandit.base.errors import CobanditError, InvalidInput
+
+
+class RequestFailed(CobanditError):
+    """A server of studies does not do what is asked; the message says why and what to do."""
+
+
+class ServerUnreachable(RequestFailed):
+    """Nobody answers at the address, or not as a server of studies does."""
+
+
+class LoginRefused(RequestFailed):
+    """The password or the login is not accepted."""
+
+
+class NoSuchStudy(RequestFailed):
+    """The server has no study of this name."""
+
+
+class StudyClosed(RequestFailed):
+    """The study takes no new participants."""
+
+
+def client_options(url: str, login: str | None = None) -> dict[str, Any]:
+    """What every client of a server is made with; ``login`` is the researcher's, as a bearer."""
+    parts = urlsplit(url)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInput(f"The server is {short_repr(url)}; an address such as http://127.0.0.1:8000 is needed.")
+    return {
+        "base_url": url.rstrip("/"),
+        "headers": {} if login is None else {"authorization": f"Bearer {login}"},
+        "trust_env": not _is_local(parts.hostname),  # a proxy for the internet knows nothing of this machine
+    }
+
+
+def _is_local(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def address(client: httpx.Client | httpx.AsyncClient) -> str:
+    """The server's address as people write it."""
+    return str(client.base_url).rstrip("/")
+
+
+def unreachable(client: httpx.Client | httpx.AsyncClient, error: Exception) -> ServerUnreachable:
+    """The error for a request that got no answer."""
+    why = str(error) or type(error).__name__
+    return ServerUnreachable(f"The server at {address(client)} cannot be reached: {why}. Is it running?")
+
+
+def answer_body(response: httpx.Response) -> dict[str, Any]:
+    """The JSON of an answer; empty, where it is none."""
+    try:
+        body = response.json()
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def sentence(body: Mapping[str, Any], status: int) -> str:
+    """What an answer says of itself."""
+    return str(body.get("message") or f"it answers {status}; is it a cobandit server?")
