@@ -36,8 +36,6 @@ ALLOWED: dict[str, dict[str, int]] = {
         "tests/engine/test_partner.py": 857,
         "tests/regression/cases.py": 640,
         "tests/studies/test_export.py": 573,
-        "tests/web/test_admin.py": 782,
-        "tests/web/test_participants.py": 682,
     },
     "function lines": {
         "compare": 116,

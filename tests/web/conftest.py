@@ -7,6 +7,7 @@ import importlib.util
 import os
 import shutil
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,10 +16,11 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import insert, text
+from sqlalchemy import Connection, insert, text
 
-from cobandit.studies import StudyDesign, load_design
+from cobandit.studies import ParticipantPlan, StudyDesign, load_design
 from cobandit.web import WebConfig
+from cobandit.web.access import COOKIE
 from cobandit.web.security import digest, new_token
 from cobandit.web.serving import prepare, running
 from cobandit.web.storage.database import Database
@@ -192,6 +194,16 @@ class Site:
         with self.database.writing.begin() as connection:
             connection.execute(text(statement), values)
 
+    def public_id(self, token: str) -> str:
+        """The pseudonym of the person with this link."""
+        [(public_id,)] = self.query("SELECT public_id FROM participants WHERE token = :t", t=token)
+        return str(public_id)
+
+    def plan_of(self, design: StudyDesign, token: str) -> ParticipantPlan:
+        """What the person with this link plays."""
+        [(seed, order)] = self.query("SELECT seed, order_index FROM participants WHERE token = :t", t=token)
+        return ParticipantPlan(design, int(seed), order)
+
     def login(self) -> str:
         """A researcher's bearer token."""
         token = new_token()
@@ -274,3 +286,64 @@ def start_server() -> Iterator[Callable[..., Any]]:
     yield start
     for server in started:
         server.stop()
+
+
+@pytest.fixture
+def admin(site: Site) -> httpx.Client:
+    """A program of the researcher."""
+    client = site.client()
+    client.headers["authorization"] = f"Bearer {site.login()}"
+    return client
+
+
+@pytest.fixture(scope="module")
+def shared_admin(shared_site: Site) -> httpx.Client:
+    """The same at the server that tests share which leave nothing behind."""
+    client = shared_site.client()
+    client.headers["authorization"] = f"Bearer {shared_site.login()}"
+    return client
+
+
+@pytest.fixture
+def browser_of(site: Site) -> httpx.Client:
+    """A browser in which the researcher is logged in."""
+    client = site.client()
+    client.cookies.set(COOKIE, site.login())
+    return client
+
+
+@pytest.fixture(scope="session")
+def problem() -> Callable[[httpx.Response, int, str], dict[str, Any]]:
+    """A check that an answer is an error of this status and code; gives its body."""
+
+    def body(response: httpx.Response, status: int, code: str) -> dict[str, Any]:
+        assert (response.status_code, response.json().get("error")) == (status, code), response.text
+        assert response.json()["message"]
+        return dict(response.json())
+
+    return body
+
+
+@pytest.fixture
+def database(short_sqlite: str) -> Iterator[Database]:
+    """The short study on SQLite, without a server."""
+    opened = Database(short_sqlite)
+    yield opened
+    opened.close()
+
+
+class Gate:
+    """A job that keeps the writer busy until it is opened, so that others gather behind it."""
+
+    def __init__(self) -> None:
+        self.entered, self.opened = threading.Event(), threading.Event()
+
+    def __call__(self, connection: Connection) -> None:
+        self.entered.set()
+        assert self.opened.wait(30)
+
+
+@pytest.fixture
+def gate() -> Gate:
+    """A gate that is closed."""
+    return Gate()

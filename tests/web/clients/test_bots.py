@@ -19,7 +19,6 @@ from cobandit.studies import Episode, ParticipantPlan, StudyDesign, attention_pa
 from cobandit.web.clients.bot import Bot
 from cobandit.web.clients.bots import Acknowledged, BotOptions, BotResult, play_study
 from cobandit.web.clients.http import LoginRefused, NoSuchStudy, RequestFailed, ServerUnreachable, StudyClosed
-from cobandit.web.clients.researcher import Researcher
 
 PEOPLE = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gradient")
 
@@ -153,13 +152,6 @@ def test_rehearsals_and_people_do_not_mix(site: Any, short: StudyDesign) -> None
         assert study is not None
         assert [person.kind for person in study_data(connection, study).participants] == ["real"] * 3
         assert len(study_data(connection, study, "rehearsal").participants) == 2
-
-
-def test_log_in(site: Any) -> None:
-    with Researcher(site.url, "correct horse") as researcher:
-        assert play_study(site.url, "short", 1, "softmax", login=researcher.token)[0].finished
-    with pytest.raises(LoginRefused, match="password is wrong"):
-        Researcher(site.url, "wrong horse")
 
 
 def test_what_can_go_wrong_is_said(site: Any, short: StudyDesign) -> None:

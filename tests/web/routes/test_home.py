@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import pytest
 
-from cobandit.web.config import WebConfig
+from cobandit.studies import load_design
+from cobandit.web import WebConfig
 from cobandit.web.serving import running
 
 
@@ -50,3 +54,17 @@ def test_no_report(site, ask):
     answer = ask.get(f"{site.url}/report/")
     assert answer.status_code == 404
     assert "cobandit reproduce" in answer.json()["message"]
+
+
+HTML = {"accept": "text/html"}
+
+
+def test_the_home_page_leads_everywhere(open_site: Callable[..., Any], sqlite: str) -> None:
+    site = open_site(sqlite, load_design("burger"), load_design("casino"), demo=True)
+    page = site.client().get("/", headers=HTML).text
+    for address in ("/s/burger", "/s/burger?demo=1", "/s/casino", "/s/casino?demo=1", "/admin", "/openapi.json"):
+        assert f'href="{address}"' in page
+    assert "cobandit reproduce" in page  # there is no report yet
+    schema = site.client().get("/openapi.json").json()
+    assert schema["paths"]["/api/admin/studies/{number}/live"]["get"]["tags"] == ["researcher"]
+    assert {"HTTPBearer": []} in schema["paths"]["/api/admin/studies"]["get"]["security"]

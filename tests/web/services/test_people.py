@@ -1,231 +1,21 @@
-"""The database: its tables, its writer, and what happens when it is full, locked, foreign or slow."""
+"""Trouble while somebody plays: a full disk, a foreign lock, a request given up, a second process."""
 
 from __future__ import annotations
 
 import asyncio
 import sqlite3
-import threading
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
-from sqlalchemy import Connection, event, insert, inspect, select, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy import Connection, event, text
 
-from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.refusals import Refused
 from cobandit.web.services.participants import Arrival, Participants
 from cobandit.web.serving import prepare
-from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.rounds import Move
-from cobandit.web.storage.schema import metadata, settings
-from cobandit.web.storage.writer import Writer
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def empty(request: pytest.FixtureRequest) -> str:
-    """The address of an empty database of either kind."""
-    return str(request.getfixturevalue(request.param))
-
-
-@pytest.fixture
-def database(short_sqlite: str) -> Iterator[Database]:
-    """The short study on SQLite, without a server."""
-    opened = Database(short_sqlite)
-    yield opened
-    opened.close()
-
-
-# Tables
-
-
-def test_an_empty_database_gets_the_tables_once(empty: str) -> None:
-    database = Database(empty)
-    database.migrate()
-    database.migrate()
-    with database.reading.connect() as connection:
-        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
-    database.close()
-
-
-def test_the_migrations_make_the_tables_of_the_schema(empty: str) -> None:
-    database = Database(empty)
-    database.migrate()
-    with database.reading.connect() as connection:
-        context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, metadata) == []
-    database.close()
-
-
-def test_a_database_of_a_later_version_is_left_alone(sqlite: str) -> None:
-    database = Database(sqlite)
-    database.migrate()
-    with database.writing.begin() as connection:
-        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
-    with pytest.raises(InvalidInput, match="later version of cobandit"):
-        database.migrate()
-    database.close()
-
-
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path, short: StudyDesign) -> None:
-    (tmp_path / "notes.txt").write_text("These are notes, and they must stay as they are. " * 100)
-    before = (tmp_path / "notes.txt").read_bytes()
-    with pytest.raises(InvalidInput, match="cannot be used"):
-        prepare(f"sqlite:///{tmp_path / 'notes.txt'}", [short])
-    assert (tmp_path / "notes.txt").read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("address", "message"),
-    [
-        ("nonsense", "not given as an address"),
-        ("mysql://localhost/studies", "not given as an address|of kind 'mysql'"),
-        ("oracle://localhost/studies", "not given as an address|of kind 'oracle'"),
-        ("sqlite://", "database in a file"),
-        ("sqlite:///:memory:", "database in a file"),
-        ("postgresql://user:secret@localhost:port/x", "not given as an address"),
-    ],
-)
-def test_addresses_that_are_none(address: str, message: str) -> None:
-    with pytest.raises(InvalidInput, match=message) as error:
-        Database(address)
-    assert "secret" not in str(error.value)
-
-
-def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDesign) -> None:
-    with pytest.raises(InvalidInput, match="cannot be used") as error:
-        prepare("postgresql://user:secret@127.0.0.1:1/studies", [short])
-    assert "secret" not in str(error.value)
-
-
-def test_sqlite_is_written_durably(database: Database) -> None:
-    with database.writing.connect() as connection:
-        found = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
-        assert connection.scalar(text("PRAGMA foreign_keys")) == 1
-    assert found == {"journal_mode": "wal", "synchronous": 2}
-
-
-def test_what_people_answered_is_not_in_errors(database: Database) -> None:
-    with pytest.raises(IntegrityError) as error, database.writing.begin() as connection:
-        add_answer(connection, 999, "demographics", {"age": "very-private"}, 0, None)
-    assert "very-private" not in str(error.value)
-
-
-# The writer
-
-
-def put(name: str) -> Any:
-    def job(connection: Connection) -> str:
-        connection.execute(insert(settings).values(name=name, value="x"))
-        return name
-
-    return job
-
-
-def stored_names(database: Database) -> set[str]:
-    with database.reading.connect() as connection:
-        return set(connection.scalars(select(settings.c.name).where(settings.c.value == "x")))
-
-
-class Gate:
-    """A job that keeps the writer busy until it is opened, so that others gather behind it."""
-
-    def __init__(self) -> None:
-        self.entered, self.opened = threading.Event(), threading.Event()
-
-    def __call__(self, connection: Connection) -> None:
-        self.entered.set()
-        assert self.opened.wait(30)
-
-
-async def gathered(writer: Writer, gate: Gate, *jobs: Any) -> list[Any]:
-    """The results of jobs that are all in one batch."""
-    first = asyncio.create_task(writer.run(gate))
-    await asyncio.to_thread(gate.entered.wait)
-    tasks = [asyncio.create_task(writer.run(job)) for job in jobs]
-    await asyncio.sleep(0)  # each has queued its job
-    gate.opened.set()
-    await first
-    return await asyncio.gather(*tasks, return_exceptions=True)
-
-
-def test_a_job_that_fails_does_not_spoil_the_others(database: Database) -> None:
-    commits = []
-    event.listen(database.writing, "commit", lambda connection: commits.append(1))
-
-    def broken(connection: Connection) -> None:
-        connection.execute(insert(settings).values(name="half", value="x"))
-        raise ZeroDivisionError
-
-    jobs = [put("a"), broken, put("b"), put("a"), put("c")]  # "a" twice: the second breaks a constraint
-    results = asyncio.run(gathered(database.writer, Gate(), *jobs))
-    kinds = [result if isinstance(result, str) else type(result) for result in results]
-    assert kinds == ["a", ZeroDivisionError, "b", IntegrityError, "c"]
-    assert stored_names(database) == {"a", "b", "c"}
-    assert len(commits) == 2  # the others stayed together: a visitor who is refused must not slow everybody down
-
-
-def test_a_database_that_cannot_be_written_is_told_to_all_at_once(database: Database) -> None:
-    begun: list[int] = []
-
-    @event.listens_for(database.writing, "commit")
-    def fail(connection: Connection) -> None:
-        begun.append(1)
-        if len(begun) > 1:
-            raise sqlite3.OperationalError("disk I/O error")
-
-    results = asyncio.run(gathered(database.writer, Gate(), *(put(f"job-{i}") for i in range(20))))
-    assert {type(result) for result in results} == {sqlite3.OperationalError}
-    assert len(begun) == 2  # not once more for each of them
-    assert stored_names(database) == set()
-
-
-def test_jobs_that_gather_are_one_commit(database: Database) -> None:
-    commits: list[int] = []
-    event.listen(database.writing, "commit", lambda connection: commits.append(1))
-    results = asyncio.run(gathered(database.writer, Gate(), *(put(f"job-{i}") for i in range(50))))
-    assert results == [f"job-{i}" for i in range(50)]
-    assert len(commits) == 2  # the gate's, and that of all others
-
-
-def test_nothing_is_acknowledged_before_it_is_committed(database: Database) -> None:
-    seen: list[set[str]] = []
-    event.listen(database.writing, "commit", lambda connection: seen.append(stored_names(database)))
-
-    async def one() -> set[str]:
-        await database.writer.run(put("a"))
-        return stored_names(database)
-
-    assert asyncio.run(one()) == {"a"}
-    assert seen == [set()]  # just before the commit nobody else can see it
-
-
-def test_what_is_queued_is_finished_when_the_writer_closes(short_sqlite: str) -> None:
-    database = Database(short_sqlite)
-    gate = Gate()
-
-    async def close_early() -> list[Any]:
-        writer = database.writer
-        waiting = [asyncio.create_task(writer.run(job)) for job in (gate, put("a"), put("b"))]
-        await asyncio.to_thread(gate.entered.wait)
-        closing = asyncio.create_task(asyncio.to_thread(database.close))
-        gate.opened.set()
-        await closing
-        return await asyncio.gather(*waiting)
-
-    assert asyncio.run(close_early()) == [None, "a", "b"]
-    again = Database(short_sqlite)
-    assert stored_names(again) == {"a", "b"}
-    again.close()
-
-
-# Trouble while somebody plays
 
 
 class Game:
@@ -346,11 +136,10 @@ def test_a_lock_that_stays_is_told_and_tried_again(database: Database, short: St
     asyncio.run(scene())
 
 
-def test_a_request_that_is_given_up_is_finished_once(database: Database, short: StudyDesign) -> None:
+def test_a_request_that_is_given_up_is_finished_once(database: Database, short: StudyDesign, gate: Any) -> None:
     async def scene() -> None:
         game = Game(database, short)
         await game.begin()
-        gate = Gate()
         busy = asyncio.create_task(database.writer.run(gate))
         await asyncio.to_thread(gate.entered.wait)
         move = asyncio.create_task(game.play(1, 1))

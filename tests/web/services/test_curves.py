@@ -1,0 +1,83 @@
+"""Regret curves while a study runs."""
+
+from __future__ import annotations
+
+import math
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import numpy as np
+import pytest
+
+from cobandit.studies import ParticipantPlan, StudyDesign, load_design
+
+STUDY = "/api/admin/studies/1"
+
+
+def test_curves_are_the_means_of_what_was_lost(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
+    people = [site.person() for _ in range(3)]
+    lost: dict[str, dict[str, list[list[float]]]] = {}
+    for i, person in enumerate(people):
+        [(seed, order)] = site.query("SELECT seed, order_index FROM participants WHERE token = :t", t=person.token)
+        plan = ParticipantPlan(short, int(seed), order)
+        state = person.state()
+        # The last one leaves in the middle of an episode, which then does not count.
+        while state["step"]["kind"] != "thanks" and not (i == 2 and state["step"]["id"] == "episode-2"):
+            if state["step"]["kind"] != "episode":
+                state = person.answer(state["step"]["id"], person.good_answers(state, short)).json()["state"]
+                continue
+            number = state["episode"]["index"]
+            moves = [(t, (t * (i + 1)) % 2, uuid.uuid4().hex) for t in range(1, state["episode"]["rounds"] + 1)]
+            played = person.send(number, *moves).json()["rounds"]
+            one = plan.episode(number)
+            if not one.practice:
+                total, curve = 0.0, []
+                for r in played:
+                    total += float(one.means.max()) - float(one.means[r["arms"][0], r["arms"][1]])
+                    curve.append(total)
+                lost.setdefault(one.condition, {}).setdefault(person.token, []).append(curve)
+            state = person.state()
+        if i == 2:
+            person.send(2, (1, 0, uuid.uuid4().hex))
+        curves = admin.get(f"{STUDY}/curves").json()  # asked in between: what is new is added to what was known
+        assert curves["rounds"] == [1, 2, 3, 4, 5]
+        assert curves["pending"] == 0
+        for told in curves["conditions"]:
+            mine = lost.get(told["name"], {})
+            each = [[sum(point) / len(point) for point in zip(*curves, strict=True)] for curves in mine.values()]
+            assert told["n"] == len(each)
+            assert told["episodes"] == sum(map(len, mine.values()))
+            for t in range(5) if each else ():
+                values = [curve[t] for curve in each]
+                mean = sum(values) / len(values)
+                assert told["mean"][t] == pytest.approx(mean, abs=1e-12)
+                if len(values) > 1:
+                    spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
+                    assert told["se"][t] == pytest.approx(spread, abs=1e-12)
+                else:
+                    assert told["se"] is None
+    admin.delete(f"{STUDY}/participants/{site.public_id(people[0].token)}")
+    after = admin.get(f"{STUDY}/curves").json()["conditions"]
+    assert sum(one["episodes"] for one in after) == 4 + 1
+
+
+def test_long_curves_are_thinned(open_site: Callable[..., Any], sqlite: str) -> None:
+    data = load_design("burger").to_dict() | {"name": "long", "rounds": 450, "languages": ["en"], "translations": {}}
+    design = StudyDesign.from_dict(data)
+    site = open_site(sqlite, design)
+    person = site.person("long")
+    person.go_on(design, "episode-0")
+    arms = []
+    for first in (1, 151, 301):
+        moves = [(t, t % 2, uuid.uuid4().hex) for t in range(first, first + 150)]
+        arms += [r["arms"] for r in person.send(0, *moves).json()["rounds"]]
+    curves = site.client(headers={"authorization": f"Bearer {site.login()}"}).get(f"{STUDY}/curves").json()
+    assert len(curves["rounds"]) == 200
+    assert (curves["rounds"][0], curves["rounds"][-1]) == (1, 450)
+    [(seed, order)] = site.query("SELECT seed, order_index FROM participants")
+    means = ParticipantPlan(design, int(seed), order).episode(0).means
+    whole = np.cumsum([means.max() - means[tuple(pair)] for pair in arms])
+    [told] = [one for one in curves["conditions"] if one["n"]]
+    assert told["mean"] == pytest.approx([whole[t - 1] for t in curves["rounds"]])

@@ -1,0 +1,79 @@
+"""Personal links."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import httpx
+import pytest
+
+from cobandit.studies import StudyDesign
+from cobandit.web import WebConfig
+from cobandit.web.serving import running
+
+PASSWORD = "correct horse"
+NASTY = '<script>alert("1")</script>'
+STUDY = "/api/admin/studies/1"
+HTML = {"accept": "text/html"}
+
+
+def test_an_invited_person_comes_by_their_own_link(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
+    made = admin.post(f"{STUDY}/links", json={"labels": ["Anna Bauer", " =1+1 ", NASTY]})
+    assert made.status_code == 201
+    assert [one["label"] for one in made.json()] == ["Anna Bauer", "=1+1", NASTY]
+    link = made.json()[0]
+    assert link["url"].startswith(f"{site.url}/p/")
+    assert site.query("SELECT count(*) FROM participants WHERE seed IS NULL AND order_index IS NULL") == [(3,)]
+    client = site.client()
+    assert client.get(link["url"], headers=HTML).status_code == 200
+    api = link["url"].replace("/p/", "/api/participants/")
+    assert client.get(api).json()["step"]["kind"] == "consent"
+    given = client.post(f"{api}/answers/consent", json={"answers": {"version": "1"}}).json()
+    assert given["state"]["step"]["kind"] == "demographics"
+    listed = admin.get(f"{STUDY}/links").json()
+    assert [one["status"] for one in listed] == ["active", "invited", "invited"]
+    site.person()  # by the open link: not among the personal ones
+    assert len(admin.get(f"{STUDY}/links").json()) == 3
+    table = admin.get(f"{STUDY}/links.csv")
+    assert table.headers["content-type"].startswith("text/csv")
+    rows = list(csv.DictReader(io.StringIO(table.text, newline="")))
+    assert [row["label"] for row in rows] == ["Anna Bauer", "'=1+1", NASTY]
+    assert rows[0]["url"] == link["url"]
+
+
+def test_many_links_at_once(site: Any, admin: httpx.Client) -> None:
+    made = admin.post(f"{STUDY}/links", json={"count": 500, "kind": "rehearsal"}).json()
+    assert len({one["url"] for one in made}) == 500
+    assert admin.get(f"{STUDY}/links").json() == []
+    assert len(admin.get(f"{STUDY}/links", params={"kind": "rehearsal"}).json()) == 500
+    assert len(admin.post(f"{STUDY}/links", json={}).json()) == 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"count": 0},
+        {"count": 501},
+        {"count": 2, "labels": ["one"]},
+        {"labels": []},
+        {"labels": ["x" * 201]},
+        {"labels": ["nul\0"]},
+        {"count": 1, "kind": "demo"},
+        {"count": "1"},
+        {"people": 1},
+    ],
+)
+def test_links_that_cannot_be_made(
+    shared_site: Any, shared_admin: httpx.Client, body: dict[str, Any], problem: Any
+) -> None:
+    problem(shared_admin.post(f"{STUDY}/links", json=body), 422, "invalid")
+    assert shared_site.query("SELECT count(*) FROM participants") == [(0,)]
+
+
+def test_links_carry_the_public_address(short_sqlite: str, ask: httpx.Client) -> None:
+    with running(WebConfig(short_sqlite, public_url="https://lab.example/")) as url:
+        token = ask.post(f"{url}/api/admin/login", json={"password": PASSWORD}).json()["token"]
+        made = ask.post(f"{url}{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
+        assert made.json()[0]["url"].startswith("https://lab.example/p/")

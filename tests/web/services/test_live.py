@@ -1,0 +1,55 @@
+"""Who is where at this moment."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import httpx
+
+from cobandit.studies import StudyDesign
+
+STUDY = "/api/admin/studies/1"
+
+
+def test_who_is_where(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
+    finished, playing, idle, dropped = (site.person() for _ in range(4))
+    finished.go_on(short)
+    playing.go_on(short, "episode-3")
+    playing.send(3, (1, 0, uuid.uuid4().hex), (2, 1, uuid.uuid4().hex))
+    idle.go_on(short, "quiz")
+    for person, seconds in ((idle, short.limits.warn_seconds), (dropped, short.limits.idle_seconds)):
+        late = 1000 * (seconds + 5)
+        site.change("UPDATE participants SET last_seen = last_seen - :d WHERE token = :t", d=late, t=person.token)
+    admin.post(f"{STUDY}/links", json={"labels": ["Ann"]})
+    live = admin.get(f"{STUDY}/live").json()
+    by_name = {one["participant"]: one for one in live["participants"]}
+    at = {who: by_name[site.public_id(who.token)] for who in (finished, playing, idle, dropped)}
+    assert [at[who]["status"] for who in (finished, playing, idle, dropped)] == [
+        "finished",
+        "active",
+        "idle",
+        "dropped",
+    ]
+    assert live["counts"]["real"] == {"active": 1, "idle": 1, "dropped": 1, "invited": 1, "finished": 1}
+    assert at[finished]["step"] == {"kind": "thanks", "id": "thanks"}
+    assert at[finished]["progress"]["done"] == at[finished]["progress"]["total"]
+    assert at[finished]["rounds"] == {"played": 22, "total": 22}
+    for who in (finished, playing, idle, dropped):
+        state = who.state()  # the participant's own view agrees
+        assert at[who]["step"] == state["step"]
+        assert at[who]["progress"] == state["progress"]
+    seen = at[playing]["episode"]
+    assert (seen["set"], seen["place"], seen["of"], seen["played"], seen["rounds"]) == (2, 1, 2, 2, 5)
+    assert at[playing]["rounds"]["played"] == 2 + 2 * 5 + 2
+    assert short.limits.warn_seconds <= at[idle]["idle_seconds"] < short.limits.idle_seconds
+    [invited] = [one for one in live["participants"] if one["status"] == "invited"]
+    assert (invited["label"], invited["order"], invited["idle_seconds"]) == ("Ann", None, None)
+    assert sum(sum(one["counts"].values()) for one in live["orders"]) == 4
+    first, second = at[playing]["order"]
+    done = {one["name"]: one for one in live["conditions"]}
+    assert sum(one["begun"] for one in done.values()) == 4
+    assert done[first]["finished"] == 2
+    assert done[second]["finished"] == 1
+    assert live["participants"][0]["url"].startswith(site.url + "/p/")
+    assert admin.get(f"{STUDY}/live", params={"kind": "demo"}).json()["participants"] == []

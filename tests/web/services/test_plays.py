@@ -1,0 +1,103 @@
+"""One participant, round by round, and deleting one."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+
+import httpx
+import pytest
+
+from cobandit.studies import StudyDesign
+
+NASTY = '<script>alert("1")</script>'
+STUDY = "/api/admin/studies/1"
+HTML = {"accept": "text/html"}
+
+
+def test_a_play_round_by_round(site: Any, short: StudyDesign, admin: httpx.Client, problem: Any) -> None:
+    person = site.person(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
+    state = person.go_on(short, "quiz")
+    wrong = person.good_answers(state, short) | {"sensor": 0}
+    person.answer("quiz", wrong)
+    person.go_on(short, "survey-2", arm=1)
+    person.client.post(f"{person.path}/events", json={"events": [{"kind": "hidden", "at": 5, "data": {"a": NASTY}}]})
+    name = site.public_id(person.token)
+    told = admin.get(f"{STUDY}/participants/{name}").json()
+    assert told["participant"] == name
+    assert (told["recruiter"], told["external_id"]) == ("prolific", "5f0c1e2d3b4a59687a6b5c4d")
+    assert told["step"]["id"] == "survey-2"
+    assert told["quiz_attempts"] == 2
+    assert told["url"] == f"{site.url}/p/{person.token}"
+    steps = [one["step"] for one in told["answers"]]
+    assert steps[:4] == ["consent", "demographics", "instructions", "quiz"]
+    gender = told["answers"][1]["items"][1]
+    assert (gender["text"], gender["value"]) == ("What is your gender?", "Female")
+    [survey] = [one for one in told["answers"] if one["step"] == "survey-1"]
+    [check] = [item for item in survey["items"] if item["id"] == "attention"]
+    assert check["right"] is True
+    assert {one["kind"] for one in told["events"]} == {"quiz-wrong", "hidden"}
+    assert told["events_total"] == 2
+    assert [one["number"] for one in told["episodes"]] == [0, 1, 2, 3, 4]
+    assert told["episodes"][0]["practice"] is True
+    for one in told["episodes"]:
+        whole = admin.get(f"{STUDY}/participants/{name}/episodes/{one['number']}").json()["rounds"]
+        stored = site.query(
+            "SELECT r.t AS round, r.arm_0, r.arm_1, r.reward FROM rounds r JOIN episodes e ON e.id = r.episode_id "
+            "WHERE e.number = :n ORDER BY r.t",
+            n=one["number"],
+        )
+        assert [(r["t"], *r["arms"], r["reward"]) for r in whole] == [tuple(row) for row in stored]
+        assert one["played"] == len(whole)
+        assert one["good"] == sum(r["reward"] for r in whole)
+        assert one["regret"] == pytest.approx(sum(r["regret"] for r in whole))
+        assert sum(cell["played"] for cell in one["cells"]) == len(whole)
+        assert {r["arms"][0] for r in whole} == {1}
+        assert whole[0]["ms"] == 500
+    part = admin.get(f"{STUDY}/participants/{name}/episodes/1", params={"from": 3, "limit": 2}).json()
+    assert [r["t"] for r in part["rounds"]] == [3, 4]
+    assert part["played"] == 5
+    problem(admin.get(f"{STUDY}/participants/{name}/episodes/7"), 404, "not-found")
+    problem(admin.get(f"{STUDY}/participants/{name}/episodes/1", params={"limit": 5000}), 422, "invalid")
+    assert admin.get(f"/admin/studies/1/participants/{name}", headers=HTML).status_code == 200
+
+
+def test_an_invited_person_can_be_looked_at(site: Any, admin: httpx.Client) -> None:
+    [link] = admin.post(f"{STUDY}/links", json={"labels": [NASTY]}).json()
+    told = admin.get(f"{STUDY}/participants/{link['participant']}").json()
+    assert (told["status"], told["episodes"], told["answers"], told["label"]) == ("invited", [], [], NASTY)
+
+
+def test_deleting_takes_everything_of_one_person(
+    site: Any, short: StudyDesign, admin: httpx.Client, problem: Any
+) -> None:
+    gone, stays = site.person(), site.person()
+    for person in (gone, stays):
+        person.go_on(short)
+        person.client.post(f"{person.path}/events", json={"events": [{"kind": "load", "at": 1}]})
+    name = site.public_id(gone.token)
+    tables = ("participants", "answers", "episodes", "rounds", "events")
+    before = {table: site.query(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
+    answer = admin.delete(f"{STUDY}/participants/{name}").json()
+    assert answer["participant"] == name
+    after = {table: site.query(f"SELECT count(*) FROM {table}")[0][0] for table in tables}
+    assert after == {table: count // 2 for table, count in before.items()}
+    assert answer["deleted"] == {table: before[table] - after[table] for table in tables if table != "participants"}
+    assert answer["deleted"]["rounds"] == 22
+    problem(gone.client.get(gone.path), 404, "not-found")  # though the server had them in memory
+    problem(gone.answer("survey-2", {}), 404, "not-found")
+    problem(admin.delete(f"{STUDY}/participants/{name}"), 404, "not-found")
+    problem(admin.get(f"{STUDY}/participants/{name}"), 404, "not-found")
+    assert stays.state()["step"]["kind"] == "thanks"
+    assert [one["participant"] for one in admin.get(f"{STUDY}/payments").json()] == [site.public_id(stays.token)]
+
+
+def test_somebody_deleted_while_playing_is_told_so(
+    site: Any, short: StudyDesign, admin: httpx.Client, problem: Any
+) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    assert person.send(1, (1, 0, uuid.uuid4().hex)).status_code == 200
+    admin.delete(f"{STUDY}/participants/{site.public_id(person.token)}")
+    problem(person.send(1, (2, 0, uuid.uuid4().hex)), 404, "not-found")
+    assert site.query("SELECT count(*) FROM rounds") == [(0,)]

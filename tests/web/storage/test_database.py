@@ -1,0 +1,96 @@
+"""The database: its tables, and what happens when it is foreign or not there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect, text
+from sqlalchemy.exc import IntegrityError
+
+from cobandit.base.errors import InvalidInput
+from cobandit.studies import StudyDesign
+from cobandit.web.serving import prepare
+from cobandit.web.storage.answers import add_answer
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.schema import metadata
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def empty(request: pytest.FixtureRequest) -> str:
+    """The address of an empty database of either kind."""
+    return str(request.getfixturevalue(request.param))
+
+
+def test_an_empty_database_gets_the_tables_once(empty: str) -> None:
+    database = Database(empty)
+    database.migrate()
+    database.migrate()
+    with database.reading.connect() as connection:
+        assert set(inspect(connection).get_table_names()) == {*metadata.tables, "alembic_version"}
+    database.close()
+
+
+def test_the_migrations_make_the_tables_of_the_schema(empty: str) -> None:
+    database = Database(empty)
+    database.migrate()
+    with database.reading.connect() as connection:
+        context = MigrationContext.configure(connection, opts={"compare_type": True})
+        assert compare_metadata(context, metadata) == []
+    database.close()
+
+
+def test_a_database_of_a_later_version_is_left_alone(sqlite: str) -> None:
+    database = Database(sqlite)
+    database.migrate()
+    with database.writing.begin() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    with pytest.raises(InvalidInput, match="later version of cobandit"):
+        database.migrate()
+    database.close()
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path, short: StudyDesign) -> None:
+    (tmp_path / "notes.txt").write_text("These are notes, and they must stay as they are. " * 100)
+    before = (tmp_path / "notes.txt").read_bytes()
+    with pytest.raises(InvalidInput, match="cannot be used"):
+        prepare(f"sqlite:///{tmp_path / 'notes.txt'}", [short])
+    assert (tmp_path / "notes.txt").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("nonsense", "not given as an address"),
+        ("mysql://localhost/studies", "not given as an address|of kind 'mysql'"),
+        ("oracle://localhost/studies", "not given as an address|of kind 'oracle'"),
+        ("sqlite://", "database in a file"),
+        ("sqlite:///:memory:", "database in a file"),
+        ("postgresql://user:secret@localhost:port/x", "not given as an address"),
+    ],
+)
+def test_addresses_that_are_none(address: str, message: str) -> None:
+    with pytest.raises(InvalidInput, match=message) as error:
+        Database(address)
+    assert "secret" not in str(error.value)
+
+
+def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDesign) -> None:
+    with pytest.raises(InvalidInput, match="cannot be used") as error:
+        prepare("postgresql://user:secret@127.0.0.1:1/studies", [short])
+    assert "secret" not in str(error.value)
+
+
+def test_sqlite_is_written_durably(database: Database) -> None:
+    with database.writing.connect() as connection:
+        found = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
+        assert connection.scalar(text("PRAGMA foreign_keys")) == 1
+    assert found == {"journal_mode": "wal", "synchronous": 2}
+
+
+def test_what_people_answered_is_not_in_errors(database: Database) -> None:
+    with pytest.raises(IntegrityError) as error, database.writing.begin() as connection:
+        add_answer(connection, 999, "demographics", {"age": "very-private"}, 0, None)
+    assert "very-private" not in str(error.value)
