@@ -12,13 +12,15 @@ from sqlalchemy import update
 from cobandit.analysis import default_plan, parse_plan, plan_toml, text_digest
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies import load_design, rehearse, rehearsed_data, write_export
+from cobandit.web.services.places import take_place
+from cobandit.web.services.registration import register_study, set_plan
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.episodes import append_rounds
 from cobandit.web.storage.participants import add_participant, new_public_id
 from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.schema import participants
-from cobandit.web.storage.studies import find_study, register_study, set_plan, take_place
+from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.values import now_ms
 
 BURGER = load_design("burger")

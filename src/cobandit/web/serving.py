@@ -15,11 +15,12 @@ from cobandit.studies import StudyDesign
 from cobandit.web.access import PASSWORD
 from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
+from cobandit.web.services.registration import register_study
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.logins import end_logins
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.settings import read_setting, write_setting
-from cobandit.web.storage.studies import Study, register_study
+from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
 SHORTEST_PASSWORD = 8

@@ -119,8 +119,9 @@ def _design(study: str) -> StudyDesign:
 
 def _store(study: str, file: Path, late: bool, database: str, version: str | None) -> None:
     from cobandit.analysis import parse_plan, read_plan_text
+    from cobandit.web.services.registration import register_study, set_plan
     from cobandit.web.storage.database import Database
-    from cobandit.web.storage.studies import find_study, register_study, set_plan
+    from cobandit.web.storage.studies import find_study
 
     text = read_plan_text(file)
     opened = Database(database)

@@ -13,6 +13,7 @@ from cobandit.studies.plan import PARTICIPANT
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
+from cobandit.web.services.places import take_place
 from cobandit.web.services.recruiting import Recruit, return_url
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
@@ -28,7 +29,7 @@ from cobandit.web.storage.participants import (
     touch,
 )
 from cobandit.web.storage.rounds import Move, arms_of, seen_by_participant
-from cobandit.web.storage.studies import Study, all_studies, find_study, study_by_id, take_place
+from cobandit.web.storage.studies import Study, all_studies, find_study, study_by_id
 from cobandit.web.storage.values import as_json, now_ms
 
 MOST_MOVES = 200

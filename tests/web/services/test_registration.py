@@ -1,4 +1,4 @@
-"""A design in the database: when it may change."""
+"""A design on its way into the database: when it may still change."""
 
 from __future__ import annotations
 

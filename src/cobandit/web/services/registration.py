@@ -1,0 +1,89 @@
+"""Designs and analysis plans on their way into the database: what may still change, and what is fixed.
+
+Every function works in the caller's transaction.
+"""
+
+from __future__ import annotations
+
+import secrets
+
+import numpy as np
+
+from cobandit import __version__
+from cobandit.analysis.plan import parse_plan, text_digest
+from cobandit.base.errors import InvalidInput
+from cobandit.studies import StudyDesign
+from cobandit.studies.journey import completion_code
+from cobandit.web.storage.database import Connection
+from cobandit.web.storage.participants import consented_by_kind, delete_consented
+from cobandit.web.storage.studies import Study, add_study, find_study, locked_study, replace_design, store_plan
+from cobandit.web.storage.values import now_ms
+
+
+def register_study(connection: Connection, design: StudyDesign, seed: int | None = None) -> Study:
+    """The study of a design, made where it is new; a changed design is refused once somebody takes part."""
+    known = find_study(connection, design.name, design.version)
+    if known is not None and known.design.digest == design.digest:
+        if seed is not None and seed != known.seed:
+            raise InvalidInput(f"The study {design.name!r}, version {design.version}, has another seed already.")
+        return known
+    code = design.completion_code or completion_code()
+    versions = {"cobandit": __version__, "numpy": np.__version__}
+    if known is None:
+        chosen = secrets.randbits(64) if seed is None else seed
+        add_study(connection, design, seed=chosen, code=code, versions=versions, now=now_ms())
+    else:
+        _refuse_if_begun(connection, known)
+        # Invited people keep their links: what they have not seen yet may still change.
+        delete_consented(connection, known.id)
+        replace_design(connection, known.id, design, code=code, versions=versions)
+    stored = find_study(connection, design.name, design.version)
+    assert stored is not None
+    return stored
+
+
+def _refuse_if_begun(connection: Connection, study: Study) -> None:
+    """A design is fixed once somebody plays by it; demos do not count."""
+    counts = consented_by_kind(connection, study.id)
+    version = study.design.version
+    if counts.get("real"):
+        raise InvalidInput(
+            f"The design of {study.name!r} has changed, and {counts['real']} participants belong to version {version} "
+            f"as it was. A new version is a new study: set version = {version + 1}."
+        )
+    if counts.get("rehearsal"):
+        raise InvalidInput(
+            f"The design of {study.name!r} has changed, and {counts['rehearsal']} simulated participants belong to it "
+            f"as it was. Delete them (cobandit study delete-participant {study.name} --rehearsals), or set version = "
+            f"{version + 1}."
+        )
+
+
+def set_plan(connection: Connection, study: int, text: str, *, late: bool = False) -> str:
+    """Store an analysis plan (TOML) with a study; its SHA-256, which is fixed when the first person gives consent.
+
+    A plan that came before the data is never replaced. Once a real participant has started, a first plan is refused
+    unless ``late`` says that this is meant; the stored text then tells how many had started, and an analysis calls
+    every result exploratory.
+    """
+    stored = locked_study(connection, study)
+    design = stored.design
+    if parse_plan(text).checked(design).late:
+        raise InvalidInput("The plan says late, which is not written by hand; take the line out of the file.")
+    started = consented_by_kind(connection, study).get("real", 0)
+    fixed = None if stored.plan is None or stored.plan_fixed_at is None else parse_plan(stored.plan, "the stored plan")
+    if fixed is not None and not fixed.late:
+        raise InvalidInput(
+            f"The analysis plan of {design.name!r} was fixed when the first participant started and is not replaced. "
+            "`cobandit study analyse --plan FILE` follows another one, and its results are exploratory."
+        )
+    if started and not late:
+        raise InvalidInput(
+            f"{started} participant{' has' if started == 1 else 's have'} started in {design.name!r} already, so this "
+            "plan comes after the data. With --late it is stored all the same, and every result is exploratory."
+        )
+    if started:
+        text = f"late = {started}  # people who had started when this plan was stored; written by cobandit\n{text}"
+    digest = text_digest(text)
+    store_plan(connection, study, text, digest, now_ms() if started else None)
+    return digest
