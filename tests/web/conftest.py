@@ -168,9 +168,9 @@ class Site:
 
     def client(self, **options: Any) -> httpx.Client:
         """A browser of its own: no cookies, no connection shared."""
-        made = httpx.Client(base_url=self.url, timeout=servers.PATIENCE, trust_env=False, verify=False, **options)
-        self._clients.append(made)
-        return made
+        client = httpx.Client(base_url=self.url, timeout=servers.PATIENCE, trust_env=False, verify=False, **options)
+        self._clients.append(client)
+        return client
 
     def arrive(self, study: str = "short", client: httpx.Client | None = None, **body: Any) -> httpx.Response:
         """Agree to take part."""
@@ -225,9 +225,9 @@ def _opened() -> Iterator[Callable[..., Site]]:
             if designs:
                 prepare(database, designs, password=PASSWORD, seed=SEED)
             config = WebConfig(database=database, demo=demo)
-            made = Site(config, stack.enter_context(running(config)))
-            stack.callback(made.close)
-            return made
+            site = Site(config, stack.enter_context(running(config)))
+            stack.callback(site.close)
+            return site
 
         yield start
 
@@ -268,9 +268,9 @@ def ask() -> Iterator[httpx.Client]:
 @pytest.fixture
 def kept_port() -> Iterator[Any]:
     """A port for a server that is yet to come."""
-    made = servers.KeptPort()
-    yield made
-    made.close()
+    port = servers.KeptPort()
+    yield port
+    port.close()
 
 
 @pytest.fixture
@@ -279,9 +279,9 @@ def start_server() -> Iterator[Callable[..., Any]]:
     started: list[Any] = []
 
     def start(config: WebConfig, workers: int = 1) -> Any:
-        made = servers.StudyServer(config, workers)
-        started.append(made)
-        return made.start()
+        server = servers.StudyServer(config, workers)
+        started.append(server)
+        return server.start()
 
     yield start
     for server in started:

@@ -34,7 +34,7 @@ def _routes(routes: Any) -> Iterator[tuple[str, str]]:
 
 def test_no_route_of_the_researcher_opens_without_a_login(site: Any, problem: Any) -> None:
     app = create_app(WebConfig(site.config.database))
-    found = {one for one in _routes(app.routes) if one[1].startswith(("/admin", "/api/admin"))}
+    routes = {route for route in _routes(app.routes) if route[1].startswith(("/admin", "/api/admin"))}
     described = {
         (method.upper(), path)
         for path, methods in app.openapi()["paths"].items()
@@ -42,14 +42,14 @@ def test_no_route_of_the_researcher_opens_without_a_login(site: Any, problem: An
         if path.startswith("/api/admin")
     }
     app.state.database.close()
-    assert described < found, "the walk over the routes has missed some"
-    assert len(found) >= 22
+    assert described < routes, "the walk over the routes has missed some"
+    assert len(routes) >= 22
     doors = {("GET", "/admin/login"), ("POST", "/admin/login"), ("POST", "/api/admin/login")}
-    assert doors < found
+    assert doors < routes
     client = site.client()
     person = site.person()
     name = site.public_id(person.token)
-    for method, path in sorted(found - doors):
+    for method, path in sorted(routes - doors):
         address = path.format(number=1, participant=name, episode=0)
         for login in ({}, {"authorization": "Bearer " + "x" * 32}, {"cookie": f"{COOKIE}={'x' * 32}"}):
             answer = client.request(method, address, headers=HTML | login)

@@ -28,7 +28,7 @@ from cobandit.web import WebConfig, create_app
 EXAMPLES = {"participant": 25, "researcher": 12, "server": 12}
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 DESCRIPTION = create_app(WebConfig(database="sqlite:///never-opened.sqlite")).openapi()
-OPERATIONS = [(method.upper(), path) for path, found in DESCRIPTION["paths"].items() for method in found]
+OPERATIONS = [(method.upper(), path) for path, operations in DESCRIPTION["paths"].items() for method in operations]
 RIGHT, WRONG = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 NOTHING_WRONG = ("/api/health", "/api/messages/{language}")  # any request to these is a right one
 
@@ -115,7 +115,7 @@ def test_the_description_is_served_and_complete(shared_site: Any) -> None:
     served = shared_site.client().get("/openapi.json").json()
     assert served == DESCRIPTION
     assert ("POST", "/api/participants/{token}/rounds") in OPERATIONS
-    for found in DESCRIPTION["paths"].values():
-        for operation in found.values():
+    for operations in DESCRIPTION["paths"].values():
+        for operation in operations.values():
             assert operation["description"] or operation["summary"]
             assert "tags" in operation

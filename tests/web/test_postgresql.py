@@ -44,8 +44,8 @@ def rounds_of(site: Any, episode: int) -> list[tuple[int, ...]]:
 def expected(site: Any, design: StudyDesign, token: str, episode: int, arms: list[int]) -> list[tuple[int, ...]]:
     [(seed, order)] = site.query("SELECT seed, order_index FROM participants WHERE token = :t", t=token)
     replay = Episode.open(ParticipantPlan(design, int(seed), order).episode(episode))
-    made = [replay.play(t, arm) for t, arm in enumerate(arms, 1)]
-    return [(r.t, r.arm_0, r.arm_1) for r in made]
+    rounds = [replay.play(t, arm) for t, arm in enumerate(arms, 1)]
+    return [(r.t, r.arm_0, r.arm_1) for r in rounds]
 
 
 def test_from_consent_to_code(open_site: Callable[..., Any], postgresql: str, short: StudyDesign) -> None:
@@ -57,11 +57,11 @@ def test_from_consent_to_code(open_site: Callable[..., Any], postgresql: str, sh
     with site.database.reading.connect() as connection:
         study = find_study(connection, "short")
         assert study is not None
-        [found] = study_data(connection, study).participants
-    plan = found.plan(short)
+        [data] = study_data(connection, study).participants
+    plan = data.plan(short)
     assert plan is not None
-    assert found.status == "finished"
-    logs = {index: episode.rounds() for index, episode in found.episodes.items()}
+    assert data.status == "finished"
+    logs = {index: episode.rounds() for index, episode in data.episodes.items()}
     assert verify_participant(plan, logs, finished=True) == []
 
 

@@ -84,10 +84,10 @@ def test_static_files_may_be_kept_by_the_hash_of_their_contents(shared_site: Any
     linked = re.findall(r'(?:href|src)="(/static/[^"]+)"', page)
     assert linked
     for address in linked:
-        kept = client.get(address)
-        assert kept.status_code == 200, address
+        answer = client.get(address)
+        assert answer.status_code == 200, address
         if "?v=" in address:
-            assert "immutable" in kept.headers["cache-control"]
+            assert "immutable" in answer.headers["cache-control"]
         assert client.get(address.split("?")[0]).headers["cache-control"] == "no-cache"
 
 
@@ -141,17 +141,17 @@ def test_an_internal_error_tells_nothing(
 
 def test_somebody_elses_game(site: Any, short: StudyDesign) -> None:
     """Two people side by side: nothing of one is told to the other, or changed by the other."""
-    one = site.person(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
-    two = site.person(recruiting={"PROLIFIC_PID": "6f0c1e2d3b4a59687a6b5c4e"})
-    for person in (one, two):
+    first = site.person(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
+    second = site.person(recruiting={"PROLIFIC_PID": "6f0c1e2d3b4a59687a6b5c4e"})
+    for person in (first, second):
         person.go_on(short, "episode-1")
     sent = key()
-    one.send(1, (1, 0, sent))
+    first.send(1, (1, 0, sent))
     before = site.query("SELECT * FROM rounds ORDER BY episode_id, t")
     # The key of another person's move is worth nothing ...
-    assert two.send(1, (1, 1, sent)).status_code == 200
-    assert two.state()["episode"]["latest"]["arms"][0] == 1
-    assert one.state()["episode"]["latest"]["arms"][0] == 0
+    assert second.send(1, (1, 1, sent)).status_code == 200
+    assert second.state()["episode"]["latest"]["arms"][0] == 1
+    assert first.state()["episode"]["latest"]["arms"][0] == 0
     assert site.query("SELECT * FROM rounds ORDER BY episode_id, t")[: len(before)] != []
     mine = site.query(
         "SELECT e.participant_id, r.t, r.arm_0 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE r.key = :k",
@@ -159,14 +159,22 @@ def test_somebody_elses_game(site: Any, short: StudyDesign) -> None:
     )
     assert len({row.participant_id for row in mine}) == 2
     # ... and so is the public name.
-    state = json.dumps(one.state())
-    public = one.state()["participant"]
-    assert one.token not in state
-    assert two.token not in state
-    for guess in (public, public.removeprefix("p-"), "1", sent, one.token[:-1], one.token + "A", one.token.swapcase()):
-        answer = two.client.get(f"/api/participants/{guess}")
+    state = json.dumps(first.state())
+    public = first.state()["participant"]
+    assert first.token not in state
+    assert second.token not in state
+    for guess in (
+        public,
+        public.removeprefix("p-"),
+        "1",
+        sent,
+        first.token[:-1],
+        first.token + "A",
+        first.token.swapcase(),
+    ):
+        answer = second.client.get(f"/api/participants/{guess}")
         assert answer.status_code == 404, guess
-        assert two.client.post(f"/api/participants/{guess}/answers/rest-2", json={"answers": {}}).status_code == 404
+        assert second.client.post(f"/api/participants/{guess}/answers/rest-2", json={"answers": {}}).status_code == 404
 
 
 @pytest.mark.parametrize("token", ["", " ", "%00", "%25", "a" * 1000, "' OR 1=1 --", "%F0%9F%98%80", "\u0661" * 20])
@@ -182,9 +190,9 @@ def test_guessed_tokens_are_nobodys(shared_site: Any, token: str) -> None:
 
 
 def test_tokens_are_long_and_all_different() -> None:
-    made = {new_token() for _ in range(1000)}
-    assert len(made) == 1000
-    assert min(map(len, made)) >= 32
+    tokens = {new_token() for _ in range(1000)}
+    assert len(tokens) == 1000
+    assert min(map(len, tokens)) >= 32
 
 
 def test_the_personal_link_does_not_travel(shared_site: Any) -> None:
@@ -222,7 +230,7 @@ def test_form_tokens_fit_their_own_login_only() -> None:
 
 def test_a_throttle_counts_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
-    # The clock of this module alone: servers in other threads go by the real one.
+    # The clock of this module alone: servers in other threads go by the real first.
     monkeypatch.setattr("cobandit.web.security.time", SimpleNamespace(monotonic=lambda: now[0]))
     throttle = Throttle(3, seconds=60, addresses=2)
     assert [throttle.allows("a") for _ in range(4)] == [True, True, True, False]

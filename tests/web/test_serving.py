@@ -35,8 +35,8 @@ def invite(site: Any) -> str:
 
 class TestPassword:
     def test_made_up_once(self, sqlite: str, short: StudyDesign) -> None:
-        made = prepare(sqlite, [short]).new_password
-        assert made is not None
+        password = prepare(sqlite, [short]).new_password
+        assert password is not None
         assert prepare(sqlite, [short]).new_password is None
 
     def test_none_is_made_where_nobody_would_see_it(self, sqlite: str, short: StudyDesign) -> None:

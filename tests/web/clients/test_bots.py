@@ -33,9 +33,9 @@ def played(site: Any) -> list[tuple[Any, ...]]:
 
 
 def test_whole_people_from_consent_to_code(site: Any, short: StudyDesign) -> None:
-    told: list[tuple[str, Acknowledged | None]] = []
+    watched: list[tuple[str, Acknowledged | None]] = []
     results = play_study(
-        site.url, "short", 6, PEOPLE, login=site.login(), watch=lambda result, made: told.append((result.label, made))
+        site.url, "short", 6, PEOPLE, login=site.login(), watch=lambda result, r: watched.append((result.label, r))
     )
     assert [result.label for result in results] == [f"bot-{i:04d}" for i in range(1, 7)]
     assert [result.behaviour for result in results] == [*PEOPLE, *PEOPLE[:2]]
@@ -45,7 +45,7 @@ def test_whole_people_from_consent_to_code(site: Any, short: StudyDesign) -> Non
         assert len(result.latencies) == rounds
         assert result.progress[0] == result.progress[1]
         assert (result.retries, result.conflicts) == (0, 0)
-    assert sum(made is not None for _, made in told) == 6 * rounds
+    assert sum(r is not None for _, r in watched) == 6 * rounds
     rows = site.query("SELECT kind, finished_at FROM participants")
     assert {kind for kind, _ in rows} == {"rehearsal"}  # marked, and so never among real data
     assert all(finished is not None for _, finished in rows)
@@ -72,7 +72,7 @@ def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> No
     plan = ParticipantPlan(short, int(seed), order)
     options = BotOptions(kind="real", design=short)
     bot = Bot(None, "short", {}, make_behaviour("softmax"), 0, options)  # type: ignore[arg-type]
-    made = []
+    expected = []
     for index, episode_plan in enumerate(plan.episodes):
         person = make_behaviour("softmax")
         briefing = Briefing(0, (2, 2), short.problem.known_ranks(), episode_plan.rounds, observation="missed")
@@ -81,9 +81,9 @@ def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> No
         for t in range(1, episode_plan.rounds + 1):
             r = episode.play(t, int(person.choose()))
             person.observe((r.arm_0, r.arm_1), r.seen_0)
-            made.append((index, t, r.arm_0, r.arm_1, r.reward))
-    assert [row[1:6] for row in played(site)] == made
-    assert result.good == sum(row[4] for row in made)
+            expected.append((index, t, r.arm_0, r.arm_1, r.reward))
+    assert [row[1:6] for row in played(site)] == expected
+    assert result.good == sum(row[4] for row in expected)
 
 
 def test_without_the_design_the_quiz_is_guessed(site: Any, short: StudyDesign) -> None:
@@ -105,8 +105,8 @@ def test_the_same_call_again_goes_on(site: Any, short: StudyDesign) -> None:
     class Enough(Exception):
         pass
 
-    def stop(result: BotResult, made: Acknowledged | None) -> None:
-        if made is not None and (made.episode, made.t) == (1, 3):
+    def stop(result: BotResult, r: Acknowledged | None) -> None:
+        if r is not None and (r.episode, r.t) == (1, 3):
             raise Enough
 
     with pytest.raises(Enough):
@@ -124,8 +124,8 @@ def test_the_same_call_again_goes_on(site: Any, short: StudyDesign) -> None:
 def test_a_second_tab_does_not_stop_a_bot(site: Any, short: StudyDesign) -> None:
     """Rounds that somebody else has played are taken from the state."""
 
-    def interfere(result: BotResult, made: Acknowledged | None) -> None:
-        if made is not None and made.episode == 1 and made.t == 2:
+    def interfere(result: BotResult, r: Acknowledged | None) -> None:
+        if r is not None and r.episode == 1 and r.t == 2:
             moves = [{"t": t, "arm": 1, "key": f"second-tab-{t}"} for t in (3, 4)]
             answer = site.client().post(f"/api/participants/{result.token}/rounds", json={"episode": 1, "moves": moves})
             assert answer.status_code == 200
@@ -225,8 +225,8 @@ def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
     server = start_server(WebConfig(database=short_sqlite))
     killed = []
 
-    def kill(result: BotResult, made: Acknowledged | None) -> None:
-        if made is not None and made.episode == 1 and made.t == 3 and not killed:
+    def kill(result: BotResult, r: Acknowledged | None) -> None:
+        if r is not None and r.episode == 1 and r.t == 3 and not killed:
             killed.append(result.label)
             server.kill()
             server.start()
@@ -235,8 +235,8 @@ def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
     assert all(result.finished for result in results)
     assert killed
 
-    def kill_for_good(result: BotResult, made: Acknowledged | None) -> None:
-        if made is not None and made.episode == 1:
+    def kill_for_good(result: BotResult, r: Acknowledged | None) -> None:
+        if r is not None and r.episode == 1:
             server.kill()
 
     with pytest.raises(ServerUnreachable, match="goes on where this one stopped"):

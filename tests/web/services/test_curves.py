@@ -31,36 +31,36 @@ def test_curves_are_the_means_of_what_was_lost(site: Any, short: StudyDesign, ad
             number = state["episode"]["index"]
             moves = [(t, (t * (i + 1)) % 2, uuid.uuid4().hex) for t in range(1, state["episode"]["rounds"] + 1)]
             played = person.send(number, *moves).json()["rounds"]
-            one = plan.episode(number)
-            if not one.practice:
+            episode = plan.episode(number)
+            if not episode.practice:
                 total, curve = 0.0, []
                 for r in played:
-                    total += float(one.means.max()) - float(one.means[r["arms"][0], r["arms"][1]])
+                    total += float(episode.means.max()) - float(episode.means[r["arms"][0], r["arms"][1]])
                     curve.append(total)
-                lost.setdefault(one.condition, {}).setdefault(person.token, []).append(curve)
+                lost.setdefault(episode.condition, {}).setdefault(person.token, []).append(curve)
             state = person.state()
         if i == 2:
             person.send(2, (1, 0, uuid.uuid4().hex))
         curves = admin.get(f"{STUDY}/curves").json()  # asked in between: what is new is added to what was known
         assert curves["rounds"] == [1, 2, 3, 4, 5]
         assert curves["pending"] == 0
-        for told in curves["conditions"]:
-            mine = lost.get(told["name"], {})
+        for shown in curves["conditions"]:
+            mine = lost.get(shown["name"], {})
             each = [[sum(point) / len(point) for point in zip(*curves, strict=True)] for curves in mine.values()]
-            assert told["n"] == len(each)
-            assert told["episodes"] == sum(map(len, mine.values()))
+            assert shown["n"] == len(each)
+            assert shown["episodes"] == sum(map(len, mine.values()))
             for t in range(5) if each else ():
                 values = [curve[t] for curve in each]
                 mean = sum(values) / len(values)
-                assert told["mean"][t] == pytest.approx(mean, abs=1e-12)
+                assert shown["mean"][t] == pytest.approx(mean, abs=1e-12)
                 if len(values) > 1:
                     spread = math.sqrt(sum((v - mean) ** 2 for v in values) / (len(values) - 1) / len(values))
-                    assert told["se"][t] == pytest.approx(spread, abs=1e-12)
+                    assert shown["se"][t] == pytest.approx(spread, abs=1e-12)
                 else:
-                    assert told["se"] is None
+                    assert shown["se"] is None
     admin.delete(f"{STUDY}/participants/{site.public_id(people[0].token)}")
     after = admin.get(f"{STUDY}/curves").json()["conditions"]
-    assert sum(one["episodes"] for one in after) == 4 + 1
+    assert sum(curve["episodes"] for curve in after) == 4 + 1
 
 
 def test_long_curves_are_thinned(open_site: Callable[..., Any], sqlite: str) -> None:
@@ -79,5 +79,5 @@ def test_long_curves_are_thinned(open_site: Callable[..., Any], sqlite: str) -> 
     [(seed, order)] = site.query("SELECT seed, order_index FROM participants")
     means = ParticipantPlan(design, int(seed), order).episode(0).means
     whole = np.cumsum([means.max() - means[tuple(pair)] for pair in arms])
-    [told] = [one for one in curves["conditions"] if one["n"]]
-    assert told["mean"] == pytest.approx([whole[t - 1] for t in curves["rounds"]])
+    [shown] = [curve for curve in curves["conditions"] if curve["n"]]
+    assert shown["mean"] == pytest.approx([whole[t - 1] for t in curves["rounds"]])

@@ -20,10 +20,10 @@ HTML = {"accept": "text/html"}
 
 
 def test_an_invited_person_comes_by_their_own_link(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
-    made = admin.post(f"{STUDY}/links", json={"labels": ["Anna Bauer", " =1+1 ", NASTY]})
-    assert made.status_code == 201
-    assert [one["label"] for one in made.json()] == ["Anna Bauer", "=1+1", NASTY]
-    link = made.json()[0]
+    answer = admin.post(f"{STUDY}/links", json={"labels": ["Anna Bauer", " =1+1 ", NASTY]})
+    assert answer.status_code == 201
+    assert [link["label"] for link in answer.json()] == ["Anna Bauer", "=1+1", NASTY]
+    link = answer.json()[0]
     assert link["url"].startswith(f"{site.url}/p/")
     assert site.query("SELECT count(*) FROM participants WHERE seed IS NULL AND order_index IS NULL") == [(3,)]
     client = site.client()
@@ -33,7 +33,7 @@ def test_an_invited_person_comes_by_their_own_link(site: Any, short: StudyDesign
     given = client.post(f"{api}/answers/consent", json={"answers": {"version": "1"}}).json()
     assert given["state"]["step"]["kind"] == "demographics"
     listed = admin.get(f"{STUDY}/links").json()
-    assert [one["status"] for one in listed] == ["active", "invited", "invited"]
+    assert [link["status"] for link in listed] == ["active", "invited", "invited"]
     site.person()  # by the open link: not among the personal ones
     assert len(admin.get(f"{STUDY}/links").json()) == 3
     table = admin.get(f"{STUDY}/links.csv")
@@ -44,8 +44,8 @@ def test_an_invited_person_comes_by_their_own_link(site: Any, short: StudyDesign
 
 
 def test_many_links_at_once(site: Any, admin: httpx.Client) -> None:
-    made = admin.post(f"{STUDY}/links", json={"count": 500, "kind": "rehearsal"}).json()
-    assert len({one["url"] for one in made}) == 500
+    answer = admin.post(f"{STUDY}/links", json={"count": 500, "kind": "rehearsal"}).json()
+    assert len({link["url"] for link in answer}) == 500
     assert admin.get(f"{STUDY}/links").json() == []
     assert len(admin.get(f"{STUDY}/links", params={"kind": "rehearsal"}).json()) == 500
     assert len(admin.post(f"{STUDY}/links", json={}).json()) == 1
@@ -75,5 +75,5 @@ def test_links_that_cannot_be_made(
 def test_links_carry_the_public_address(short_sqlite: str, ask: httpx.Client) -> None:
     with running(WebConfig(short_sqlite, public_url="https://lab.example/")) as url:
         token = ask.post(f"{url}/api/admin/login", json={"password": PASSWORD}).json()["token"]
-        made = ask.post(f"{url}{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
-        assert made.json()[0]["url"].startswith("https://lab.example/p/")
+        answer = ask.post(f"{url}{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
+        assert answer.json()[0]["url"].startswith("https://lab.example/p/")

@@ -23,7 +23,7 @@ def test_who_is_where(site: Any, short: StudyDesign, admin: httpx.Client) -> Non
         site.change("UPDATE participants SET last_seen = last_seen - :d WHERE token = :t", d=late, t=person.token)
     admin.post(f"{STUDY}/links", json={"labels": ["Ann"]})
     live = admin.get(f"{STUDY}/live").json()
-    by_name = {one["participant"]: one for one in live["participants"]}
+    by_name = {person["participant"]: person for person in live["participants"]}
     at = {who: by_name[site.public_id(who.token)] for who in (finished, playing, idle, dropped)}
     assert [at[who]["status"] for who in (finished, playing, idle, dropped)] == [
         "finished",
@@ -43,12 +43,12 @@ def test_who_is_where(site: Any, short: StudyDesign, admin: httpx.Client) -> Non
     assert (seen["set"], seen["place"], seen["of"], seen["played"], seen["rounds"]) == (2, 1, 2, 2, 5)
     assert at[playing]["rounds"]["played"] == 2 + 2 * 5 + 2
     assert short.limits.warn_seconds <= at[idle]["idle_seconds"] < short.limits.idle_seconds
-    [invited] = [one for one in live["participants"] if one["status"] == "invited"]
+    [invited] = [person for person in live["participants"] if person["status"] == "invited"]
     assert (invited["label"], invited["order"], invited["idle_seconds"]) == ("Ann", None, None)
-    assert sum(sum(one["counts"].values()) for one in live["orders"]) == 4
+    assert sum(sum(order["counts"].values()) for order in live["orders"]) == 4
     first, second = at[playing]["order"]
-    done = {one["name"]: one for one in live["conditions"]}
-    assert sum(one["begun"] for one in done.values()) == 4
+    done = {condition["name"]: condition for condition in live["conditions"]}
+    assert sum(condition["begun"] for condition in done.values()) == 4
     assert done[first]["finished"] == 2
     assert done[second]["finished"] == 1
     assert live["participants"][0]["url"].startswith(site.url + "/p/")

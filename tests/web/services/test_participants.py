@@ -222,9 +222,9 @@ def test_the_partner_is_the_librarys_own_agent(site: Any, short: StudyDesign) ->
         person.go_on(short, f"episode-{index}")
         episode = Episode.open(plan.episode(index))
         for t, arm in enumerate(arms[: plan.episode(index).rounds], 1):
-            made = episode.play(t, arm)
+            r = episode.play(t, arm)
             [shown] = person.send(index, (t, arm, key())).json()["rounds"]
-            assert shown == {"t": t, "arms": [made.arm_0, made.arm_1], "good": bool(made.seen_0)}
+            assert shown == {"t": t, "arms": [r.arm_0, r.arm_1], "good": bool(r.seen_0)}
 
 
 def test_a_retry_is_answered_from_the_store(site: Any, short: StudyDesign) -> None:
@@ -292,8 +292,8 @@ def test_a_batch_plays_what_single_moves_play(site: Any, short: StudyDesign) -> 
     plan = site.plan_of(short, person.token)
     batch = person.send(1, *((t, t % 2, key()) for t in range(1, 6))).json()["rounds"]
     episode = Episode.open(plan.episode(1))
-    made = [episode.play(t, t % 2) for t in range(1, 6)]
-    assert [r["arms"] for r in batch] == [[r.arm_0, r.arm_1] for r in made]
+    rounds = [episode.play(t, t % 2) for t in range(1, 6)]
+    assert [r["arms"] for r in batch] == [[r.arm_0, r.arm_1] for r in rounds]
 
 
 def test_two_tabs_play_one_round_once(site: Any, short: StudyDesign) -> None:
@@ -339,8 +339,8 @@ def test_a_new_server_goes_on_in_the_middle_of_an_episode(short_sqlite: str, sho
         seed, order = connection.exec_driver_sql("SELECT seed, order_index FROM participants").one()
     database.close()
     episode = Episode.open(ParticipantPlan(short, int(seed), order).episode(1))
-    made = [episode.play(t, arm) for t, arm in enumerate(arms, 1)]
-    assert shown == [{"t": r.t, "arms": [r.arm_0, r.arm_1], "good": bool(r.seen_0)} for r in made]
+    rounds = [episode.play(t, arm) for t, arm in enumerate(arms, 1)]
+    assert shown == [{"t": r.t, "arms": [r.arm_0, r.arm_1], "good": bool(r.seen_0)} for r in rounds]
 
 
 def test_a_damaged_log_stops_the_game_and_is_not_changed(
@@ -381,9 +381,9 @@ def test_the_state_tells_nothing_it_should_not(site: Any, short: StudyDesign) ->
     plan = site.plan_of(short, person.token)
     for step in journey(short).steps[1:]:
         state = person.go_on(short, step.id)
-        told = json.dumps(state)
+        text = json.dumps(state)
         for word in (*SECRETS, str(plan.seed), person.token, PROLIFIC["PROLIFIC_PID"]):
-            assert word not in told, (step.id, word)
+            assert word not in text, (step.id, word)
         assert "answer" not in json.dumps(state.get("quiz", {}))  # the right answers
         if step.kind == "survey":  # an attention check looks like any other item
             assert {tuple(item) for item in state["survey"]["items"]} == {("id", "text")}
@@ -410,16 +410,16 @@ def test_the_state_does_not_tell_the_partners_next_move(open_site: Any, sqlite: 
 def test_the_latest_round_is_all_that_changes(site: Any, short: StudyDesign) -> None:
     person = site.person()
     before = person.go_on(short, "episode-1")
-    [made] = person.send(1, (1, 1, key())).json()["rounds"]
+    [latest] = person.send(1, (1, 1, key())).json()["rounds"]
     after = person.state()
     assert {name for name in after if after[name] != before[name]} == {"episode"}
-    assert after["episode"]["latest"]["arms"] == made["arms"]
+    assert after["episode"]["latest"]["arms"] == latest["arms"]
     changed = [
         (old["arms"], new["good"] - old["good"], new["bad"] - old["bad"])
         for old, new in zip(before["episode"]["counts"], after["episode"]["counts"], strict=True)
         if old != new
     ]
-    assert changed == [(made["arms"], int(made["good"]), int(not made["good"]))]
+    assert changed == [(latest["arms"], int(latest["good"]), int(not latest["good"]))]
 
 
 def test_languages(site: Any, short: StudyDesign) -> None:

@@ -26,12 +26,12 @@ def test_the_payment_list(site: Any, short: StudyDesign, admin: httpx.Client) ->
     assert careless.answer("survey-1", answers).status_code == 200
     careless.go_on(short)
     site.person()  # has not finished
-    paid = {one["external_id"]: one for one in admin.get(f"{STUDY}/payments").json()}
+    paid = {payment["external_id"]: payment for payment in admin.get(f"{STUDY}/payments").json()}
     assert len(paid) == 3
     assert paid["5f0c1e2d3b4a59687a6b5c4d"]["attention_passed"] is True
     assert paid["=cmd|' /C calc'!A0"]["attention_passed"] is False
-    assert {one["code"] for one in paid.values()} == {"THANKS42"}
-    assert all(one["minutes"] >= 0 for one in paid.values())
+    assert {payment["code"] for payment in paid.values()} == {"THANKS42"}
+    assert all(payment["minutes"] >= 0 for payment in paid.values())
     page = admin.get("/admin/studies/1/payments", headers=HTML).text
     assert NASTY not in page
     assert "&lt;script&gt;" in page

@@ -53,7 +53,7 @@ class Game:
         with self.database.reading.connect() as connection:
             seed, order = connection.execute(text("SELECT seed, order_index FROM participants")).one()
         replay = Episode.open(ParticipantPlan(self.design, int(seed), order).episode(episode))
-        return [(t, (made := replay.play(t, t % 2)).arm_0, made.arm_1) for t in range(1, rounds + 1)]
+        return [(t, (r := replay.play(t, t % 2)).arm_0, r.arm_1) for t in range(1, rounds + 1)]
 
 
 async def refused(work: Any) -> Refused:
@@ -77,21 +77,21 @@ def test_a_full_disk_loses_nothing(sqlite: str, short: StudyDesign) -> None:
             pages = connection.exec_driver_sql("PRAGMA page_count").scalar()
             connection.exec_driver_sql(f"PRAGMA max_page_count = {pages if full[0] else 10**9}")
 
-        told = 0
+        played = 0
         answer: Refused | None = None
         while answer is None:  # until there is no room left in the pages that are there
             try:
-                told = (await game.play(1, told + 1))["played"]
+                played = (await game.play(1, played + 1))["played"]
             except Refused as error:
                 answer = error
         assert (answer.status, answer.code, answer.retry_after) == (503, "busy", 1)
-        assert (await refused(game.play(1, told + 1))).status == 503
-        assert (await game.service.state(game.token))["episode"]["played"] == told
-        assert game.stored() == game.expected(told)
+        assert (await refused(game.play(1, played + 1))).status == 503
+        assert (await game.service.state(game.token))["episode"]["played"] == played
+        assert game.stored() == game.expected(played)
         full[0] = False  # somebody has made room
-        assert (await game.play(1, told + 1))["played"] == told + 1
-        await game.play(1, *range(told + 1, told + 40))
-        assert game.stored() == game.expected(told + 39)
+        assert (await game.play(1, played + 1))["played"] == played + 1
+        await game.play(1, *range(played + 1, played + 40))
+        assert game.stored() == game.expected(played + 39)
 
     asyncio.run(scene())
     database.close()
@@ -244,6 +244,6 @@ def test_who_has_been_forgotten_is_remembered(database: Database, short: StudyDe
                 text("SELECT seed, order_index FROM participants WHERE token = :t"), {"t": game.token}
             ).one()
         replay = Episode.open(ParticipantPlan(short, int(seed), order).episode(1))
-        assert game.stored() == [(t, (made := replay.play(t, t % 2)).arm_0, made.arm_1) for t in range(1, 6)]
+        assert game.stored() == [(t, (r := replay.play(t, t % 2)).arm_0, r.arm_1) for t in range(1, 6)]
 
     asyncio.run(scene())

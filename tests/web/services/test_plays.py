@@ -23,35 +23,35 @@ def test_a_play_round_by_round(site: Any, short: StudyDesign, admin: httpx.Clien
     person.go_on(short, "survey-2", arm=1)
     person.client.post(f"{person.path}/events", json={"events": [{"kind": "hidden", "at": 5, "data": {"a": NASTY}}]})
     name = site.public_id(person.token)
-    told = admin.get(f"{STUDY}/participants/{name}").json()
-    assert told["participant"] == name
-    assert (told["recruiter"], told["external_id"]) == ("prolific", "5f0c1e2d3b4a59687a6b5c4d")
-    assert told["step"]["id"] == "survey-2"
-    assert told["quiz_attempts"] == 2
-    assert told["url"] == f"{site.url}/p/{person.token}"
-    steps = [one["step"] for one in told["answers"]]
+    view = admin.get(f"{STUDY}/participants/{name}").json()
+    assert view["participant"] == name
+    assert (view["recruiter"], view["external_id"]) == ("prolific", "5f0c1e2d3b4a59687a6b5c4d")
+    assert view["step"]["id"] == "survey-2"
+    assert view["quiz_attempts"] == 2
+    assert view["url"] == f"{site.url}/p/{person.token}"
+    steps = [answer["step"] for answer in view["answers"]]
     assert steps[:4] == ["consent", "demographics", "instructions", "quiz"]
-    gender = told["answers"][1]["items"][1]
+    gender = view["answers"][1]["items"][1]
     assert (gender["text"], gender["value"]) == ("What is your gender?", "Female")
-    [survey] = [one for one in told["answers"] if one["step"] == "survey-1"]
+    [survey] = [answer for answer in view["answers"] if answer["step"] == "survey-1"]
     [check] = [item for item in survey["items"] if item["id"] == "attention"]
     assert check["right"] is True
-    assert {one["kind"] for one in told["events"]} == {"quiz-wrong", "hidden"}
-    assert told["events_total"] == 2
-    assert [one["number"] for one in told["episodes"]] == [0, 1, 2, 3, 4]
-    assert told["episodes"][0]["practice"] is True
-    for one in told["episodes"]:
-        whole = admin.get(f"{STUDY}/participants/{name}/episodes/{one['number']}").json()["rounds"]
+    assert {event["kind"] for event in view["events"]} == {"quiz-wrong", "hidden"}
+    assert view["events_total"] == 2
+    assert [episode["number"] for episode in view["episodes"]] == [0, 1, 2, 3, 4]
+    assert view["episodes"][0]["practice"] is True
+    for episode in view["episodes"]:
+        whole = admin.get(f"{STUDY}/participants/{name}/episodes/{episode['number']}").json()["rounds"]
         stored = site.query(
             "SELECT r.t AS round, r.arm_0, r.arm_1, r.reward FROM rounds r JOIN episodes e ON e.id = r.episode_id "
             "WHERE e.number = :n ORDER BY r.t",
-            n=one["number"],
+            n=episode["number"],
         )
         assert [(r["t"], *r["arms"], r["reward"]) for r in whole] == [tuple(row) for row in stored]
-        assert one["played"] == len(whole)
-        assert one["good"] == sum(r["reward"] for r in whole)
-        assert one["regret"] == pytest.approx(sum(r["regret"] for r in whole))
-        assert sum(cell["played"] for cell in one["cells"]) == len(whole)
+        assert episode["played"] == len(whole)
+        assert episode["good"] == sum(r["reward"] for r in whole)
+        assert episode["regret"] == pytest.approx(sum(r["regret"] for r in whole))
+        assert sum(cell["played"] for cell in episode["cells"]) == len(whole)
         assert {r["arms"][0] for r in whole} == {1}
         assert whole[0]["ms"] == 500
     part = admin.get(f"{STUDY}/participants/{name}/episodes/1", params={"from": 3, "limit": 2}).json()
@@ -64,8 +64,8 @@ def test_a_play_round_by_round(site: Any, short: StudyDesign, admin: httpx.Clien
 
 def test_an_invited_person_can_be_looked_at(site: Any, admin: httpx.Client) -> None:
     [link] = admin.post(f"{STUDY}/links", json={"labels": [NASTY]}).json()
-    told = admin.get(f"{STUDY}/participants/{link['participant']}").json()
-    assert (told["status"], told["episodes"], told["answers"], told["label"]) == ("invited", [], [], NASTY)
+    view = admin.get(f"{STUDY}/participants/{link['participant']}").json()
+    assert (view["status"], view["episodes"], view["answers"], view["label"]) == ("invited", [], [], NASTY)
 
 
 def test_deleting_takes_everything_of_one_person(
@@ -89,7 +89,9 @@ def test_deleting_takes_everything_of_one_person(
     problem(admin.delete(f"{STUDY}/participants/{name}"), 404, "not-found")
     problem(admin.get(f"{STUDY}/participants/{name}"), 404, "not-found")
     assert stays.state()["step"]["kind"] == "thanks"
-    assert [one["participant"] for one in admin.get(f"{STUDY}/payments").json()] == [site.public_id(stays.token)]
+    assert [payment["participant"] for payment in admin.get(f"{STUDY}/payments").json()] == [
+        site.public_id(stays.token)
+    ]
 
 
 def test_somebody_deleted_while_playing_is_told_so(

@@ -85,9 +85,9 @@ def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDe
 
 def test_sqlite_is_written_durably(database: Database) -> None:
     with database.writing.connect() as connection:
-        found = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
+        pragmas = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
         assert connection.scalar(text("PRAGMA foreign_keys")) == 1
-    assert found == {"journal_mode": "wal", "synchronous": 2}
+    assert pragmas == {"journal_mode": "wal", "synchronous": 2}
 
 
 def test_what_people_answered_is_not_in_errors(database: Database) -> None:

@@ -81,11 +81,11 @@ def test_nothing_is_acknowledged_before_it_is_committed(database: Database) -> N
     seen: list[set[str]] = []
     event.listen(database.writing, "commit", lambda connection: seen.append(stored_names(database)))
 
-    async def one() -> set[str]:
+    async def write_and_look() -> set[str]:
         await database.writer.run(put("a"))
         return stored_names(database)
 
-    assert asyncio.run(one()) == {"a"}
+    assert asyncio.run(write_and_look()) == {"a"}
     assert seen == [set()]  # just before the commit nobody else can see it
 
 

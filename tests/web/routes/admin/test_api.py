@@ -62,11 +62,11 @@ def test_all_of_it_on_postgresql(open_site: Callable[..., Any], postgresql: str,
     assert admin.post(f"{base}/links", json={"labels": [NASTY]}).status_code == 201
     live = admin.get(f"{base}/live").json()
     assert live["counts"]["real"] == {"active": 1, "idle": 0, "dropped": 0, "invited": 1, "finished": 1}
-    assert sum(one["episodes"] for one in admin.get(f"{base}/curves").json()["conditions"]) == 5
-    told = admin.get(f"{base}/participants/{name}").json()
-    assert sum(one["played"] for one in told["episodes"]) == 22
+    assert sum(curve["episodes"] for curve in admin.get(f"{base}/curves").json()["conditions"]) == 5
+    view = admin.get(f"{base}/participants/{name}").json()
+    assert sum(episode["played"] for episode in view["episodes"]) == 22
     assert len(admin.get(f"{base}/participants/{name}/episodes/1").json()["rounds"]) == 5
-    assert [one["attention_passed"] for one in admin.get(f"{base}/payments").json()] == [True]
+    assert [payment["attention_passed"] for payment in admin.get(f"{base}/payments").json()] == [True]
     assert len(admin.get(f"{base}/links").json()) == 1
     assert "long.csv" in unpacked(admin.get(f"{base}/export"))
     with admin.stream("GET", f"{base}/stream") as stream:

@@ -21,13 +21,13 @@ def test_the_password_opens_the_pages(site: Any) -> None:
     assert 'value="/admin/studies/1"' in form.text
     given = client.post("/admin/login", data={"password": PASSWORD, "next": "/admin/studies/1"}, headers=HTML)
     assert (given.status_code, given.headers["location"]) == (303, "/admin/studies/1")
-    kept = given.headers["set-cookie"].lower()
-    assert "httponly" in kept
-    assert "samesite=strict" in kept
+    cookie = given.headers["set-cookie"].lower()
+    assert "httponly" in cookie
+    assert "samesite=strict" in cookie
     assert client.get("/admin/studies/1", headers=HTML).status_code == 200
     assert client.get("/admin/login").headers["location"] == "/admin"
     [(stored,)] = site.query("SELECT digest FROM admin_logins")
-    assert stored not in kept  # the table opens no door
+    assert stored not in cookie  # the table opens no door
 
 
 def test_the_cookie_stays_on_https_where_there_is_https(site: Any) -> None:
@@ -54,8 +54,8 @@ def test_guessing_ends_after_ten_wrong_passwords(site: Any, problem: Any) -> Non
             assert client.post("/api/admin/login", json={"password": f"guess {i}"}).status_code == 403
         else:
             assert client.post("/admin/login", data={"password": f"guess {i}"}).status_code == 403
-    [(kept,)] = site.query("SELECT count(*) FROM failed_logins")
-    assert kept == FAILURES_ALLOWED  # in the database, so that no other process lets them go on
+    [(failures,)] = site.query("SELECT count(*) FROM failed_logins")
+    assert failures == FAILURES_ALLOWED  # in the database, so that no other process lets them go on
     right = client.post("/api/admin/login", json={"password": PASSWORD})
     problem(right, 429, "too-many")
     assert int(right.headers["retry-after"]) > 0
