@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
+from cobandit.base.numbers import DASH
 from cobandit.report.comparison import COLOURS
 from cobandit.report.figures import LETTERS, SIZE, save_figure
-from cobandit.report.page import DASH, FIGURES, _number, _words, figure_links
+from cobandit.report.page import FIGURES, _number, _words, figure_links
 from cobandit.report.power import table, write_rehearsal_page
 from cobandit.report.stills import _colour, steps
 

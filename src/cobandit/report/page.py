@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import whole_file
+from cobandit.base.numbers import DASH, PAGE
 from cobandit.experiments.claims import Finding, Verdict
 from cobandit.experiments.figures import PANELS, THEORY
 from cobandit.experiments.run import PanelResult
@@ -61,9 +62,6 @@ LEVELS = {
     "linear": "what T rounds can cost at most, whatever the team does",
 }
 """What each bound is."""
-
-DASH = "\N{EN DASH}"
-MINUS = "\N{MINUS SIGN}"
 
 
 def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -> Path:
@@ -156,16 +154,11 @@ def _words(text: object) -> str:
 
 
 def _places(values: Iterable[float]) -> int:
-    """Decimals with which the largest of some numbers has three digits or so."""
-    size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    return 0 if size >= 100 else 1 if size >= 10 else 2
+    return PAGE.decimals_for(values)
 
 
 def _number(value: float, places: int | None = None) -> str:
-    """A number for people."""
-    if not math.isfinite(value):
-        return DASH
-    return f"{value:z,.{_places([value]) if places is None else places}f}".replace("-", MINUS)
+    return PAGE.format(value, places)
 
 
 def _interval(finding: Finding) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from cobandit.analysis.power import TARGETS, PowerAnalysis, PowerCurve
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import whole_file
+from cobandit.base.numbers import DASH
 from cobandit.experiments.store import this_machine
 from cobandit.report.comparison import COLOURS, DASHES
 from cobandit.report.figures import (
@@ -23,7 +24,6 @@ from cobandit.report.figures import (
     save_figure,
 )
 from cobandit.report.page import (
-    DASH,
     FACTS,
     FIGURES,
     _number,

@@ -21,7 +21,6 @@ from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, mea
 from cobandit.analysis.words import (
     Paragraph,
     condition_label,
-    count,
     effect,
     number,
     numbers,
@@ -31,13 +30,12 @@ from cobandit.analysis.words import (
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import whole_file
+from cobandit.base.numbers import DASH, MINUS, count
 from cobandit.experiments.store import this_machine
 from cobandit.report.figures import FORMATS, save_figure
 from cobandit.report.page import (
-    DASH,
     FACTS,
     FIGURES,
-    MINUS,
     NAME,
     OUTCOMES,
     _filter,

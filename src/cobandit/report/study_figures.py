@@ -31,7 +31,8 @@ from cobandit.analysis.plan import (
     episode_word,
     researcher_question,
 )
-from cobandit.analysis.words import condition_label, count, number, p_value, statistic
+from cobandit.analysis.words import condition_label, number, p_value, statistic
+from cobandit.base.numbers import count
 from cobandit.report.comparison import COLOURS, DASHES, _spread
 from cobandit.report.figures import _DRAWING, _STYLE, LETTERS, METADATA, SIZE, Drawing, Line, _draw_line, _finish
 from cobandit.report.stills import steps
