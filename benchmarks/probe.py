@@ -155,8 +155,8 @@ def reproduce_seconds() -> dict[str, float]:
     """Seconds of each stage of ``cobandit reproduce`` at its default size, kernels on disk."""
     from cobandit.experiments import Processes, Settings, run
     from cobandit.experiments.figures import PANELS, THEORY, panel
-    from cobandit.report.figures import write_all_figures
-    from cobandit.report.page import write_page
+    from cobandit.report.simulation.figures import write_panel_figures
+    from cobandit.report.simulation.page import write_page
 
     stages: dict[str, float] = {}
 
@@ -173,7 +173,7 @@ def reproduce_seconds() -> dict[str, float]:
         out = Path(folder)
         results = timed("play and store", lambda: run(panels, Settings(), out, Processes(2)))
         timed("judge", lambda: [result.verdicts for result in results])
-        timed("figures", lambda: write_all_figures(results, out / "figures"))
+        timed("figures", lambda: write_panel_figures(results, out / "figures"))
         timed("page", lambda: write_page(results, out, {"title": "benchmark", "executor": "processes"}))
     return stages
 

@@ -18,7 +18,8 @@ with warnings.catch_warnings():
 from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml
 from cobandit.analysis.analysis import COLUMNS
 from cobandit.analysis.findings import _judged, mark
-from cobandit.analysis.words import condition_label, count, number, p_value, share
+from cobandit.analysis.words import condition_label, number, p_value, share
+from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
 
 BURGER, CASINO = load_design("burger"), load_design("casino")

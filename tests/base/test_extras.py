@@ -21,7 +21,7 @@ from cobandit.base.extras import EXTRAS, installed, require_extras
 from cobandit.experiments import Processes, Settings, run
 from cobandit.experiments.dask import Dask
 from cobandit.experiments.figures import panel
-from cobandit.report.study import write_study_report
+from cobandit.report import write_study_report
 from cobandit.studies import load_design, rehearsed_data
 from cobandit.studies.export import read_export, write_export
 

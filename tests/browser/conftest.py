@@ -14,7 +14,7 @@ import pytest
 from cobandit.experiments import CurveResult, Panel, PanelResult, Settings, chunks
 from cobandit.experiments.figures import PANELS, THEORY, panel
 from cobandit.experiments.work import compute
-from cobandit.report.page import write_page
+from cobandit.report.simulation.page import write_page
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NEEDED = (

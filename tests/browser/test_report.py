@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from cobandit.experiments import Panel, PanelResult
-from cobandit.report.page import write_page
+from cobandit.report.simulation.page import write_page
 
 Open = Callable[..., Any]
 Check = Callable[..., None]

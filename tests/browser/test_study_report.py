@@ -15,7 +15,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from cobandit.analysis import Analysis, analyse_data
-from cobandit.report.study import write_study_report
+from cobandit.report import write_study_report
 from cobandit.studies import load_design, rehearsed_data
 
 Open = Callable[..., Any]
@@ -39,7 +39,7 @@ def analysis() -> Analysis:
 def svg_alone() -> Iterator[None]:
     """Only the page is looked at here, and most of the time goes into fonts of PDF files."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("cobandit.report.figures.FORMATS", ("svg",))
+        patch.setattr("cobandit.report.kit.figure.FORMATS", ("svg",))
         yield
 
 

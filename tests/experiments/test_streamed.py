@@ -23,7 +23,7 @@ from cobandit.experiments.run import gather
 from cobandit.experiments.spec import CHECKPOINTS
 from cobandit.experiments.store import ChunkFile, Store, packed
 from cobandit.experiments.work import compute, compute_file
-from cobandit.report.figures import drawing_of
+from cobandit.report.simulation.drawing import drawing_of
 from cobandit.stats.bootstrap import MOST_RESAMPLED
 from cobandit.stats.streaming import KEPT_VALUES, RELATIVE_ERROR
 

@@ -42,6 +42,7 @@ from cobandit.analysis.plan import (
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.numbers import count
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of
@@ -344,7 +345,7 @@ def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any]) ->
         return _unusable(CHANGED, f"The stored plan cannot be followed: {str(error).rstrip('.')}", own, fixed)
     earlier = _began_before(tables, fixed)
     if plan.late or earlier:
-        many = words.count(plan.late or earlier, "participant")
+        many = count(plan.late or earlier, "participant")
         sentence = (
             f"The analysis plan (SHA-256 {own[:12]}...) was stored after {many} had started, so every result is "
             f"exploratory."

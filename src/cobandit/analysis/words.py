@@ -15,6 +15,7 @@ import numpy as np
 
 from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, Result, measure_name
 from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
+from cobandit.base.numbers import APA, count
 from cobandit.stats import Description, Finding
 from cobandit.studies.design import AgentChoice, StudyDesign
 
@@ -55,10 +56,7 @@ class Paragraph(NamedTuple):
 
 def number(value: float, decimals: int | None = None) -> str:
     """A number with two decimals, large ones with fewer and with commas."""
-    if decimals is None:
-        decimals = 2 if abs(value) < 1000 else 1
-    made = f"{value:,.{decimals}f}"
-    return made.removeprefix("-") if float(made.replace(",", "")) == 0.0 else made
+    return APA.format(value, decimals)
 
 
 def share(value: float, decimals: int = 2) -> str:
@@ -122,11 +120,6 @@ def _mean(description: Description) -> str:
         return "(no values)"
     spread = "" if description.sd is None else f", SD = {number(description.sd)}"
     return f"(M = {number(description.mean)}{spread})"
-
-
-def count(many: int, what: str, plural: str = "") -> str:
-    """``1 casino``, ``25 casinos``."""
-    return f"{many:,} {what if many == 1 else plural or what + 's'}"
 
 
 def listed(parts: Iterable[str]) -> str:

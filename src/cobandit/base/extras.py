@@ -10,7 +10,7 @@ EXTRAS = {
     "dask": ("distributed",),
     "fast": ("numba",),
     "parquet": ("pyarrow",),
-    "plot": ("matplotlib",),
+    "plot": ("jinja2", "matplotlib"),
     "stats": ("scipy", "statsmodels"),
     "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),
 }

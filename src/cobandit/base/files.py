@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from cobandit.base.errors import InvalidInput
+
 PARTIAL = ".partial-"
 """How the name of a file starts that is still being written; nothing ever reads one."""
 
@@ -27,3 +29,12 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         os.unlink(partial)
         raise
+
+
+def make_folder(folder: Path) -> Path:
+    """The folder, made with all above it; a plain refusal where that cannot be."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"The folder {str(folder)!r} cannot be made: {error.strerror}.") from None
+    return folder

@@ -78,7 +78,7 @@ def compare(
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar
     from cobandit.engine import simulation
-    from cobandit.report import comparison
+    from cobandit.report.simulation import comparison
 
     style = shared.checked_format(format)
     if regret not in comparison.REGRETS:

@@ -250,12 +250,10 @@ def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[st
     """Figures, page, and the verdicts for a person or a program."""
     from cobandit.cli import output
     from cobandit.experiments.store import this_machine
-    from cobandit.report.figures import write_all_figures
-    from cobandit.report.page import write_page
+    from cobandit.report import write_report
 
-    write_all_figures(results, out / "figures")
     when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    page = write_page(results, out, about | {"when": when, "machine": this_machine()})
+    page = write_report(results, out, about | {"when": when, "machine": this_machine()})
     if as_json:
         output.print_json({"report": str(page), **about, "panels": [result.to_dict() for result in results]})
         return

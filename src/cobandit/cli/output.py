@@ -10,6 +10,8 @@ import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cobandit.base.numbers import TERMINAL, count
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -44,19 +46,12 @@ def table(*heads: str, first: str = "right") -> Table:
 
 def number(value: float | None, decimals: int | None = None) -> str:
     """A number with as many digits as a person reads, or with the decimals its column has."""
-    if value is None:
-        return "-"
-    if not math.isfinite(value):
-        return "none"
-    if abs(value) >= 1e9:
-        return f"{value:.3g}"
-    return f"{value:,.{decimals_for([value]) if decimals is None else decimals}f}"
+    return TERMINAL.format(value, decimals)
 
 
 def decimals_for(values: Iterable[float]) -> int:
     """How many decimals a column needs whose values are as large as these."""
-    largest = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
-    return 2 if largest < 100.0 else 1 if largest < 10_000.0 else 0
+    return TERMINAL.decimals_for(values)
 
 
 def plus_minus(mean: float, error: float | None, decimals: int) -> str:
@@ -76,7 +71,7 @@ def paragraph(screen: Console, text: str, indent: int = 0) -> None:
 
 def played(runs: int, horizon: int) -> str:
     """How much was played."""
-    return f"{runs:,} run{'' if runs == 1 else 's'} of {horizon:,} round{'' if horizon == 1 else 's'}"
+    return f"{count(runs, 'run')} of {count(horizon, 'round')}"
 
 
 def seconds(value: float) -> str:

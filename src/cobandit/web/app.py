@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
+from cobandit.report.kit.assets import VENDOR
 from cobandit.web import pages
 from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig
@@ -71,6 +72,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.include_router(home.router)
     app.include_router(participant.router)
     app.include_router(admin.router)
+    app.mount("/static/vendor", CachedFiles(directory=str(VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(InvalidInput, _invalid)

@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from cobandit import __version__
+from cobandit.report.kit.assets import VENDOR
 
 ROOM = resources.files("cobandit.web")
 LANGUAGE = "en"
@@ -22,7 +23,9 @@ LANGUAGE = "en"
 @lru_cache(maxsize=512)
 def static(name: str) -> str:
     """The address of a static file; it changes with the contents, so browsers may keep the file for good."""
-    contents = ROOM.joinpath("static", *name.split("/")).read_bytes()
+    room, *path = name.split("/")
+    file = VENDOR.joinpath(*path) if room == "vendor" else ROOM.joinpath("static", room, *path)
+    contents = file.read_bytes()
     return f"/static/{name}?v={hashlib.sha256(contents).hexdigest()[:12]}"
 
 

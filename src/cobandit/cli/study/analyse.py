@@ -184,7 +184,7 @@ def _report(made: Analysis, folder: Path) -> Path:
     """The page with the figures."""
     from datetime import UTC, datetime
 
-    from cobandit.report.study import write_study_report
+    from cobandit.report import write_study_report
 
     return write_study_report(made, folder, {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"})
 

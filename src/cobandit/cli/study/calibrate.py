@@ -69,11 +69,10 @@ def calibrate(
 
 def _write(made: Calibration, out: Path, command: str) -> Path:
     from cobandit.analysis.calibration import COLUMNS, calibration_rows
-    from cobandit.report.calibration import write_calibration_figures, write_calibration_page
+    from cobandit.report import write_calibration_report
 
     write_tables(out, "calibration", COLUMNS, calibration_rows(made), {"command": command} | made.to_dict())
-    write_calibration_figures(made, out / "figures")
-    return write_calibration_page(made, out, {"when": now(), "command": command})
+    return write_calibration_report(made, out, {"when": now(), "command": command})
 
 
 def _print(made: Calibration) -> None:

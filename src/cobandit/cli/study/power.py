@@ -157,12 +157,11 @@ def now() -> str:
 
 def _write(made: list[PowerAnalysis], out: Path, command: str) -> Path:
     from cobandit.analysis.power import COLUMNS, power_rows
-    from cobandit.report.power import write_power_figures, write_power_page
+    from cobandit.report import write_power_report
 
     data = {"command": command, "simulated": True, "analyses": [one.to_dict() for one in made]}
     write_tables(out, "power", COLUMNS, power_rows(made), data)
-    write_power_figures(made, out / "figures")
-    return write_power_page(made, out, {"when": now(), "command": command})
+    return write_power_report(made, out, {"when": now(), "command": command})
 
 
 def _print(made: list[PowerAnalysis]) -> None:

@@ -1,0 +1,138 @@
+"""Offline pages: one HTML file with everything in it, to be opened, sent and printed.
+
+Every page is a Jinja template that extends ``layout.html``, and what it is given is escaped where it enters; only
+drawings come as markup. The data of charts travel as JSON in which no tag can begin or end. A content policy allows
+nothing but the scripts of the file itself.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobandit import __version__
+from cobandit.base.extras import require_extras
+from cobandit.base.files import make_folder, whole_file
+from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.report.kit.assets import chart_library, static_text
+from cobandit.report.kit.figure import FORMATS
+from cobandit.report.kit.palette import palette_css
+from cobandit.report.kit.text import apa, italic_symbols, true_minus, words
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+FIGURES = "figures"
+"""The folder beside a page in which figures are looked for."""
+
+FACTS = {"when": "Made", "version": "Version", "executor": "Run by", "machine": "Machine", "command": "Command"}
+"""What the caller may say about a report, and how it is headed; other keys stand under their own name."""
+
+OUTCOMES = {
+    "holds": ("holds", "✓", "hold"),
+    "does not hold": ("fails", "✗", "do not hold"),
+    "undecided": ("open", "?", "undecided"),
+}
+"""Class, sign and plural of each verdict; the word is the verdict itself."""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """What stands around the main part of a page.
+
+    ``data`` is what the charts are drawn from; ``styles`` and ``scripts`` name static files. Without scripts, the page
+    has no chart library and its policy allows none.
+    """
+
+    title: str
+    lead: str
+    version: str = __version__
+    styles: Sequence[str] = ("report.css",)
+    scripts: Sequence[str] = ()
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+def write_html(path: Path, template: str, frame: Frame, content: Mapping[str, Any]) -> Path:
+    """Write a page from a template that extends ``layout.html``; its folder is made, the file appears whole."""
+    require_extras("Writing a report", plot=True)
+    make_folder(path.parent)
+    page = render_page(template, frame, content)
+    with whole_file(path) as file:
+        file.write(page.encode())
+    return path
+
+
+def render_page(template: str, frame: Frame, content: Mapping[str, Any]) -> str:
+    """The text of a page."""
+    from markupsafe import Markup
+
+    scripts = [chart_library(), "\n".join(map(static_text, frame.scripts))] if frame.scripts else []
+    library_css = [static_text("vendor/uplot/uPlot.min.css")] if frame.scripts else []
+    return (
+        _environment()
+        .get_template(template)
+        .render(
+            frame=frame,
+            policy=content_policy(scripts),
+            style=Markup("\n".join([*library_css, palette_css(), *map(static_text, frame.styles)])),
+            scripts=[Markup(script) for script in scripts],
+            json=Markup(safe_json(frame.data)),
+            **content,
+        )
+    )
+
+
+def content_policy(scripts: Sequence[str]) -> str:
+    """A policy under which these very scripts run and no others, and nothing is fetched from anywhere."""
+    allowed = f"script-src {' '.join(map(_fingerprint, scripts))}; " if scripts else ""
+    return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; {allowed}base-uri 'none'; form-action 'none'"
+
+
+def _fingerprint(script: str) -> str:
+    """What a content policy calls a script."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+
+
+def safe_json(data: Mapping[str, Any]) -> str:
+    """The data as JSON that can stand in a page: no tag begins or ends in it."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def named_facts(about: Mapping[str, Any]) -> dict[str, Any]:
+    """What the caller says about a report, by heading."""
+    return {FACTS.get(key, key): value for key, value in about.items() if key not in ("title", "lead")}
+
+
+def figure_kinds(name: str, folder: Path) -> list[str]:
+    """The formats in which a figure lies beside the page in ``folder``."""
+    return [kind for kind in FORMATS if (folder / FIGURES / f"{name}.{kind}").is_file()]
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(
+        loader=PackageLoader("cobandit.report", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {
+        "apa": apa,
+        "counted": count,
+        "italic_symbols": italic_symbols,
+        "number": PAGE.format,
+        "true_minus": true_minus,
+        "words": words,
+    }
+    environment.globals |= {"outcomes": OUTCOMES, "dash": DASH, "figures_folder": FIGURES}
+    return environment

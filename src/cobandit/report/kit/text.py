@@ -1,0 +1,59 @@
+"""Texts as people read them: small indices, spaces that do not break, statistics in the style of the APA."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from cobandit.base.numbers import MINUS
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+SPACE = "\N{NO-BREAK SPACE}"
+
+_SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅₆₇₈₉ₐₑₕᵢⱼₖₗₘₙₒₚᵣₛₜᵤᵥₓ")
+_SYMBOL = re.compile(r"(?<![\w.])\$?([A-Za-z])_([0-9aehijklmnoprstuvx])\$?(?!\w)")
+
+
+def plain(text: str) -> str:
+    """A text for people, with ``p_1`` (or ``$p_1$``) as p with a small 1; needs no mathematics to be typeset."""
+    return _SYMBOL.sub(lambda match: match[1] + match[2].translate(_SUBSCRIPTS), " ".join(text.split()))
+
+
+def words(text: object) -> str:
+    """Any text for a page: plain, and never broken around an equals sign."""
+    return plain(str(text)).replace(" = ", f"{SPACE}={SPACE}")
+
+
+def true_minus(text: str) -> str:
+    """A number with a minus in place of the hyphen."""
+    return text.replace("-", MINUS)
+
+
+def capital(text: str) -> str:
+    """The text with a capital at its beginning."""
+    return text[:1].upper() + text[1:]
+
+
+_STATISTICS = re.compile(r"(?<![\w.])(d_z|g_z|r_rb|SD|M|t|F|W|p|g|z|b)(?=\(| = | &lt; | &gt; )")
+
+
+def apa(text: str) -> Markup:
+    """Numbers in the style of the APA as markup: symbols in italics, small indices, a true minus."""
+    from markupsafe import Markup, escape
+
+    def symbol(match: re.Match[str]) -> str:
+        letter, _, index = match[1].partition("_")
+        return f"<i>{letter}</i><sub>{index}</sub>" if index else f"<i>{letter}</i>"
+
+    markup = _STATISTICS.sub(symbol, str(escape(text)))
+    markup = re.sub(r"(?<=[= \[])-(?=[\d.])", MINUS, markup)
+    return Markup(re.sub(r" (=|&lt;|&gt;) ", rf"{SPACE}\1{SPACE}", markup))
+
+
+def italic_symbols(text: str) -> Markup:
+    """A text with the symbols of statistics in italics; what is read is the text itself, to the letter."""
+    from markupsafe import Markup, escape
+
+    return Markup(_STATISTICS.sub(r"<i>\1</i>", str(escape(text))))

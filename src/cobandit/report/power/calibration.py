@@ -1,0 +1,241 @@
+"""The paper's studies rehearsed: published numbers beside ours, as figures for print and as one offline page."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
+from cobandit.base.numbers import DASH, PAGE
+from cobandit.report.kit.figure import SIZE, new_figure, save_figure, short_numbers
+from cobandit.report.kit.html import FIGURES, Frame, figure_kinds
+from cobandit.report.kit.palette import COLOURS, css_colour
+from cobandit.report.kit.static_svg import coordinate, element, picture, steps, text_at
+from cobandit.report.kit.text import words
+from cobandit.report.power.rehearsal import Table, write_rehearsal_page
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+NAME = "calibration.html"
+DRAWN = {
+    "burger": ("task regret over 20 burgers", ("regret-aware", "regret-naive")),
+    "casino": ("coins in 25 casinos", ("coins-aware", "coins-naive")),
+}
+"""What is drawn of each study, and which two numbers."""
+
+ROBOTS = ("with Partner-Aware UCB", "with Naive UCB")
+LINE = 20.0
+"""Points between two lines of the drawing on the page."""
+
+
+def write_calibration_report(calibration: Calibration, out: Path, about: Mapping[str, Any] | None = None) -> Path:
+    """Write ``out/figures/calibration-*`` and ``out/calibration.html``; where the page is.
+
+    One figure a study: the published means as bands, ours as points with the middle 95 % of the studies. ``about``
+    says ``when``, ``command`` and whatever else is to be told.
+    """
+    out = Path(out)
+    studies = calibration.studies
+    for study in studies:
+        _save(study, calibration.of(study), out / FIGURES)
+    facts = {
+        "Simulated studies": ", ".join(f"{study} {calibration.of(study)[0].simulations:,}" for study in studies),
+        "Participants": ", ".join(f"{study} {calibration.participants[study]}" for study in studies),
+        "Seed": calibration.seed,
+        "Engine": f"{calibration.engine}, {calibration.seconds:.1f} s in all",
+    }
+    frame = Frame(
+        title="The paper's studies, rehearsed",
+        lead="Published numbers beside those of simulated participants, and how far each is off",
+    )
+    content = {
+        "warning": WARNING,
+        "fitting": FITTING,
+        "with_casino": "casino" in studies,
+        "studies": [_study(study, calibration.of(study), out) for study in studies],
+    }
+    return write_rehearsal_page(out / NAME, "power/calibration.html", frame, facts | dict(about or {}), content)
+
+
+def figure_name(study: str) -> str:
+    """What the figure of a study is called."""
+    return f"calibration-{study}"
+
+
+def _label(rehearsal: Rehearsal) -> str:
+    return f"{rehearsal.population.label} ({rehearsal.index})"
+
+
+# The figure
+
+
+def _save(study: str, rehearsals: Sequence[Rehearsal], folder: Path) -> None:
+    save_figure(lambda: calibration_figure(study, rehearsals), folder, figure_name(study))
+
+
+def calibration_figure(study: str, rehearsals: Sequence[Rehearsal]) -> Any:
+    """Every rehearsal on a line of its own, beside the published numbers."""
+    title, ids = DRAWN[study]
+    height = 1.5 + 0.23 * len(rehearsals)
+    about = (
+        "points: simulated, with the middle 95 % of the studies; bands: published ± s.e.; in brackets the robots' index"
+    )
+    size = (SIZE[0], height)
+    figure = new_figure(size, f"Simulated participants: {title}", about, indent=0.02 * SIZE[0])
+    axes = figure.subplots(
+        gridspec_kw={"left": 0.42, "right": 0.97, "bottom": 0.75 / height, "top": 1 - 0.6 / height},
+    )
+    for number, (id, robot) in enumerate(zip(ids, ROBOTS, strict=True)):
+        colour, mark = COLOURS[number], "os"[number]
+        published = rehearsals[0].row(id).published
+        assert published.value is not None
+        if published.se is not None:
+            low, high = published.value - published.se, published.value + published.se
+            axes.axvspan(low, high, color=colour, alpha=0.15, linewidth=0)
+        axes.axvline(published.value, color=colour, linewidth=0.8)
+        for place, rehearsal in enumerate(rehearsals):
+            row = rehearsal.row(id)
+            height_here = place + (number - 0.5) * 0.25
+            assert row.low is not None
+            assert row.high is not None
+            axes.plot([row.low, row.high], [height_here] * 2, color=colour, linewidth=1.0)
+            axes.plot([row.mean], [height_here], mark, color=colour, markersize=3.5)
+        axes.plot([], [], mark, color=colour, markersize=3.5, label=robot)
+    axes.set_yticks(range(len(rehearsals)), [_label(rehearsal) for rehearsal in rehearsals])
+    axes.set_ylim(len(rehearsals) - 0.4, -0.6)
+    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    short_numbers(axes.xaxis)
+    axes.set_xlabel(title)
+    figure.legend(loc="lower left", ncols=1, frameon=False)
+    return figure
+
+
+# The page
+
+
+def _study(study: str, ranked: Sequence[Rehearsal], out: Path) -> dict[str, Any]:
+    nearest = ranked[0]
+    units = "; ".join(
+        f"{row.published.text}: {row.published.scale:.3g} ({row.published.scaled_by})"
+        for row in nearest.rows
+        if row.published.scale is not None
+    )
+    missing = [
+        [number.text, number.short_repr(), number.missing] for number in PUBLISHED[study] if not number.simulated
+    ]
+    return {
+        "name": study,
+        "many": len(ranked),
+        "nearest": _label(nearest),
+        "distance": PAGE.format(nearest.distance, 2),
+        "against": [_label(rehearsal) for rehearsal in ranked if rehearsal.contradicts],
+        "picture": _picture(study, ranked),
+        "figure": figure_name(study),
+        "figure_kinds": figure_kinds(figure_name(study), out),
+        "overview": _overview(study, ranked),
+        "nearest_numbers": _numbers(nearest),
+        "others": [
+            (_label(rehearsal), PAGE.format(rehearsal.distance, 2), _numbers(rehearsal)) for rehearsal in ranked[1:]
+        ],
+        "units": units,
+        "missing": Table("Not simulated", ["Number", "Published", "Why"], missing, words=3),
+    }
+
+
+def _overview(study: str, ranked: Sequence[Rehearsal]) -> Table:
+    published = [row.published for row in ranked[0].rows if not row.published.id.endswith("-se")]
+    heads = ["Participants", "Distance", *(number.id.replace("-", " ") for number in published)]
+    rows = [["published", DASH, *(number.short_repr() for number in published)]]
+    rows += [
+        [
+            _label(rehearsal),
+            PAGE.format(rehearsal.distance, 2),
+            *(_ours(rehearsal.row(number.id)) for number in published),
+        ]
+        for rehearsal in ranked
+    ]
+    return Table(f"The {study} study, the nearest first", heads, rows)
+
+
+def _ours(row: Comparison) -> str:
+    mark = " (other direction)" if row.contradicts else ""
+    return (f"{100 * row.mean:.0f} %" if row.published.value is None else PAGE.format(row.mean)) + mark
+
+
+def _numbers(rehearsal: Rehearsal) -> Table:
+    rows = []
+    for row in rehearsal.rows:
+        published = row.published
+        if published.value is None:
+            rows.append([published.text, published.claim, f"{100 * row.mean:.0f} %", *[DASH] * 4])
+            continue
+        rows.append(
+            [
+                published.text + (f" ({published.computed})" if published.computed else ""),
+                published.short_repr(),
+                _ours(row) + ("" if row.sd is None else f" ± {PAGE.format(row.sd)}"),
+                PAGE.format(row.difference),
+                PAGE.format(row.ratio, 2),
+                PAGE.format(row.off, 1),
+                DASH if row.below is None else f"{100 * row.below:.0f} %",
+            ]
+        )
+    heads = ["Number", "Published", "Ours ± s.d.", "Difference", "Ratio", "s.e. off", "Studies at or below"]
+    return Table(_label(rehearsal), heads, rows)
+
+
+def _picture(study: str, rehearsals: Sequence[Rehearsal]) -> Markup:
+    """The figure as a drawing that needs no script."""
+    title, ids = DRAWN[study]
+    width, left, right, top = 860.0, 320.0, 20.0, 46.0
+    bottom = top + LINE * len(rehearsals)
+    pairs = [[rehearsal.row(id) for id in ids] for rehearsal in rehearsals]
+    published = [rehearsals[0].row(id).published for id in ids]
+    values = [v for pair in pairs for row in pair for v in (row.low, row.high) if v is not None]
+    values += [number.value for number in published if number.value is not None]
+    lowest, span = min(values), max(max(values) - min(values), 1e-9)
+
+    def x(value: float) -> float:
+        return left + (value - lowest) / span * (width - left - right)
+
+    heading = (
+        f"{title}: points are simulated means with the middle 95 % of the studies, bands the published mean ± s.e."
+    )
+    parts = [text_at(0, 13, words(heading))]
+    for k, number in enumerate(published):
+        assert number.value is not None
+        se = number.se or 0.0
+        start = x(max(number.value - se, lowest))
+        end = x(min(number.value + se, lowest + span))
+        area = {"x": coordinate(start), "y": f"{top:g}", "width": coordinate(max(end - start, 1.0))}
+        parts += [
+            element("rect", {"class": "band", "style": f"fill:{css_colour(k)}", **area, "height": f"{bottom - top:g}"}),
+            _line(k, f"M{x(number.value):.1f} {top:g}V{bottom:g}"),
+            _point(k, left + 190 * k + 6, 26.0, "4"),
+            text_at(left + 190 * k + 16, 30, ROBOTS[k]),
+        ]
+    for place, (rehearsal, pair) in enumerate(zip(rehearsals, pairs, strict=True)):
+        middle = top + LINE * (place + 0.5)
+        parts.append(text_at(left - 10, middle + 4, words(_label(rehearsal)), "end"))
+        for k, row in enumerate(pair):
+            y = middle + (k - 0.5) * 6
+            assert row.low is not None
+            assert row.high is not None
+            parts += [_line(k, f"M{x(row.low):.1f} {y:.1f}H{x(row.high):.1f}"), _point(k, x(row.mean), y, "3.5")]
+    step = steps(span)[1]
+    for k in range(math.ceil(lowest / step), math.floor((lowest + span) / step) + 1):
+        parts.append(text_at(x(k * step), bottom + 18, f"{k * step:,.6g}", "middle"))
+    return picture(words(title), parts, (width, bottom + 26.0))
+
+
+def _line(number: int, path: str) -> Markup:
+    return element("path", {"class": "line", "style": f"stroke:{css_colour(number)}", "d": path})
+
+
+def _point(number: int, x: float, y: float, radius: str) -> Markup:
+    place = {"cx": coordinate(x), "cy": coordinate(y), "r": radius}
+    return element("circle", {**place, "style": f"fill:{css_colour(number)}"})

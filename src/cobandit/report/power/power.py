@@ -1,0 +1,244 @@
+"""A power analysis as a figure for print and as one offline page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobandit.analysis.power import TARGETS, PowerAnalysis, PowerCurve
+from cobandit.base.errors import InvalidInput
+from cobandit.base.numbers import DASH, PAGE
+from cobandit.report.kit.figure import (
+    LETTERS,
+    ROW,
+    SIZE,
+    legend_below,
+    legend_label,
+    legend_shape,
+    new_figure,
+    save_figure,
+)
+from cobandit.report.kit.html import FIGURES, Frame, figure_kinds
+from cobandit.report.kit.palette import colour_of, dashes_of
+from cobandit.report.kit.static_svg import (
+    BOTTOM,
+    HEIGHT,
+    LEFT,
+    RIGHT,
+    TOP,
+    WIDTH,
+    Key,
+    Pictures,
+    axes,
+    band,
+    path_of,
+    picture,
+    stroke,
+    swatch,
+    text_at,
+)
+from cobandit.report.kit.text import words
+from cobandit.report.power.rehearsal import Table, write_rehearsal_page
+from cobandit.stats import Interval
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+NAME = "power.html"
+FIGURE = "power"
+WARNING = (
+    "All participants here are simulated. The curves tell how many of such participants a study would need; if people "
+    "decide in another way, the true power is another one."
+)
+
+
+def write_power_report(analyses: Sequence[PowerAnalysis], out: Path, about: Mapping[str, Any] | None = None) -> Path:
+    """Write ``out/figures/power.pdf``, ``.svg``, ``.png`` and ``out/power.html``; where the page is.
+
+    All analyses are of one design and one plan, each of another population. ``about`` says ``when``, ``command`` and
+    whatever else is to be told.
+    """
+    _check(analyses)
+    out = Path(out)
+    save_figure(lambda: power_figure(analyses), out / FIGURES, FIGURE)
+    first = analyses[0]
+    facts = {
+        "Design": f"{first.design.name}, version {first.design.version}",
+        "Simulated studies": f"{first.simulations:,}",
+        "Seed": first.seed,
+        "Level": f"alpha {first.plan.alpha:g}",
+        "Engine": f"{first.engine}, {sum(analysis.seconds for analysis in analyses):.1f} s in all",
+    }
+    frame = Frame(
+        title=f"How many participants: {first.design.title}",
+        lead=f"Power of {len(first.curves)} planned tests from {first.sizes[0]} to {first.sizes[-1]} participants",
+    )
+    content = {
+        "warning": WARNING,
+        "first": first,
+        "smallest": _smallest(analyses),
+        "drawn": Pictures(
+            [_picture(analyses, k) for k in range(len(first.curves))],
+            [Key(swatch(k), words(analysis.population.label)) for k, analysis in enumerate(analyses)],
+        ),
+        "figure": FIGURE,
+        "figure_kinds": figure_kinds(FIGURE, out),
+        "populations": [
+            (analysis.population.label, [(curve.hypothesis.text, _points(curve)) for curve in analysis.curves])
+            for analysis in analyses
+        ],
+    }
+    return write_rehearsal_page(out / NAME, "power/power.html", frame, facts | dict(about or {}), content)
+
+
+def _check(analyses: Sequence[PowerAnalysis]) -> None:
+    if not analyses:
+        raise InvalidInput("analyses is empty; at least one power analysis is needed.")
+    if len({(analysis.design.digest, analysis.plan.digest, analysis.sizes) for analysis in analyses}) > 1:
+        raise InvalidInput("The power analyses are of different designs, plans or sizes; one of each is needed.")
+
+
+def _test_name(curve: PowerCurve) -> str:
+    hypothesis = curve.hypothesis
+    return f"{hypothesis.id} ({hypothesis.test}{', Holm' if hypothesis.family else ''})"
+
+
+# The figure
+
+
+def power_figure(analyses: Sequence[PowerAnalysis]) -> Any:
+    """A panel for each planned test, a line for each population."""
+    first = analyses[0]
+    labels = [legend_label(analysis.population.label) for analysis in analyses]
+    columns, rows = legend_shape(labels)
+    tests = len(first.curves)
+    across = min(tests, 3)
+    down = -(-tests // across)
+    width, height = SIZE[0], 1.2 + 2.2 * down + ROW * rows
+    about = f"simulated participants; {first.simulations:,} simulated studies, alpha {first.plan.alpha:g}"
+    figure = new_figure((width, height), f"Power: {first.design.title}", about)
+    panels = figure.subplots(
+        down,
+        across,
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        gridspec_kw={
+            "left": 0.09,
+            "right": 0.98,
+            "wspace": 0.1,
+            "hspace": 0.3,
+            "bottom": (0.55 + ROW * rows) / height,
+            "top": 1 - 0.75 / height,
+        },
+    ).ravel()
+    for k, panel in enumerate(panels):
+        if k >= tests:
+            panel.set_visible(False)
+            continue
+        for number, analysis in enumerate(analyses):
+            _draw_curve(panel, analysis.curves[k], analysis.sizes, number)
+        for target in TARGETS:
+            panel.axhline(target, color="#888888", linewidth=0.7, linestyle=(0, (2, 2)))
+        panel.set_title(_test_name(first.curves[k]), loc="left", fontsize=LETTERS)
+        panel.set_ylim(0, 1)
+        panel.spines[["top", "right"]].set_visible(False)
+        panel.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+        if k >= tests - across:
+            panel.set_xlabel("participants")
+            panel.tick_params(labelbottom=True)
+    panels[0].set_ylabel("power")
+    handles = [line for line in panels[0].get_lines() if str(line.get_gid()).startswith("population")]
+    legend_below(figure, handles, labels, columns)
+    return figure
+
+
+def _draw_curve(panel: Any, curve: PowerCurve, sizes: Sequence[int], number: int) -> None:
+    powers = [point.planned for point in curve.points]
+    colour = colour_of(number)
+    panel.fill_between(sizes, [p.low for p in powers], [p.high for p in powers], color=colour, alpha=0.16, linewidth=0)
+    panel.plot(
+        sizes,
+        [power.value for power in powers],
+        color=colour,
+        linestyle=dashes_of(number),
+        marker="o" if len(sizes) == 1 else None,
+        gid=f"population-{number}",
+    )
+
+
+# The page
+
+
+def _smallest(analyses: Sequence[PowerAnalysis]) -> Table:
+    rows = [
+        [
+            analysis.population.label,
+            _test_name(curve),
+            *(str(curve.smallest(target)) for target in TARGETS),
+            _effect(curve),
+        ]
+        for analysis in analyses
+        for curve in analysis.curves
+    ]
+    heads = ["Participants", "Test", *(f"{100 * target:.0f} %" for target in TARGETS), "d_z"]
+    return Table("Smallest number of participants", heads, rows, words=2)
+
+
+def _effect(curve: PowerCurve) -> str:
+    point = curve.points[-1]
+    spread = "" if point.effect_sd is None else f" ± {PAGE.format(point.effect_sd, 2)}"
+    return DASH if point.effect is None else PAGE.format(point.effect, 2) + spread
+
+
+def _points(curve: PowerCurve) -> Table:
+    rows = [
+        [
+            f"{point.n:,}",
+            _share(point.power),
+            DASH if point.corrected is None else _share(point.corrected),
+            f"{100 * point.opposite:.1f} %",
+            PAGE.format(point.effect, 2),
+            PAGE.format(point.effect_sd, 2),
+        ]
+        for point in curve.points
+    ]
+    return Table(_test_name(curve), ["n", "Power", "With Holm", "Wrong way", "d_z", "Its s.d."], rows)
+
+
+def _share(power: Interval) -> str:
+    return f"{100 * power.value:.1f} % ({100 * power.low:.1f} to {100 * power.high:.1f})"
+
+
+def _picture(analyses: Sequence[PowerAnalysis], k: int) -> Markup:
+    """One test as a small drawing that needs no script."""
+    sizes = analyses[0].sizes
+    low, span = sizes[0], max(sizes[-1] - sizes[0], 1)
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+
+    def x(n: float) -> float:
+        return LEFT + (n - low) / span * (right - LEFT)
+
+    def y(share: float) -> float:
+        return bottom - share * (bottom - TOP)
+
+    ticks = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
+    name = words(_test_name(analyses[0].curves[k]))
+    parts = [
+        text_at(LEFT, 13, name),
+        *axes([y(tick) for tick in ticks]),
+        *(text_at(LEFT - 6, y(tick) + 4, f"{100 * tick:.0f} %", "end") for tick in ticks),
+        *(text_at(x(n), bottom + 16, f"{n:,}", "middle") for n in sizes[:: max(1, len(sizes) // 6)]),
+        text_at((LEFT + right) / 2, HEIGHT - 2, "participants", "middle"),
+    ]
+    for number, analysis in enumerate(analyses):
+        powers = [point.planned for point in analysis.curves[k].points]
+        upper, lower, line = (
+            [(x(n), y(getattr(power, part))) for n, power in zip(sizes, powers, strict=True)]
+            for part in ("high", "low", "value")
+        )
+        if len(line) == 1:
+            line.append((line[0][0] + 4.0, line[0][1]))
+        parts += [band(number, upper, lower), stroke(number, path_of(line))]
+    return picture(f"Power of {name}", parts)

@@ -1,0 +1,1 @@
+"""Reports of simulations: teams compared on one problem, and the panels of an experiment."""

@@ -1,0 +1,195 @@
+"""The comparison figure: teams on one problem, the mean and, because tails are heavy, the median beside it."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import require_extras
+from cobandit.base.files import make_folder
+from cobandit.engine import Result
+from cobandit.problem import FixedMeans, RandomMeans
+from cobandit.report.kit.figure import (
+    TEXT_STAYS_TEXT,
+    bare_axes,
+    drawing_style,
+    faint_grid,
+    label_line_end,
+    spread_labels,
+    whole_numbers,
+    write_figure,
+)
+from cobandit.report.kit.palette import colour_of, dashes_of
+
+FORMATS = (".svg", ".png", ".pdf")
+REGRETS = ("task", "team")
+
+LONGEST_LINEAR = 20.0
+"""Quantiles up to here are read well on a linear scale."""
+
+SMALL = 9.0
+"""The size of small letters, in points."""
+
+STYLE = TEXT_STAYS_TEXT | {"font.size": SMALL + 1}
+
+LABEL_GAP = 0.05
+"""The least distance of two labels, as a share of a panel's height."""
+
+
+def checked_figure(path: str | os.PathLike[str]) -> Path:
+    """Where a figure will go: its folder is made; refused early if it cannot be drawn or written."""
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in FORMATS:
+        raise InvalidInput(f"The figure is {str(target)!r}; a name that ends in {', '.join(FORMATS)} is needed.")
+    require_extras("Drawing a figure", plot=True)
+    make_folder(target.parent)
+    if target.is_dir() or not os.access(target.parent, os.W_OK):
+        raise InvalidInput(f"The figure {str(target)!r} is a folder or lies in one that cannot be written to.")
+    return target
+
+
+def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: str = "task") -> Path:
+    """Draw teams on one problem: left the mean with its standard error, right each median with its middle 80 %.
+
+    ``regret`` is ``"task"`` or ``"team"``. The file appears whole or not at all.
+    """
+    if not results:
+        raise InvalidInput("results is empty; at least one result is needed to draw.")
+    if regret not in REGRETS:
+        raise UnknownName("regret", regret, REGRETS)
+    target = checked_figure(path)
+    with drawing_style(STYLE):
+        write_figure(comparison_figure(results, regret), target, dpi=150)
+    return target
+
+
+def comparison_figure(results: Sequence[Result], regret: str) -> Any:
+    """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
+    from matplotlib.figure import Figure
+
+    curves = [_Curves(number, result, regret) for number, result in enumerate(results)]
+    rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
+    columns = math.ceil(len(curves) / rows)
+    figure: Any = Figure(figsize=(13.0, 5.6), layout="constrained")
+    left, right = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
+    means = left.subplots()
+    _draw_means(means, curves)
+    means.set_ylabel(f"cumulative {regret} regret")
+    left.suptitle("Mean over the runs, with its standard error", fontsize=SMALL + 2)
+    panels = right.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).ravel()
+    for place, panel in enumerate(panels):
+        if place < len(curves):
+            _draw_median(panel, curves, place, last_in_column=place + columns >= len(curves))
+        else:
+            panel.set_visible(False)
+    scale = " (logarithmic above 1)" if _highest(curves) > LONGEST_LINEAR else ""
+    right.suptitle(f"Median, with the middle 80 % of the runs{scale}", fontsize=SMALL + 2)
+    figure.suptitle(comparison_title(results[0]), fontsize=SMALL + 3, fontweight="bold")
+    return figure
+
+
+class _Curves:
+    """One team's lines and bands, and how they are drawn."""
+
+    def __init__(self, number: int, result: Result, regret: str) -> None:
+        summary = result.summary()
+        chosen = summary.task_regret if regret == "task" else summary.team_regret
+        self.label = result.team.label
+        self.rounds = np.concatenate([[0], result.checkpoints])
+        self.mean = _from_zero(chosen.mean)
+        self.error = _from_zero([0.0 if se is None else se for se in chosen.se])
+        self.median, self.low, self.high = (_from_zero(line) for line in (chosen.median, chosen.q10, chosen.q90))
+        self.colour = colour_of(number)
+        self.dash = dashes_of(number)
+
+    @property
+    def mark(self) -> str:
+        """By which an SVG file can be searched for the line."""
+        return self.label.replace(" + ", "-and-")
+
+    @property
+    def broken_label(self) -> str:
+        """The label of a mixed team, a line for each member."""
+        return self.label.replace(" + ", " +\n")
+
+
+def _from_zero(values: Sequence[float | None]) -> NDArray[np.float64]:
+    """The curve with the round before the first, in which nothing is lost yet."""
+    return np.array([0.0, *values], dtype=np.float64)
+
+
+def _draw_means(axes: Any, curves: Sequence[_Curves]) -> None:
+    """All teams in one panel, each named where its line ends."""
+    for curve in curves:
+        low, high = curve.mean - curve.error, curve.mean + curve.error
+        axes.fill_between(curve.rounds, low, high, color=curve.colour, alpha=0.2, linewidth=0)
+        (line,) = axes.plot(curve.rounds, curve.mean, color=curve.colour, linestyle=curve.dash, linewidth=2.0)
+        line.set_gid(f"mean-{curve.mark}")
+    last = int(curves[0].rounds[-1])
+    top = max(float((curve.mean + curve.error).max()) for curve in curves)
+    top = 1.05 * top if top > 0.0 else 1.0
+    axes.set_xlim(0, last)
+    axes.set_ylim(0, top)
+    _plain_axes(axes)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel("round")
+    ends = [float(curve.mean[-1]) / top for curve in curves]
+    gap = LABEL_GAP * max(curve.broken_label.count("\n") + 1 for curve in curves)
+    for curve, end, place in zip(curves, ends, spread_labels(ends, gap), strict=True):
+        label_line_end(axes, curve.broken_label, (end, place), curve.colour, SMALL)
+
+
+def _draw_median(axes: Any, curves: Sequence[_Curves], place: int, *, last_in_column: bool) -> None:
+    """One team in front, the others' medians in grey behind it; bands of several teams would hide each other."""
+    for number, curve in enumerate(curves):
+        if number != place:
+            axes.plot(curve.rounds, curve.median, color="#BBBBBB", linewidth=0.8, zorder=1)
+    curve = curves[place]
+    axes.fill_between(curve.rounds, curve.low, curve.high, color=curve.colour, alpha=0.25, linewidth=0, zorder=2)
+    (line,) = axes.plot(curve.rounds, curve.median, color=curve.colour, linestyle=curve.dash, linewidth=2.0, zorder=3)
+    line.set_gid(f"median-{curve.mark}")
+    axes.set_title(curve.broken_label, fontsize=SMALL)
+    top = _highest(curves)
+    if top > LONGEST_LINEAR:
+        # Linear up to 1, so that a regret of 0 has its place, and logarithmic above: the quantiles span decades.
+        axes.set_yscale("symlog", linthresh=1.0, linscale=0.5)
+        axes.set_yticks([0.0, *(10.0**power for power in range(math.ceil(math.log10(1.3 * top))))])
+        axes.set_yticks([], minor=True)
+        whole_numbers(axes.yaxis)
+    axes.set_ylim(0, 1.3 * top if top > 0.0 else 1.0)
+    axes.set_xlim(0, int(curve.rounds[-1]))
+    axes.xaxis.get_major_locator().set_params(nbins=3, integer=True)
+    axes.tick_params(labelsize=SMALL - 1, labelbottom=last_in_column)
+    _plain_axes(axes)
+    if last_in_column:
+        axes.set_xlabel("round", fontsize=SMALL)
+
+
+def _highest(curves: Sequence[_Curves]) -> float:
+    return max(float(curve.high.max()) for curve in curves)
+
+
+def _plain_axes(axes: Any) -> None:
+    bare_axes(axes)
+    faint_grid(axes)
+    whole_numbers(axes.xaxis)
+
+
+def comparison_title(result: Result) -> str:
+    """The problem and the runs in a line."""
+    problem = result.problem
+    arms = " x ".join(str(size) for size in problem.arms)
+    kinds = {FixedMeans: "fixed means", RandomMeans: "random means"}
+    means = kinds.get(type(problem.means), f"means by {type(problem.means).__name__}")
+    kind = "noise" if problem.observation.name == "noisy" else "observability"
+    if not problem.steady_sight:
+        kind = f"sight by {type(problem.observation).__name__}:"
+    levels = ", ".join(f"{level:.3g}" for level in problem.observation.levels)
+    return f"{arms} arms, {means}, {kind} {levels}; {result.runs:,} runs, seed {result.seed}"

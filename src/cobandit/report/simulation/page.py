@@ -1,0 +1,219 @@
+"""The page of an experiment: its claims with their verdicts, and every panel with chart, numbers and bounds."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby, permutations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobandit import __version__
+from cobandit.base.errors import InvalidInput
+from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.experiments.claims import Finding, Verdict
+from cobandit.experiments.figures import PANELS, THEORY
+from cobandit.experiments.run import PanelResult
+from cobandit.experiments.store import this_machine
+from cobandit.report.kit.drawing import Drawing, Line, chart_data
+from cobandit.report.kit.html import FIGURES, OUTCOMES, Frame, figure_kinds, named_facts, write_html
+from cobandit.report.kit.static_svg import regret_pictures
+from cobandit.report.simulation.drawing import BOUNDS, drawing_of
+from cobandit.report.simulation.figures import write_panel_figures
+
+NAME = "report.html"
+
+FEW_RUNS = 1_000
+"""Below this number of runs the page says what heavy tails do to a mean."""
+
+
+def write_report(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any] | None = None) -> Path:
+    """Write ``out/figures/*.pdf``, ``.svg``, ``.png`` and ``out/report.html``; where the page is.
+
+    ``about`` says what the results do not know: ``when`` the report was made, ``executor`` (where the runs were
+    played), ``machine``, ``command``, ``version``; ``title`` and ``lead`` replace the headline and the line under it.
+    Any other key is shown as it is. Equal results and facts give equal files.
+    """
+    _check(results)
+    write_panel_figures(results, Path(out) / FIGURES)
+    return write_page(results, Path(out), about or {})
+
+
+def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -> Path:
+    """Write the page alone; figures are linked if they lie in ``out/figures``."""
+    _check(results)
+    drawings = [drawing_of(result) for result in results]
+    paper = all(result.panel.name in (*PANELS, THEORY) for result in results)
+    runs = min(result.settings.runs for result in results)
+    frame = Frame(
+        title=str(about.get("title", "Bandit teams: the paper's figures" if paper else "Bandit teams: a sweep")),
+        lead=str(about.get("lead", _lead(results))),
+        version=str(about.get("version", __version__)),
+        scripts=("report.js",),
+        data={"panels": [chart_data(drawing) for drawing in drawings]},
+    )
+    content = {
+        "paper": paper,
+        "few_runs": count(runs, "run") if runs < FEW_RUNS else None,
+        "enough_runs": f"{FEW_RUNS:,}",
+        "facts": _facts(results, {"version": __version__, "machine": this_machine()} | dict(about)),
+        "counts": _counts(results),
+        "panels": [_panel(result, drawing, out) for result, drawing in zip(results, drawings, strict=True)],
+        "first_curve": results[0].curves[0].curve.name,
+    }
+    return write_html(out / NAME, "simulation/report.html", frame, content)
+
+
+def _check(results: Sequence[PanelResult]) -> None:
+    if not results:
+        raise InvalidInput("results is empty; at least one panel is needed for a report.")
+
+
+# Numbers
+
+
+def _interval(finding: Finding) -> str:
+    """An estimate with its limits; a number alone if it is no estimate."""
+    if finding.low == finding.high:
+        return PAGE.format(finding.value)
+    if not (math.isfinite(finding.low) and math.isfinite(finding.high)):
+        return f"{PAGE.format(finding.value)} (no interval)"
+    numbers = (finding.value, finding.low, finding.high)
+    decimals = PAGE.decimals_for(numbers)
+    return "{} ({} to {})".format(*(PAGE.format(number, decimals) for number in numbers))
+
+
+def _ranging(numbers: Iterable[int], noun: str) -> str:
+    """One number, or the range of several."""
+    known = sorted(set(numbers))
+    return count(known[0], noun) if len(known) == 1 else f"{known[0]:,} to {known[-1]:,} {noun}s"
+
+
+# The top of the page
+
+
+def _lead(results: Sequence[PanelResult]) -> str:
+    counts = _counts(results)
+    total = sum(counts.values())
+    runs = _ranging((result.settings.runs for result in results), "run")
+    judged = ", ".join(f"{counts[outcome]} {word}" for outcome, (_, _, word) in OUTCOMES.items() if counts[outcome])
+    claims = f"; {count(total, 'claim')} checked: {judged}" if total else ""
+    return f"{count(len(results), 'panel')}, {runs} for each curve{claims}"
+
+
+def _counts(results: Sequence[PanelResult]) -> dict[str, int]:
+    """How many claims have which outcome."""
+    counts: Counter[str] = Counter(verdict.outcome for result in results for verdict in result.verdicts)
+    return {outcome: counts[outcome] for outcome in OUTCOMES}
+
+
+def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> dict[str, Any]:
+    given = named_facts(about)
+    engines = sorted({curve.engine for result in results for curve in result.curves})
+    known = {
+        "Made": given.get("Made"),
+        "Version": given["Version"],
+        "Runs": _ranging((result.settings.runs for result in results), "run") + " for each curve",
+        "Rounds": _ranging((result.settings.horizon_of(result.panel) for result in results), "round"),
+        "Seed": ", ".join(str(seed) for seed in sorted({result.settings.seed for result in results})),
+        "Index": ", ".join(sorted({result.settings.index for result in results})),
+        "Engine": f"{' and '.join(engines)}, {sum(result.seconds for result in results):.1f} s in all",
+    }
+    return known | given
+
+
+# Claims
+
+
+def deciding(verdict: Verdict) -> Finding:
+    """The number that settled a verdict: of several comparisons the one nearest to the wrong side, or beyond it."""
+    findings = verdict.findings
+    if verdict.kind in ("beats", "rises"):
+        return max(findings, key=lambda f: f.low if verdict.outcome == "does not hold" else f.high)
+    if verdict.kind == "no difference":
+        *gaps, margin = findings
+        if verdict.outcome == "does not hold":
+            gaps = [f for f in gaps if (f.low > 0 or f.high < 0) and abs(f.value) > margin.value]
+            return max(gaps, key=lambda f: abs(f.value))
+        return max(gaps, key=lambda f: max(abs(f.low), abs(f.high)))
+    return findings[0]
+
+
+def _named(name: str, result: PanelResult) -> str:
+    """A finding's name with the curves' labels in place of their ids."""
+    labels = {played.curve.name: played.curve.label for played in result.curves}
+    names = {f"growth of {a}": f"growth of {label}" for a, label in labels.items()}
+    names |= {f"bound, {kind}": label for kind, label in BOUNDS.items()}
+    names |= {f"{a} - {b}": f"{labels[a]} minus {labels[b]}" for a, b in permutations(labels, 2)}
+    return names.get(name, name)
+
+
+def _claim(verdict: Verdict, result: PanelResult) -> dict[str, Any]:
+    """A claim with its verdict, the number that decides it, and all its numbers."""
+    finding = deciding(verdict)
+    bound = f"; bound {PAGE.format(verdict.findings[1].value)}" if verdict.kind == "below bound" else ""
+    undecided = verdict.outcome == "undecided"
+    return {
+        "text": verdict.claim,
+        "outcome": verdict.outcome,
+        "word": f"undecided at {count(verdict.runs, 'run')}" if undecided else verdict.outcome,
+        "decided_by": "growth" if finding.name.startswith("growth of ") else _named(finding.name, result),
+        "deciding": _interval(finding) + bound,
+        "numbers": [(_named(f.name, result), _interval(f)) for f in verdict.findings],
+        "rule": verdict.rule,
+        "note": verdict.note,
+    }
+
+
+# One panel
+
+
+def _panel(result: PanelResult, drawing: Drawing, out: Path) -> dict[str, Any]:
+    claims = [_claim(verdict, result) for verdict in result.verdicts]
+    return {
+        "name": drawing.name,
+        "title": result.panel.title,
+        "varies": result.panel.varies,
+        "fixed": drawing.fixed,
+        "rounds": count(drawing.horizon, "round"),
+        "runs": count(drawing.runs, "run"),
+        "labels": ", ".join(line.label for line in drawing.lines),
+        "stills": regret_pictures(drawing),
+        "figure_kinds": figure_kinds(drawing.name, out),
+        "levels": drawing.levels,
+        "empty_bounds": _empty_bounds(drawing),
+        "horizon": f"{drawing.horizon:,}",
+        "claims": claims,
+        # Neighbours with the same rule and note share these.
+        "claims_by_rule": [list(group) for _, group in groupby(claims, key=lambda c: (c["rule"], c["note"]))],
+        "finals": {regret: _finals(drawing, regret) for regret in ("team", "task")},
+    }
+
+
+def _empty_bounds(drawing: Drawing) -> list[str]:
+    """The bounds that say nothing yet at this horizon: they lie above what losing every round would cost."""
+    most = next((level.value for level in drawing.levels if level.name == "linear"), math.inf)
+    return [level.label for level in drawing.levels if level.value > most]
+
+
+def _finals(drawing: Drawing, regret: str) -> list[tuple[str, ...]]:
+    """The rows of one regret in the table of final values: label, mean with error, median, quantiles, growth."""
+    finals = [_final(line, line.factor if regret == "team" else 1.0) for line in drawing.lines]
+    decimals = PAGE.decimals_for(value for final in finals for value in final)
+    rows: list[tuple[str, ...]] = []
+    for line, final in zip(drawing.lines, finals, strict=True):
+        mean, se, median, q10, q90 = (PAGE.format(value, decimals) for value in final)
+        rows.append((line.label, mean if se == DASH else f"{mean} ± {se}", median, f"{q10} to {q90}", _growth(line)))
+    return rows
+
+
+def _final(line: Line, scale: float) -> list[float]:
+    return [scale * float(stat[-1]) for stat in (line.mean, line.se, line.median, line.q10, line.q90)]
+
+
+def _growth(line: Line) -> str:
+    half = float(line.mean[int(np.searchsorted(line.rounds, line.rounds[-1] / 2))])
+    return PAGE.format(float(line.mean[-1]) / half, 2) if half > 0.0 else DASH

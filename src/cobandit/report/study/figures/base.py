@@ -1,0 +1,103 @@
+"""What a figure of a study is, and the words that all of them share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cobandit.analysis import Analysis, Described, Result
+from cobandit.analysis.words import condition_label, p_value
+from cobandit.base.numbers import APA, DASH, count
+from cobandit.stats import Description
+
+STARS = "One asterisk: p < .05, two: p < .005"
+
+
+@dataclass(frozen=True)
+class NotDrawn:
+    """A figure that cannot be drawn, and the sentence that says why."""
+
+    name: str
+    title: str
+    reason: str
+
+
+@dataclass(frozen=True, eq=False)
+class StudyFigure:
+    """A figure that is ready to be drawn at any width (in inches), and the numbers behind it as a table of texts."""
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    draw: Callable[[float], Any]
+
+
+def p_text(p: float | None) -> str:
+    """A p-value for a table."""
+    return DASH if p is None else p_value(p).removeprefix("p ").removeprefix("= ")
+
+
+def interval_text(low: float | None, high: float | None) -> str:
+    """Limits in square brackets."""
+    return DASH if low is None or high is None else f"[{APA.format(low)}, {APA.format(high)}]"
+
+
+def verdict_text(row: Result | None) -> str:
+    """What stands above a bracket: the mark and the p-value of a test."""
+    if row is None or row.p is None:
+        return "not tested"
+    return f"{row.mark} {p_value(row.p)}".strip()
+
+
+def people(analysis: Analysis, many: int) -> str:
+    """So many participants, and whether they are simulated."""
+    return count(many, "simulated participant" if analysis.simulated else "participant")
+
+
+def about_line(analysis: Analysis) -> str:
+    """What stands under the heading of a figure: the study, and its participants."""
+    return f"{analysis.design.title}; {people(analysis, len(analysis.measures))}"
+
+
+def condition_labels(analysis: Analysis) -> list[str]:
+    """The conditions as a reader knows them."""
+    return [condition_label(analysis.design, name) for name in analysis.measures.conditions]
+
+
+def level_text(analysis: Analysis) -> str:
+    """The level of the intervals."""
+    return f"{100 * (1 - analysis.plan.alpha):g} %"
+
+
+def nobody(analysis: Analysis) -> str:
+    """Why there is nothing to draw, if there is nobody; else nothing."""
+    return "" if len(analysis.measures) else "Nobody is left to analyse."
+
+
+def described(analysis: Analysis, measure: str) -> dict[str, Description]:
+    """Mean and spread of a measure by condition, of everybody."""
+    rows: Sequence[Described] = analysis.described
+    return {row.condition: row.description for row in rows if row.measure == measure and not row.question}
+
+
+def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> Result | None:
+    """The test that compares a measure between two conditions: the planned one, where there is one."""
+    for row in analysis.section("hypothesis"):
+        same = row.measure == measure and set(row.compares) == set(pair) and len(row.compares) == 2
+        if same and not row.group and not row.finding.test.startswith("RM ANOVA"):
+            return row
+    return None
+
+
+def correction(rows: Sequence[Result | None]) -> str:
+    """What a caption adds where p-values are corrected."""
+    some = any(row is not None and row.finding.p_adjusted is not None for row in rows)
+    return ", after Holm's correction" if some else ""
+
+
+def sample_cells(sample: Description) -> tuple[str, ...]:
+    """A sample in the cells of a table: n, mean, standard deviation, interval."""
+    return f"{sample.n}", APA.format(sample.mean), APA.format(sample.sd), interval_text(sample.low, sample.high)

@@ -1,0 +1,203 @@
+"""Every participant in every condition: a line from one to the next."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from cobandit.analysis import Analysis
+from cobandit.analysis.findings import measure_name
+from cobandit.analysis.plan import GOOD, TASK_REGRET, contrasts
+from cobandit.analysis.words import condition_label
+from cobandit.base.numbers import APA
+from cobandit.report.kit.figure import LETTERS, bare_axes, faint_grid, short_numbers
+from cobandit.report.kit.palette import COLOURS, colour_of
+from cobandit.report.kit.text import capital
+from cobandit.report.study.figures.base import (
+    STARS,
+    NotDrawn,
+    StudyFigure,
+    about_line,
+    condition_labels,
+    correction,
+    described,
+    level_text,
+    nobody,
+    paired_result,
+    people,
+    verdict_text,
+)
+from cobandit.report.study.figures.sheet import (
+    HEAD,
+    SMALL,
+    Margins,
+    bracket,
+    fitting,
+    key_shape,
+    keys_on_top,
+    panels_in,
+    sheet,
+    wrapped,
+)
+
+LOWER: tuple[str, Any] = (COLOURS[2], "-")
+HIGHER: tuple[str, Any] = (COLOURS[3], (0, (4, 1.5)))
+SAME: tuple[str, Any] = ("#888888", (0, (1, 1)))
+"""Colour and dashes of a participant for whom the first condition has the lower, the higher, the same value."""
+
+
+def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
+    """One line per participant from condition to condition: task regret and good outcomes."""
+    measured, title = analysis.measures, "Every participant in every condition"
+    if len(measured.conditions) < 2:
+        return [NotDrawn("slopes", title, "The design has one condition only, so there is nothing to compare.")]
+    panels = [_Slopes(analysis, measure) for measure in (TASK_REGRET, GOOD)]
+    if not any(panel.lines for panel in panels):
+        why = nobody(analysis) or "Nobody has whole data in two conditions."
+        return [NotDrawn("slopes", title, why)]
+    labels = condition_labels(analysis)
+    heads = [f"{capital(panel.name)}, {label}" for panel in panels for label in labels]
+    rows = [
+        (who, *(APA.format(float(value)) for panel in panels for value in panel.values[i]))
+        for i, who in enumerate(measured.participants)
+    ]
+    counts = [f"{panel.name}: {panel.said}" for panel in panels]
+    lone = "" if len(measured) > 1 else " A single participant has no interval."
+    caption = (
+        f"Each thin line is one of {people(analysis, len(measured))}; large marks are means with their "
+        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. {STARS}"
+        f"{correction([row for panel in panels for row in panel.tests])}.{lone}"
+    )
+    return [
+        StudyFigure(
+            name="slopes",
+            title=title,
+            caption=caption,
+            columns=("Participant", *heads),
+            rows=tuple(rows),
+            draw=lambda width: _draw_slopes(analysis, panels, width),
+        )
+    ]
+
+
+class _Slopes:
+    """One measure of everybody, and what is known about it."""
+
+    def __init__(self, analysis: Analysis, measure: str) -> None:
+        measured = analysis.measures
+        self.name = measure_name(analysis.design, measure)
+        self.from_zero = measure == TASK_REGRET
+        self.values = measured.totals(measure)
+        there = np.isfinite(self.values)
+        self.lines = np.flatnonzero(there.sum(axis=1) >= 2).tolist()
+        self.means = [described(analysis, measure)[name] for name in measured.conditions]
+        self.pairs = contrasts(analysis.design)
+        self.columns = [tuple(map(measured.column, pair)) for pair in self.pairs]
+        self.tests = [paired_result(analysis, measure, pair) for pair in self.pairs]
+        self.single = len(self.pairs) == 1
+        if not self.single:
+            self.said = f"{len(self.lines)} with values in two conditions or more"
+            return
+        first, second = (self.values[:, column] for column in self.columns[0])
+        self.differences = first - second
+        whole = np.isfinite(self.differences)
+        label = condition_label(analysis.design, self.pairs[0][0])
+        total = int(whole.sum())
+        lower, higher = (int((sign * self.differences[whole] > 0).sum()) for sign in (-1, 1))
+        same = total - lower - higher
+        self.said = f"lower with {label} for {lower} of {total}, higher for {higher}, equal for {same}"
+
+    def style(self, i: int) -> tuple[str, Any]:
+        """Colour and dashes of a participant."""
+        if not self.single:
+            return SAME[0], "-"
+        if not math.isfinite(self.differences[i]):
+            return SAME
+        return LOWER if self.differences[i] < 0 else HIGHER if self.differences[i] > 0 else SAME
+
+
+def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) -> Any:
+    stacked = width < 5.0 or not panels[0].single
+    keys = _slope_keys(analysis, panels[0])
+    high = key_shape(list(keys), width)[1] if keys else 0.0
+    height = HEAD + high + (6.2 if stacked else 3.2)
+    about = about_line(analysis)
+    figure = sheet(width, height, "Every participant in every condition", about)
+    shape = (2, 1) if stacked else (1, 2)
+    across = width - 0.85 if stacked else (width - 1.6) / 2
+    last = len(panels[0].means) - 1
+    longest = max(len(APA.format(sample.mean)) for panel in panels for sample in panel.means)
+    room = 0.32 + 0.07 * longest  # inches, for the numbers beside the outer marks
+    margin = max(0.62, room * last / max(across - 2 * room, 0.6))
+    letters = max(6, int(across / (last + 2 * margin) / 0.069))
+    labels = [wrapped(label, letters) for label in condition_labels(analysis)]
+    bottom = 0.22 + 0.15 * max(label.count("\n") + 1 for label in labels)
+    margins = Margins(0.7, 0.15, bottom, HEAD + high + 0.12)
+    drawn = panels_in(figure, shape, margins, gap=0.75, rise=bottom + 0.2)
+    for axes, panel in zip(drawn, panels, strict=True):
+        _draw_slope_panel(axes, panel, labels, margin)
+    if keys:
+        from matplotlib.lines import Line2D
+
+        handles = [Line2D([], [], color=colour, linestyle=dash, linewidth=1.2) for colour, dash in keys.values()]
+        keys_on_top(figure, handles, list(keys))
+    return figure
+
+
+def _slope_keys(analysis: Analysis, panel: _Slopes) -> dict[str, tuple[str, Any]]:
+    """What the colours of the participants mean; nothing where there are more than two conditions."""
+    if not panel.single:
+        return {}
+    label = condition_label(analysis.design, panel.pairs[0][0])
+    return {f"lower with {fitting(label, 2.2, SMALL)}": LOWER, "higher": HIGHER, "equal": SAME}
+
+
+def _draw_slope_panel(axes: Any, panel: _Slopes, labels: Sequence[str], margin: float) -> None:
+    places = np.arange(len(labels))
+    thick = 0.8 if len(panel.lines) > 30 else 1.2
+    for i in panel.lines:
+        colour, dash = panel.style(i)
+        there = np.isfinite(panel.values[i])
+        axes.plot(places[there], panel.values[i][there], color=colour, linestyle=dash, linewidth=thick, alpha=0.6)
+    last = len(labels) - 1
+    for c, description in enumerate(panel.means):
+        if description.mean is None:
+            continue
+        x = places[c] + (-0.13 if c == 0 else 0.13 if c == last else 0.0)
+        if description.low is not None and description.high is not None:
+            axes.plot([x, x], [description.low, description.high], color=colour_of(c), linewidth=2.2, zorder=4)
+        axes.plot([x], [description.mean], "os^D"[c % 4], color=colour_of(c), markersize=6, zorder=5)
+        side = "right" if c < last else "left"
+        shift = -0.09 if c < last else 0.09
+        axes.annotate(
+            APA.format(description.mean),
+            (x + shift, description.mean),
+            ha=side,
+            va="center",
+            fontsize=LETTERS,
+            zorder=6,
+        )
+    shown = panel.values[np.isfinite(panel.values)]
+    limits = [value for sample in panel.means for value in (sample.low, sample.high) if value is not None]
+    low, high = min([*shown.tolist(), *limits], default=0.0), max([*shown.tolist(), *limits], default=1.0)
+    low = min(low, 0.0) if panel.from_zero else low
+    span = high - low or max(abs(high), 1.0)
+    tests = [
+        (columns, row)
+        for columns, row in zip(panel.columns, panel.tests, strict=True)
+        if panel.single or (row is not None and row.mark)
+    ]
+    for level, (columns, row) in enumerate(tests):
+        y = high + span * (0.06 + 0.12 * level)
+        bracket(axes, (min(columns), max(columns)), y, 0.02 * span, verdict_text(row))
+    below = 0.0 if panel.from_zero and low == 0.0 else 0.05 * span
+    axes.set_ylim(low - below, high + span * (0.06 + 0.12 * max(len(tests), 0.3)))
+    axes.set_xlim(-margin, last + margin)
+    axes.set_xticks(places, labels)
+    axes.set_ylabel(panel.name)
+    short_numbers(axes.yaxis)
+    faint_grid(axes)
+    bare_axes(axes)

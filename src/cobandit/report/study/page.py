@@ -1,0 +1,327 @@
+"""The report of an analysed human-AI study: figures for print, and one HTML file with everything in it.
+
+The page is in the order in which a reviewer reads: who took part and who was left out, what was planned, what was
+found, the words for a paper, the figures, the checks. It says of every result whether it was planned, and at the very
+top whether the participants were people. What could not be tested or drawn is told in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cobandit import __version__
+from cobandit.analysis import Analysis, Result
+from cobandit.analysis.analysis import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
+from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE
+from cobandit.analysis.words import condition_label, numbers
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.files import make_folder
+from cobandit.base.numbers import count
+from cobandit.experiments.store import this_machine
+from cobandit.report.kit.drawing import chart_data
+from cobandit.report.kit.figure import FORMATS, NARROW, WIDE, figure_svg, save_figure
+from cobandit.report.kit.html import FIGURES, Frame, figure_kinds, named_facts, write_html
+from cobandit.report.kit.static_svg import inline_figure, regret_pictures
+from cobandit.report.study.figures import study_figures
+from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, people
+from cobandit.report.study.figures.regret import regret_drawing
+from cobandit.report.study.figures.sheet import HEAD
+from cobandit.report.study.tables import ResultTable, data_table, description_table, result_anchor, result_table
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+NAME = "report.html"
+
+VERDICTS = {SUPPORTED: "holds", NOT_SUPPORTED: "does not hold", UNTESTABLE: "undecided"}
+"""Which verdict of a simulation looks like which one of a hypothesis."""
+
+KINDS = {"rehearsal": "SIMULATED", "demo": "visitors of the demo", "real": "real"}
+
+PLANS = {
+    PLANNED: ("holds", "fixed before the first participant"),
+    OPEN: ("holds", "stored before any real participant"),
+    LATE: ("does not hold", "stored too late"),
+    CHANGED: ("does not hold", "not the plan that was stored"),
+    UNPLANNED: ("undecided", "no plan was stored"),
+}
+"""How the plan is headed, by its status."""
+
+RULES = {
+    "unfinished": "had not finished",
+    "attention-failed": "failed an attention check",
+    "quiz-attempts": "needed too many attempts at the quiz",
+    "too-fast": "chose too fast",
+    "listed": "are listed by name in the plan that was followed",
+}
+
+CONTENTS = {
+    "participants": "Participants",
+    "plan": "Plan",
+    "summary": "Hypotheses",
+    "results": "Results",
+    "words": "Paragraphs",
+    "figures": "Figures",
+    "checks": "Checks",
+    "left-out": "Left out",
+    "made": "How it was made",
+}
+
+CHECKS = {
+    "reliability": (
+        "Does the survey measure one thing?",
+        "Cronbach's alpha after each condition, and over all surveys; reversed items are turned round.",
+    ),
+    "order": (
+        "Order and labels",
+        "Whether it matters which condition came first, which set it was, and, where labels are swapped, how an arm is "
+        "labelled. Carry-over compares those who began with one condition and with the other.",
+    ),
+    "robustness": (
+        "Mixed-effects model",
+        "The same comparison with a level for each participant, the set and the order; it also uses those who have a "
+        "value in some conditions only.",
+    ),
+}
+"""The checks, by section of the analysis: heading and explanation."""
+
+
+def write_study_report(analysis: Analysis, folder: Path, about: Mapping[str, Any] | None = None) -> Path:
+    """Write ``folder/figures/*.pdf``, ``.svg``, ``.png`` and ``folder/report.html``; where the page is.
+
+    ``about`` says what the analysis does not know: ``when`` the report was made, the ``command``, ``machine``,
+    ``version``; ``title`` and ``lead`` replace the headline and the line under it. Any other key is shown as it is.
+    Equal analyses and facts give equal files.
+    """
+    if not isinstance(analysis, Analysis):
+        raise InvalidInput(f"The analysis is a {type(analysis).__name__}; what `analyse` gives is needed.")
+    require_extras("Drawing the figures of a study", plot=True)
+    out = make_folder(Path(folder))
+    figures = study_figures(analysis)
+    drawings = {figure.name: _written(figure, out / FIGURES) for figure in figures if isinstance(figure, StudyFigure)}
+    for figure in figures:
+        if isinstance(figure, NotDrawn):  # what an earlier report drew here is out of date
+            for kind in FORMATS:
+                (out / FIGURES / f"{figure.name}.{kind}").unlink(missing_ok=True)
+    facts = {"version": __version__} | dict(about or {})
+    content = {
+        "analysis": analysis,
+        "contents": CONTENTS,
+        "verdicts": VERDICTS,
+        **_top(analysis),
+        **_hypotheses(analysis),
+        **_results(analysis),
+        "figures": [_figure(analysis, figure, drawings, out) for figure in figures],
+        "checks": _checks(analysis),
+        "left_out": _left_out(analysis, figures),
+        "facts": _facts(analysis, facts),
+    }
+    return write_html(out / NAME, "study/report.html", _frame(analysis, facts), content)
+
+
+def _frame(analysis: Analysis, about: Mapping[str, Any]) -> Frame:
+    of_whom = ": results of simulated participants" if analysis.simulated else ": results"
+    drawing = regret_drawing(analysis)
+    return Frame(
+        title=str(about.get("title", analysis.design.title + of_whom)),
+        lead=str(about.get("lead", _lead(analysis))),
+        version=str(about["version"]),
+        styles=("report.css", "study.css"),
+        scripts=("report.js", "study.js"),
+        data={"panels": [] if drawing is None else [chart_data(drawing) | {"regret": "task"}]},
+    )
+
+
+# The top
+
+
+def _lead(analysis: Analysis) -> str:
+    flow = analysis.measures.flow
+    verdicts = Counter(row.verdict for row in analysis.planned)
+    outcome = (
+        f"{count(len(analysis.planned), 'planned hypothesis', 'planned hypotheses')}, {verdicts[SUPPORTED]} supported"
+        if analysis.planned
+        else "nothing was planned, every result is exploratory"
+    )
+    return f"{people(analysis, flow.analysed)} analysed of {flow.began} who began; {outcome}"
+
+
+def _top(analysis: Analysis) -> dict[str, Any]:
+    flow = analysis.measures.flow
+    look, heading = PLANS[analysis.stored.status]
+    rules = Counter(entry.rule for entry in analysis.measures.excluded)
+    return {
+        "analysed": people(analysis, flow.analysed),
+        "flow": {
+            "In the data": flow.in_tables,
+            "Of another kind (real, simulated, demo)": -flow.of_another_kind,
+            "Invited, never begun": -flow.not_begun,
+            "Began": flow.began,
+            "Excluded": -flow.excluded,
+            "Analysed": flow.analysed,
+        },
+        "exclusion_reasons": [f"{many} {RULES.get(rule, rule)}" for rule, many in rules.items()],
+        "plan_look": look,
+        "plan_heading": heading,
+        "glance": _glance(analysis),
+    }
+
+
+def _glance(analysis: Analysis) -> dict[str, Any]:
+    design = analysis.design
+    sets = f"{design.rounds:,}" if design.episodes == 1 else f"{design.episodes} episodes of {design.rounds:,}"
+
+    def outcomes(rows: Sequence[Result]) -> str | None:
+        verdicts = Counter(row.verdict for row in rows)
+        return ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict]) or None
+
+    return {
+        "Study": f"{design.name}, version {design.version}",
+        "Participants": KINDS[analysis.kind] if analysis.measures.flow.began else "nobody yet",
+        "Analysed": f"{analysis.measures.flow.analysed:,}",
+        "Excluded": f"{analysis.measures.flow.excluded:,}",
+        "Conditions": ", ".join(condition_label(design, name) for name in analysis.measures.conditions),
+        "Rounds": f"{sets} in each condition",
+        "Plan": PLANS[analysis.stored.status][1],
+        "Planned": outcomes(analysis.planned) or "nothing",
+        "Exploratory": outcomes(analysis.exploratory),
+        "Deviations": f"{len(analysis.deviations)}",
+    }
+
+
+# Hypotheses and results
+
+
+def _hypotheses(analysis: Analysis) -> dict[str, Any]:
+    groups = {
+        "planned": ("Planned: asked for by a plan that was fixed before the data", analysis.planned),
+        "exploratory": ("Exploratory: not planned before the data", analysis.exploratory),
+    }
+    every = (*analysis.planned, *analysis.exploratory)
+    return {
+        "alpha": f"{analysis.plan.alpha:g}".removeprefix("0"),
+        "verdict_counts": {verdict: sum(row.verdict == verdict for row in every) for verdict in VERDICTS},
+        "hypothesis_groups": [
+            {
+                "word": word,
+                "head": head,
+                "rows": [(row, result_anchor(row), numbers(row.finding)) for row in rows],
+                "counts": [sum(row.verdict == verdict for row in rows) for verdict in VERDICTS],
+            }
+            for word, (head, rows) in groups.items()
+        ],
+    }
+
+
+def _results(analysis: Analysis) -> dict[str, Any]:
+    planned = [row for answer in analysis.planned for row in _with_companions(analysis, answer)]
+    others = [row for answer in analysis.exploratory for row in _with_companions(analysis, answer)]
+    groups = [("Hypotheses", others), ("Populations", analysis.section("population"))]
+    groups = [(title, rows) for title, rows in groups if rows]
+    return {
+        "level": level_text(analysis).removesuffix(" %"),
+        "planned_results": result_table("Planned results", [("", planned)]) if planned else None,
+        "exploratory_results": result_table("Exploratory results", groups) if groups else None,
+        "descriptions": description_table(analysis),
+    }
+
+
+def _with_companions(analysis: Analysis, answer: Result) -> list[Result]:
+    """A hypothesis's result, and those that stand beside it."""
+    beside = analysis.section("companion", "anova")
+    return [answer, *(row for row in beside if row.id.rpartition("/")[0] == answer.id)]
+
+
+# Figures
+
+
+def _written(figure: StudyFigure, folder: Path) -> list[Markup]:
+    """The figure in its files; and as a part of the page, for wide screens and for narrow ones."""
+    files = save_figure(lambda: figure.draw(WIDE), folder, figure.name)
+    if figure.name == "regret":
+        return []  # the page has charts of its own for it
+    wide = files["svg"].read_text(encoding="utf-8")
+    narrow = figure_svg(lambda: figure.draw(NARROW))
+    label = f"{figure.title}. {figure.caption}"
+    head = HEAD - 0.08
+    return [inline_figure(svg, figure.name, label, kind, head) for svg, kind in ((wide, "wide"), (narrow, "narrow"))]
+
+
+def _figure(
+    analysis: Analysis, figure: StudyFigure | NotDrawn, drawings: Mapping[str, list[Markup]], out: Path
+) -> dict[str, Any]:
+    if isinstance(figure, NotDrawn):
+        return {"name": figure.name, "title": figure.title, "reason": figure.reason}
+    drawing = regret_drawing(analysis) if figure.name == "regret" else None
+    return {
+        "name": figure.name,
+        "title": figure.title,
+        "reason": "",
+        "caption": figure.caption,
+        "kinds": figure_kinds(figure.name, out),
+        "numbers": data_table(f"{figure.title}: the numbers", figure.columns, figure.rows),
+        "pictures": drawings[figure.name],
+        "stills": None if drawing is None else regret_pictures(drawing.in_task_regret(), "task", "participants"),
+        "labels": "" if drawing is None else ", ".join(line.label for line in drawing.lines),
+    }
+
+
+# Checks, and what was left out
+
+
+def _checks(analysis: Analysis) -> list[tuple[str, str, ResultTable | None]]:
+    """Heading, explanation and results of each check; None: there is nothing to check."""
+    checks = []
+    for section, (title, text) in CHECKS.items():
+        rows = analysis.section(section)
+        checks.append((title, text, result_table(title, [("", rows)]) if rows else None))
+    return checks
+
+
+def _left_out(
+    analysis: Analysis, figures: Sequence[StudyFigure | NotDrawn]
+) -> list[tuple[str, str, Sequence[str], str]]:
+    """What was left out: heading, what the sentences are about, the sentences, and what is said without any."""
+    untested = [
+        f"{row.id}: {row.finding.note or row.reason or 'the method gave no p-value.'}"
+        for row in analysis.results
+        if row.finding.p is None and row.section != "reliability"
+    ]
+    untested += [
+        f"{row.id}: {row.finding.note or 'alpha could not be computed.'}"
+        for row in analysis.section("reliability")
+        if row.finding.statistic is None
+    ]
+    undrawn = [f"{figure.title}: {figure.reason}" for figure in figures if isinstance(figure, NotDrawn)]
+    gaps = [gap.sentence for gap in analysis.measures.gaps]
+    return [
+        ("People who were excluded", "exclusions", analysis.exclusions, "Nobody was excluded."),
+        ("People who are in, but lack something", "gaps", gaps, "Everybody who is analysed has whole data."),
+        ("Tests that could not be made", "tests", untested, "Every test could be made."),
+        ("Figures that could not be drawn", "figures", undrawn, "Every figure could be drawn."),
+        ("Notes", "notes", analysis.notes, "There is nothing else to say."),
+    ]
+
+
+def _facts(analysis: Analysis, about: Mapping[str, Any]) -> dict[str, Any]:
+    design, stored = analysis.design, analysis.stored
+    given = named_facts(about)
+    versions = dict(analysis.versions)
+    analysed = versions.pop("analysed_with", None)
+    known = {
+        "Made": given.get("Made"),
+        "Version": given.get("Version"),
+        "Study": f"{design.name}, version {design.version}",
+        "Design": f"SHA-256 {design.digest}",
+        "Plan": "no stored plan" if stored.digest is None else f"SHA-256 {stored.digest}",
+        "Plan fixed at": stored.fixed_at,
+        "Participants": KINDS[analysis.kind],
+        "Data written by": ", ".join(f"{name} {version}" for name, version in versions.items()) or "not known",
+        "Analysed with": None if analysed is None else f"cobandit {analysed}",
+        "Machine": this_machine(),
+    }
+    return known | given
