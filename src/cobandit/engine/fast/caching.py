@@ -96,7 +96,7 @@ def _lock_path(loop: Any, signature: Any) -> Path | None:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Within, no garbage is collected: a compiler leaves little, and looking for it took a tenth of its time."""
+    """Within, no garbage is collected: a compiler keeps most of what it makes, and each look visits all."""
     collects = gc.isenabled()
     gc.disable()
     try:

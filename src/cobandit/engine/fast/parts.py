@@ -1,11 +1,11 @@
 """Compiling what is only ever part of a loop without finishing it.
 
 Numba optimises every function it meets and turns it into machine code, then does the same again to each function that
-calls it, although all of ours end inside one loop, which is optimised as a whole anyway. More than a third of the time
-to a first result went there. Here the parts are handed on as they are.
+calls it, although all of ours end inside one loop, which is optimised as a whole anyway. Here the parts are handed on
+as they are.
 
 This leans on the inside of numba, which has no public way to ask for it. Where that inside is another than expected,
-everything is compiled as numba would, and the loops are the same but for the wait.
+everything is compiled as numba would, and the loops play the same.
 """
 
 from __future__ import annotations
