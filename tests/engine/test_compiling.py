@@ -67,3 +67,14 @@ def test_ctrl_c_while_compiling(tmp_path) -> None:
         shown, said = started.communicate()
     assert shown == ""
     assert said.rstrip().endswith("KeyboardInterrupt")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks there")
+def test_two_processes_do_not_compile_the_same(tmp_path, expected) -> None:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DEBUG_CACHE": "1"}
+    command = [sys.executable, "-c", WORK]
+    started = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    shown = [process.communicate()[0] for process in started]
+    assert [said.splitlines()[-1] + "\n" for said in shown] == [expected, expected]
+    assert sum(said.count("data saved to") for said in shown) == 1
+    assert not list(tmp_path.rglob("*.lock"))

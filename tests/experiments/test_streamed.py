@@ -262,3 +262,21 @@ def test_a_million_runs_need_no_more_memory_than_ten_thousand(tmp_path: Path) ->
     unit = 1 if sys.platform != "darwin" else 1024
     # A million runs of two curves are 320 MB, and as much again as team regret.
     assert (peaks[1] - peaks[0]) / unit < 20_000
+
+
+class DimmingSight(cb.Missed):
+    """Sees ever less, so that team regret is no multiple of task regret."""
+
+    def slope(self, t: int, agent: int) -> float:
+        return super().slope(t, agent) / t
+
+
+def test_team_regret_of_changing_sight_is_its_own(tmp_path: Path, little_room: None) -> None:
+    problem = replace(FIXED, observation=DimmingSight((1.0, 0.5)))
+    dim = replace(PANEL, curves=(Curve("dim", "dim", problem, cb.Team.of("very-naive-ucb")),), claims=())
+    (result,) = run([dim], replace(SETTINGS, runs=150), tmp_path, Here())
+    (curve,) = result.curves
+    assert isinstance(curve, StreamedCurveResult)
+    played = [compute(chunk).team_regret[:, -1] for chunk in chunks(dim, replace(SETTINGS, runs=150))]
+    assert curve.finals()["mean_team_regret"] == pytest.approx(np.concatenate(played).mean(), rel=1e-12)
+    assert curve.finals()["mean_team_regret"] == pytest.approx(curve.regrets.final.mean, rel=1e-12)

@@ -80,6 +80,7 @@ class StreamedCurveResult:
     curve: Curve
     checkpoints: NDArray[np.int64]
     statistics: Summary
+    team_statistics: Summary
     regrets: StreamedRegrets
     engine: str
     seconds: float
@@ -105,10 +106,9 @@ class StreamedCurveResult:
 
     def finals(self) -> dict[str, float]:
         """What it comes to in the end."""
-        team = self.statistics.scaled(self.curve.problem.team_factor)
         return {
-            "mean_team_regret": team.mean[-1],
-            "median_team_regret": team.median[-1],
+            "mean_team_regret": self.team_statistics.mean[-1],
+            "median_team_regret": self.team_statistics.median[-1],
             "mean_task_regret": self.statistics.mean[-1],
         }
 
@@ -229,6 +229,7 @@ def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple
     names = [curve.name for curve in panel.curves]
     pairs = pairs_of(panel.claims)
     summaries: dict[str, StreamedSummary] = {}
+    team_summaries: dict[str, StreamedSummary] = {}  # of curves in which team regret is no multiple of task regret
     moments = Moments(3 * len(names) + len(pairs))
     engines: dict[str, str] = {}
     seconds = dict.fromkeys(names, 0.0)
@@ -241,6 +242,8 @@ def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple
             computed, name = _read(store, chunk), chunk.curve.name
             first_run, checkpoints = chunk.first_run, computed.checkpoints
             summaries.setdefault(name, StreamedSummary(len(checkpoints))).add(first_run, computed.task_regret)
+            if not chunk.curve.problem.steady_sight:
+                team_summaries.setdefault(name, StreamedSummary(len(checkpoints))).add(first_run, computed.team_regret)
             halves[name] = computed.team_regret[:, _halfway(checkpoints)].copy()
             finals[name] = computed.team_regret[:, -1].copy()
             engines.setdefault(name, computed.engine)
@@ -256,8 +259,11 @@ def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple
         others = {b: moment for (a, b), moment in differences.items() if a == curve.name}
         regrets = StreamedRegrets(half, final, gain, others, curve.problem, int(checkpoints[-1]))
         statistics = summaries.pop(curve.name).summary()
+        team = statistics.scaled(curve.problem.team_factor)
+        if curve.name in team_summaries:
+            team = team_summaries.pop(curve.name).summary()
         results.append(
-            StreamedCurveResult(curve, checkpoints, statistics, regrets, engines[curve.name], seconds[curve.name])
+            StreamedCurveResult(curve, checkpoints, statistics, team, regrets, engines[curve.name], seconds[curve.name])
         )
     return tuple(results)
 

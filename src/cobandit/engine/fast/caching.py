@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+import gc
+import hashlib
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import config, njit
+
+from cobandit.engine.fast.parts import parts_unfinished
+
+fcntl: Any
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None
 
 log = logging.getLogger("cobandit")
 
@@ -47,12 +59,51 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
         return
     said = _Announcer(loop, signature, what)
     try:
-        with said:
+        with said, _alone(loop, signature), _uncollected(), parts_unfinished(loop):
             loop.compile(signature)
     except OSError as error:
         if signature not in loop.overloads:
             raise
         log.warning(NO_PLACE, error)
+
+
+@contextmanager
+def _alone(loop: Any, signature: Any) -> Iterator[None]:
+    """Within, no other process compiles the same: workers that start together would, and all but one for nothing.
+
+    Whoever had to wait finds the code on disk. The lock ends with its process, whatever becomes of that.
+    """
+    with ExitStack() as stack:
+        path = _lock_path(loop, signature)
+        if fcntl is not None and path is not None:
+            with suppress(OSError):  # no such folder, or one without locks: compiled twice at worst
+                path.parent.mkdir(parents=True, exist_ok=True)
+                file = stack.enter_context(path.open("wb"))
+                fcntl.flock(file, fcntl.LOCK_EX)
+                stack.callback(path.unlink, missing_ok=True)
+        yield
+
+
+def _lock_path(loop: Any, signature: Any) -> Path | None:
+    """A file for this very code, next to where numba will keep it; None where it is kept already, or not at all."""
+    cache: Any = getattr(loop, "_cache", None)
+    folder = getattr(cache, "cache_path", None)
+    if folder is None or _on_disk(loop, signature):
+        return None
+    key = repr(cache._index_key(signature, loop.targetctx.codegen()))
+    return Path(folder) / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.lock"
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Within, no garbage is collected: a compiler keeps most of what it makes, and each look visits all."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
 
 
 class _Announcer:

@@ -17,7 +17,7 @@ from cobandit.engine.fast.world import own_arm
 overload: Any = extending.overload
 overload_method: Any = extending.overload_method
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 _INLINED = _OPTIONS | {"forceinline": True}
 
 

@@ -3,8 +3,9 @@
 For small Bernoulli problems in which every player is of the UCB family over team actions with first-index ties (the
 teams of most of the paper's figures). The trajectories are those of `loop.play`, bit for bit.
 
-An index is kept as estimate + scale * span, which serves all three variants: a cell never tried has an infinite
-estimate and no span, or, in the companion's variant, a half and the stand-in for its root.
+An index that changes with every round is kept as estimate + scale * span: a cell never tried has an infinite estimate
+and no span, or, in the companion's variant, a half and the stand-in for its root. The paper's, which changes by being
+played alone, is kept whole.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ class Lockstep:
         coordinates = [(cell >> shift) & ((1 << width) - 1) for shift, width in zip(shifts, widths, strict=True)]
         self._real = np.all([own < size for own, size in zip(coordinates, arms, strict=True)], axis=0)
         self._agents = Tag(self._described(widths, shifts))
-        self._each = (0,) * self._cells
+        self._each, self._team = (0,) * self._cells, (0,) * len(arms)
+        self._changing = 0 if self._agents.value.changes else None
         empty = self.arguments(0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
         make_ready(play_lanes, empty, f"lock-step runs over {self._cells} team actions")
 
@@ -94,6 +96,8 @@ class Lockstep:
         tags = self._agents, Tag(self._lanes())
         return (
             self._each,
+            self._team,
+            self._changing,
             tags,
             memory_of(tags),
             np.ascontiguousarray(seeds[:, first:]),
@@ -154,12 +158,10 @@ class Lockstep:
             "gaps": cells,
             "foreseen": 1,
             "played": 1,
-            "reward": 1,
-            "latest": 1,
             "chosen": agents,
         }
-        whole = {"limits", "foreseen", "played", "chosen"}
         words = {"bits", "ring"}
+        whole = {"limits", "foreseen", "played", "chosen"}
         block = _aligned(sum(sizes.values()) * LANES)
         views: dict[str, Any] = {}
         start = 0

@@ -13,11 +13,10 @@ from cobandit.engine.fast.lockstep.steps import (
     choose_foreseen,
     choose_freely,
     draw_arms,
-    draw_rewards,
     foresee_drawn,
     foresee_remembered,
     join_arms,
-    learn,
+    settle,
 )
 from cobandit.engine.fast.pointers import from_entry, pointers
 
@@ -62,14 +61,14 @@ class Lanes(NamedTuple):
     gaps: Any
     foreseen: Any
     played: Any
-    reward: Any
-    latest: Any
     chosen: Any
 
 
 @compiled_loop
 def play_lanes(
     each: Any,
+    team: Any,
+    changing: Any,
     tags: Any,
     memory: Any,
     seeds: Any,
@@ -85,11 +84,13 @@ def play_lanes(
 ) -> None:
     """Play one run for each row of ``seeds`` into the rows of ``out``.
 
-    ``tags`` are those of the agents and of the lanes, ``seeds`` are the streams' states from the rewards' on,
-    ``limits`` and ``gaps`` describe each run's means.
+    ``each`` and ``team`` are as long as there are cells and agents; ``changing`` is None where no index changes but
+    that of the played cell. ``tags`` are those of the agents and of the lanes, ``seeds`` are the streams' states from
+    the rewards' on, ``limits`` and ``gaps`` describe each run's means.
     """
     agents = pointers(tags[0], memory, 0)
     lanes = pointers(tags[1], memory, 1)
+    spans = None if changing is None else lanes.spans
     cells = len(each)
     runs = out.shape[0]
     prior = 1.0 if companion == 1 else 0.0
@@ -124,7 +125,7 @@ def play_lanes(
                 scale = agents.scales[i * agents.scale_step + (t if agents.changes == 1 else 0)]
                 shift, low = agents.shift[i], agents.low[i]
                 if agents.higher[i] == 0:
-                    choose_freely(each, estimates, lanes.spans, scale, shift, low, chosen)
+                    choose_freely(each, estimates, spans, scale, shift, low, chosen)
                     continue
                 remembered = min(t - 1, agents.window[i])
                 for rank in range(agents.higher[i]):
@@ -143,37 +144,28 @@ def play_lanes(
                         foresee_remembered(
                             bits, counter, remembered, ring, ring_size, oldest, agents.shift[j], keep, lanes.foreseen
                         )
-                choose_foreseen(each, estimates, lanes.spans, scale, shift, low, agents.mask[i], lanes.foreseen, chosen)
+                choose_foreseen(each, estimates, spans, scale, shift, low, agents.mask[i], lanes.foreseen, chosen)
             for i in range(agents.count):
                 chosen = from_entry(lanes.chosen, i * LANES)
                 ring = from_entry(lanes.ring, i * ring_size * LANES)
                 join_arms(chosen, agents.shift[i], 0 if i == 0 else -1, slot, ring, lanes.played)
             counter = FIRST_COUNT + uint64(t - 1)
-            draw_rewards(
+            settle(
                 each,
+                team,
                 lanes.bits,
                 counter,
                 lanes.played,
                 lanes.limits,
+                agents.limit,
+                agents.scales,
+                agents.otherwise,
+                prior,
                 lanes.counts,
-                lanes.spans,
-                lanes.reward,
-                lanes.latest,
+                spans,
+                lanes.sums,
+                lanes.estimates,
             )
-            for i in range(agents.count):
-                learn(
-                    each,
-                    from_entry(lanes.bits, (1 + i) * 4 * LANES),
-                    counter,
-                    lanes.played,
-                    agents.limit[i],
-                    agents.otherwise,
-                    prior,
-                    lanes.reward,
-                    lanes.latest,
-                    from_entry(lanes.sums, i * cells * LANES),
-                    from_entry(lanes.estimates, i * cells * LANES),
-                )
             if t == checkpoints[point]:
                 # Sum of n_a (mu_* - mu_a) in row-major order, for every lane that stands for a run.
                 for lane in range(min(LANES, runs - start)):

@@ -3,7 +3,8 @@
 All state lies cell by cell and lane by lane, behind plain pointers with unsigned positions: signed ones could be
 negative, and the check for that would keep the compiler from using vectors. ``each`` is a tuple with one entry per
 cell, so that loops over cells unroll. For few cells the played one is picked by comparing with each of them; beyond
-`FEW_CELLS` it is cheaper to go to its place.
+`FEW_CELLS` it is cheaper to go to its place. ``team`` has one entry per agent, likewise. ``spans`` is None where no
+index changes but that of the played cell: ``estimates`` are whole indices then.
 
 A draw is one of SFC64's, whose fourth word counts the draws of a stream: it is the same in all lanes, so it is handed
 over as ``counter`` instead of being kept. ``keep`` is 0 for the first agent's part of a code, which starts it, and -1
@@ -32,11 +33,15 @@ def choose_freely(each: Any, estimates: Any, spans: Any, scale: float, shift: in
     apart()
     for lane in range(LANES):
         o = at(lane)
-        top = estimates[o] + scale * spans[o]
+        top = estimates[o]
+        if spans is not None:
+            top = top + scale * spans[o]
         best = int64(0)
         for cell in range(1, len(each)):
             here = o + at(cell * LANES)
-            value = estimates[here] + scale * spans[here]
+            value = estimates[here]
+            if spans is not None:
+                value = value + scale * spans[here]
             best = select(value > top, int64(cell), best)
             top = select(value > top, value, top)
         chosen[o] = (best >> shift) & low
@@ -63,7 +68,9 @@ def choose_foreseen(
         best = int64(0)
         for cell in range(len(each)):
             here = o + at(cell * LANES)
-            value = estimates[here] + scale * spans[here]
+            value = estimates[here]
+            if spans is not None:
+                value = value + scale * spans[here]
             value = select(code == cell & mask, value, -math.inf)
             best = select(value > top, int64(cell), best)
             top = select(value > top, value, top)
@@ -138,10 +145,26 @@ def join_arms(chosen: Any, shift: int, keep: int, slot: int, ring: Any, played: 
 
 
 @compiled
-def draw_rewards(
-    each: Any, bits: Any, counter: Any, played: Any, limits: Any, counts: Any, spans: Any, reward: Any, latest: Any
+def settle(
+    each: Any,
+    team: Any,
+    bits: Any,
+    counter: Any,
+    played: Any,
+    limits: Any,
+    sees: Any,
+    scales: Any,
+    otherwise: float,
+    prior: float,
+    counts: Any,
+    spans: Any,
+    sums: Any,
+    estimates: Any,
 ) -> None:
-    """The reward of every lane, and one more play of the played cell."""
+    """The reward of every lane, one more play of its cell, what each agent sees and its new estimate.
+
+    ``sees`` are the agents' limits for seeing it; ``prior`` is 1 for the Beta(1, 1) mean, else 0.
+    """
     apart()
     for lane in range(LANES):
         o = at(lane)
@@ -152,6 +175,7 @@ def draw_rewards(
         bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
         drawn = int64(word >> uint64(11))
         p = played[o]
+        here = at(p * LANES + lane)
         if len(each) <= FEW_CELLS:
             limit, n = limits[o], counts[o]
             for cell in range(1, len(each)):
@@ -161,58 +185,45 @@ def draw_rewards(
             n = n + 1.0
             span = 1.0 / math.sqrt(n)
             for cell in range(len(each)):
-                count, kept = counts[o + at(cell * LANES)], spans[o + at(cell * LANES)]
+                count = counts[o + at(cell * LANES)]
                 counts[o + at(cell * LANES)] = select(p == cell, n, count)
-                spans[o + at(cell * LANES)] = select(p == cell, span, kept)
+                if spans is not None:
+                    kept = spans[o + at(cell * LANES)]
+                    spans[o + at(cell * LANES)] = select(p == cell, span, kept)
         else:
-            here = at(p * LANES + lane)
             limit = limits[here]
             n = counts[here] + 1.0
             counts[here] = n
-            spans[here] = 1.0 / math.sqrt(n)
-        reward[o] = select(drawn < limit, 1.0, 0.0)
-        latest[o] = n
-
-
-@compiled
-def learn(
-    each: Any,
-    bits: Any,
-    counter: Any,
-    played: Any,
-    limit: int,
-    otherwise: float,
-    prior: float,
-    reward: Any,
-    latest: Any,
-    sums: Any,
-    estimates: Any,
-) -> None:
-    """What an agent sees in every lane, and its new estimate; ``prior`` is 1 for the Beta(1, 1) mean, else 0."""
-    apart()
-    for lane in range(LANES):
-        o = at(lane)
-        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
-        word = a + b + counter
-        bits[o] = b ^ (b >> uint64(11))
-        bits[o + at(LANES)] = c + (c << uint64(3))
-        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        r = reward[o]
-        seen = select(int64(word >> uint64(11)) < limit, r, otherwise)
-        p = played[o]
-        if len(each) <= FEW_CELLS:
-            s = sums[o]
-            for cell in range(1, len(each)):
-                other = sums[o + at(cell * LANES)]
-                s = select(p == cell, other, s)
+            span = 1.0 / math.sqrt(n)
+            if spans is not None:
+                spans[here] = span
+        reward = select(drawn < limit, 1.0, 0.0)
+        for i in range(len(team)):
+            row = o + at((i + 1) * 4 * LANES)
+            first = at(i * len(each) * LANES)
+            a, b, c = bits[row], bits[row + at(LANES)], bits[row + at(2 * LANES)]
+            word = a + b + counter
+            bits[row] = b ^ (b >> uint64(11))
+            bits[row + at(LANES)] = c + (c << uint64(3))
+            bits[row + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+            seen = select(int64(word >> uint64(11)) < sees[at(i)], reward, otherwise)
+            if len(each) <= FEW_CELLS:
+                s = sums[first + o]
+                for cell in range(1, len(each)):
+                    other_sum = sums[first + o + at(cell * LANES)]
+                    s = select(p == cell, other_sum, s)
+            else:
+                s = sums[first + here]
             s = s + seen
-            estimate = (prior + s) / (2.0 * prior + latest[o])
-            for cell in range(len(each)):
-                total, kept = sums[o + at(cell * LANES)], estimates[o + at(cell * LANES)]
-                sums[o + at(cell * LANES)] = select(p == cell, s, total)
-                estimates[o + at(cell * LANES)] = select(p == cell, estimate, kept)
-        else:
-            here = at(p * LANES + lane)
-            s = sums[here] + seen
-            sums[here] = s
-            estimates[here] = (prior + s) / (2.0 * prior + latest[o])
+            estimate = (prior + s) / (2.0 * prior + n)
+            if spans is None:
+                estimate = estimate + scales[at(i)] * span
+            if len(each) <= FEW_CELLS:
+                for cell in range(len(each)):
+                    place = first + o + at(cell * LANES)
+                    total, known = sums[place], estimates[place]
+                    sums[place] = select(p == cell, s, total)
+                    estimates[place] = select(p == cell, estimate, known)
+            else:
+                sums[first + here] = s
+                estimates[first + here] = estimate
