@@ -61,7 +61,7 @@ def by_hand(data, behaviour):
                 continue
             means = ParticipantPlan(design, person.seed, person.order).episode(episode.plan.index).means
             cell = (i, names.index(episode.plan.condition), episode.plan.number)
-            regret[cell] = sum(means.max() - means[made.arm_0, made.arm_1] for made in episode.rounds)
+            regret[cell] = sum(means.max() - means[made.arms[0], made.arms[1]] for made in episode.rounds)
             good[cell] = sum(made.reward for made in episode.rounds)
     return regret, good
 
@@ -108,7 +108,7 @@ class TestMeasures:
         data, found = burger(), analysed("burger").measures
         person, c = data.participants[0], found.conditions
         order = BURGER.orders[person.order]
-        shares = [np.mean(person.episodes[k].arm_0 == k) for k in (0, 1)]  # swapped in the second set: arm 1
+        shares = [np.mean(person.episodes[k].arms[:, 0] == k) for k in (0, 1)]  # swapped in the second set: arm 1
         assert found.first_arm[0, c.index(order[0])] == pytest.approx(shares[0])
         assert found.first_arm[0, c.index(order[1])] == pytest.approx(shares[1])
 

@@ -353,7 +353,7 @@ class TestTables:
 
     def test_nan(self):
         made = self.long()
-        made["long"]["task_regret"][5] = np.nan
+        made["long"]["round_regret"][5] = np.nan
         found = sound(analyse(BURGER, made))
         assert any("a regret or a reward is not a number" in gap.sentence for gap in found.measures.gaps)
         assert found.result("H1-regret").finding.n == 5
@@ -377,7 +377,7 @@ class TestTables:
 
     def test_tables_that_disagree(self):
         made = self.long()
-        made["long"]["task_regret"][:20] += 0.1
+        made["long"]["round_regret"][:20] += 0.1
         assert any("The tables disagree about r-0001" in note for note in sound(analyse(BURGER, made)).notes)
 
     def test_rounds_of_a_stranger(self):

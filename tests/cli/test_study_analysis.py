@@ -68,7 +68,7 @@ def take_part(database, study, kind="real", finished=True):
         for step, answer in answers.items():
             add_answer(connection, number, step, dict(answer.values), now, 1000)
         for episode in rehearse(BURGER, "softmax", seed, order):
-            moves = [(made, Move(made.t, made.arm_0, f"{episode.plan.index}-{made.t}", 500)) for made in episode.rounds]
+            moves = [(r, Move(r.t, r.arms[0], f"{episode.plan.index}-{r.t}", 500)) for r in episode.rounds]
             append_rounds(connection, number, None, episode, moves, now, now)
 
 

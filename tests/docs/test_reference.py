@@ -23,7 +23,17 @@ from cobandit.base.records import Record, plain
 from cobandit.cli import app
 from cobandit.experiments.figures import PANELS
 from cobandit.problem.observation import OBSERVATIONS
-from cobandit.studies import BEHAVIOURS, Column, design, load_design, rehearsed_data, schema, tables, write_export
+from cobandit.studies import (
+    BEHAVIOURS,
+    Column,
+    design,
+    design_tables,
+    load_design,
+    rehearsed_data,
+    schema,
+    tables,
+    write_export,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -51,6 +61,7 @@ def flattened(commands: dict[str, Any], before: str = "") -> dict[str, Any]:
 COMMANDS = flattened(typer.main.get_command(app).commands)
 DESIGN_TABLES = {
     "The study": design.StudyDesign,
+    "seats": design.Seat,
     "task": design.Task,
     "conditions": design.Condition,
     "warm_start": design.WarmStart,
@@ -240,10 +251,19 @@ class TestStudyDesign:
 
     def test_every_value_is_named(self, page_called):
         text = page_called("docs/reference/study-design.md").text
-        values = (*design.TASKS, *design.ORDERS, *design.OBSERVATIONS, *design.ANSWERS, "uniform", "fixed", "study")
+        values = (
+            *design_tables.TASKS,
+            *design_tables.PLAYERS,
+            *design.ORDERS,
+            *design.OBSERVATIONS,
+            *design_tables.ANSWERS,
+            "uniform",
+            "fixed",
+            "study",
+        )
         assert not [value for value in values if f'`"{value}"`' not in text]
 
-    @pytest.mark.parametrize("name", ["burger", "casino", "three-by-three"])
+    @pytest.mark.parametrize("name", ["burger", "casino", "three-by-three", "three-seats"])
     def test_every_key_of_a_text_is_explained(self, page_called, name):
         section = page_called("docs/reference/study-design.md").section("translations")
         listed = [row[0].strip("`") for row in rows(section)]

@@ -429,7 +429,7 @@ _LOG = {
     "JOIN participants p ON p.id = a.participant_id ORDER BY p.label, a.step",
     "episodes": "SELECT p.label, e.number, e.condition, e.played, e.head, e.finished_at IS NOT NULL FROM episodes e "
     "JOIN participants p ON p.id = e.participant_id ORDER BY p.label, e.number",
-    "rounds": "SELECT p.label, e.number, r.t, r.arm_0, r.arm_1, r.reward, r.seen_0, r.seen_1, r.predicted_1_0, r.hash, "
+    "rounds": "SELECT p.label, e.number, r.t, r.arms, r.reward, r.seen, r.predictions, r.hash, "
     "r.ms FROM rounds r JOIN episodes e ON e.id = r.episode_id JOIN participants p ON p.id = e.participant_id "
     "ORDER BY p.label, e.number, r.t",
     "studies": "SELECT name, arrivals FROM studies",
@@ -448,14 +448,15 @@ def _log(database: Database) -> dict[str, list[tuple[Any, ...]]]:
 def _stored(database: Database) -> dict[str, dict[tuple[int, int], tuple[Any, ...]]]:
     """Rounds by token, episode and t; a round that is there twice would be an error of the query."""
     query = (
-        "SELECT p.token, e.number, r.t, r.arm_0, r.arm_1, r.seen_0, r.key FROM rounds r "
+        "SELECT p.token, e.number, r.t, r.arms, r.seen, r.key FROM rounds r "
         "JOIN episodes e ON e.id = r.episode_id JOIN participants p ON p.id = e.participant_id"
     )
     found: dict[str, dict[tuple[int, int], tuple[Any, ...]]] = defaultdict(dict)
     with database.reading.connect() as connection:
-        for token, episode, t, arm_0, arm_1, seen, key in connection.execute(text(query)):
+        for token, episode, t, arms, seen, key in connection.execute(text(query)):
             assert (episode, t) not in found[token], f"round {t} of episode {episode} is stored twice"
-            found[token][episode, t] = ((arm_0, arm_1), None if seen is None else bool(seen), key)
+            outcome = json.loads(seen)[0]
+            found[token][episode, t] = (tuple(json.loads(arms)), None if outcome is None else bool(outcome), key)
     return dict(found)
 
 

@@ -118,7 +118,7 @@ class Rehearsal:
 
 def compiled_rounds(design: StudyDesign, behaviour: cb.Agent, seed: int, order: int) -> dict[str, Any]:
     """The rounds of one participant as the fast engine plays them. The one place here that knows its inside."""
-    from cobandit.engine.fast.studies import AI, PARTICIPANT, run_rounds
+    from cobandit.engine.fast.studies import run_rounds
     from cobandit.studies.crowd import compiled_study, participant_keys
 
     keys = participant_keys(design, np.array([seed], dtype=np.uint64))
@@ -127,7 +127,7 @@ def compiled_rounds(design: StudyDesign, behaviour: cb.Agent, seed: int, order: 
     def listed(array: Any) -> Any:  # conditions x episodes become one axis
         return array.reshape(-1, *array.shape[2:])
 
-    foreseen = made.predictions[..., AI, PARTICIPANT]
+    foreseen = made.predictions[..., 1, 0]
     return {
         "arms": listed(made.arms),
         "rewards": listed(made.rewards),
@@ -144,11 +144,11 @@ def _rounds(episodes: Sequence[Any]) -> dict[str, Any]:
         return np.nan if value is None else float(value)
 
     return {
-        "arms": np.array([[(r.arm_0, r.arm_1) for r in row] for row in rows], dtype=np.int64),
+        "arms": np.array([[(r.arms[0], r.arms[1]) for r in row] for row in rows], dtype=np.int64),
         "rewards": np.array([[float(r.reward) for r in row] for row in rows]),
-        "seen": np.array([[(number(r.seen_0), number(r.seen_1)) for r in row] for row in rows]),
+        "seen": np.array([[(number(r.seen[0]), number(r.seen[1])) for r in row] for row in rows]),
         "predicted": np.array(
-            [[-1 if r.predicted_1_0 is None else r.predicted_1_0 for r in row] for row in rows], dtype=np.int64
+            [[-1 if r.predictions[1][0] is None else r.predictions[1][0] for r in row] for row in rows], dtype=np.int64
         ),
     }
 

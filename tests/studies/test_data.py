@@ -46,8 +46,8 @@ class TestEpisodes:
 
     def test_what_was_not_seen_is_none_again(self):
         rounds = rehearse(KNOWN, "epsilon-greedy", 8, 0)[0].rounds
-        assert any(made.seen_1 is None for made in rounds)
-        assert np.isnan(EpisodeData.of_rounds(rounds).seen_1).any()
+        assert any(made.seen[1] is None for made in rounds)
+        assert np.isnan(EpisodeData.of_rounds(rounds).seen[:, 1]).any()
 
     def test_tampering_is_still_found(self):
         episode = rehearse(BURGER, "softmax", 3, 1)[0]
@@ -59,7 +59,7 @@ class TestEpisodes:
 
     def test_from_columns_as_a_database_keeps_them(self):
         episode = rehearse(BURGER, "softmax", 3, 1)[0]
-        names = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "hash")
+        names = ("t", "arms", "reward", "seen", "predictions", "hash")
         columns = {name: [getattr(made, name) for made in episode.rounds] for name in names}
         columns["answered_at"] = [1_700_000_000_000 + t for t in range(20)]
         columns["reaction_ms"] = [None, *range(1, 20)]
@@ -82,13 +82,18 @@ class TestEpisodes:
     @pytest.mark.parametrize(
         ("column", "values"),
         [
-            ("arm_0", [0.5]),
-            ("arm_0", ["1"]),
-            ("arm_0", [None]),
-            ("arm_0", [float("nan")]),
-            ("arm_0", [True]),
-            ("arm_0", [2**70]),
-            ("arm_0", [0, 1]),
+            ("arms", [(0, 0.5)]),
+            ("arms", [(0, "1")]),
+            ("arms", [(0, None)]),
+            ("arms", [(0, float("nan"))]),
+            ("arms", [(False, True)]),
+            ("arms", [(0, 2**70)]),
+            ("arms", [(0, 1), (0, 1)]),
+            ("arms", [0]),
+            ("arms", ["01"]),
+            ("seen", [(1.0,)]),
+            ("seen", [(1.0, "good")]),
+            ("predictions", [((None,), (0,))]),
             ("reward", ["good"]),
             ("reward", [[1.0]]),
             ("reward", []),
@@ -97,7 +102,7 @@ class TestEpisodes:
             ("answered_at", [10**20]),
             ("answered_at", ["today"]),
             ("reaction_ms", ["fast"]),
-            ("arms", [0]),
+            ("arm_0", [0]),
         ],
     )
     def test_nonsense_is_refused(self, column, values):

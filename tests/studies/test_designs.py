@@ -82,8 +82,8 @@ def test_the_five_items(name):
     assert against == {"ability": False, "insisting": True, "easy": False, "annoying": True, "alone": True}
 
 
-def test_three_designs_are_shipped():
-    assert shipped_designs() == ("burger", "casino", "three-by-three")
+def test_four_designs_are_shipped():
+    assert shipped_designs() == ("burger", "casino", "three-by-three", "three-seats")
     assert load_design("three-by-three").arms == (3, 3)
 
 

@@ -21,6 +21,7 @@ from cobandit.studies import (
     parse_design,
     participant_view,
     rehearse,
+    verify_episode,
 )
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
@@ -60,7 +61,8 @@ text = "c"
 
 GOLDEN_DIGEST = "022a3d7979d6ff6b59670a241f52ae8bf71c472bfe586bd50f2326c72fa64d1e"
 GOLDEN_ROUNDS = [(0, 1, 0, 0), (1, 0, 0, 0), (0, 0, 0, 1), (0, 0, 0, 1), (1, 1, 1, 0), (1, 0, 0, 0)]
-GOLDEN_HEAD = "361478ca1b57ac5238c4af867305626ae23a93308c7f2284f57e3408f489e08b"
+GOLDEN_HEAD = "2:cb4f08fc1ee382ea51258535f74a848e3d86c7a7f942ed33d7370863202a9aae"
+GOLDEN_HEAD_1 = "361478ca1b57ac5238c4af867305626ae23a93308c7f2284f57e3408f489e08b"
 
 
 def arms_for(plan, seed=0):
@@ -126,20 +128,20 @@ class TestPlay:
     def test_the_ai_decides_before_it_can_know(self, plan):
         arms = arms_for(plan)
         for t in range(0, plan.rounds, 7):
-            moves = {played(plan, [*arms[:t], arm]).rounds[-1].arm_1 for arm in range(plan.design.arms[0])}
+            moves = {played(plan, [*arms[:t], arm]).rounds[-1].arms[1] for arm in range(plan.design.arms[0])}
             assert len(moves) == 1
 
     def test_rewards_are_the_pre_drawn_ones(self, plan):
         episode = played(plan, arms_for(plan))
         luck = plan.luck()[plan.warm_rounds :]
-        assert [r.reward for r in episode.rounds] == [luck[r.t - 1, r.arm_0, r.arm_1] for r in episode.rounds]
+        assert [r.reward for r in episode.rounds] == [luck[r.t - 1, r.arms[0], r.arms[1]] for r in episode.rounds]
 
     def test_the_ai_sees_about_half_of_the_good_outcomes(self):
         rounds = [r for seed in range(40) for e in rehearse(BURGER, "naive-ucb", seed) for r in e.rounds]
         good = [r for r in rounds if r.reward]
-        assert all(r.seen_0 == r.reward for r in rounds)
-        assert all(r.seen_1 == 0 for r in rounds if not r.reward)
-        assert 0.45 < sum(r.seen_1 for r in good) / len(good) < 0.55
+        assert all(r.seen[0] == r.reward for r in rounds)
+        assert all(r.seen[1] == 0 for r in rounds if not r.reward)
+        assert 0.45 < sum(r.seen[1] for r in good) / len(good) < 0.55
 
 
 class TestWarmStart:
@@ -153,18 +155,18 @@ class TestWarmStart:
 
     def test_the_ai_goes_on_from_it(self):
         episode = Episode.open(ParticipantPlan(BURGER, 4, 1).episode(0))
-        assert episode._ai.round == 21
-        assert episode._ai.agent._memory.counts.sum() == 20
+        assert episode._agents[1].round == 21
+        assert episode._agents[1].agent._memory.counts.sum() == 20
 
     def test_is_the_match_of_two_agents_of_the_library(self):
         plan = ParticipantPlan(replace(BURGER, shared_luck=False), 4, 0).episode(0)
-        one, two = plan.ready_warm_partner(), plan.ready_ai()
+        one, two = plan.ready_warm_partner(), plan.ready_agents()[1]
         luck, eyes = plan.luck(), plan.observers()
         for stored in Episode.open(plan).warm_start:
             action = one.choose(), two.choose()
             reward = float(luck[one.round - 1][action])
             seen = [plan.design.problem.observation.see(1, i, reward, rng) for i, rng in enumerate(eyes)]
-            assert (stored.arm_0, stored.arm_1, stored.reward, stored.seen_1) == (*action, reward, seen[1])
+            assert (stored.arms[0], stored.arms[1], stored.reward, stored.seen[1]) == (*action, reward, seen[1])
             for agent, saw in ((one, seen[0]), (two, seen[1])):
                 agent.observe(action, saw)
 
@@ -198,12 +200,27 @@ class TestRebuild:
             assert again.rounds == whole.rounds
             assert again.head == whole.head
 
-    @pytest.mark.parametrize("change", [{"reward": 0.5}, {"arm_1": 7}, {"hash": "0" * 64}, {"predicted_1_0": 5}])
-    def test_a_changed_log_is_refused(self, change):
+    @pytest.mark.parametrize(
+        ("name", "change"),
+        [
+            ("reward", lambda r: {"reward": 0.5}),
+            ("arm_1", lambda r: {"arms": (r.arms[0], 7)}),
+            ("hash", lambda r: {"hash": "0" * 64}),
+            ("predicted_1_0", lambda r: {"predictions": ((None, None), (5, None))}),
+        ],
+    )
+    def test_a_changed_log_is_refused(self, name, change):
         plan = ParticipantPlan(BURGER, 4, 1).episode(0)
         rounds = list(played(plan, arms_for(plan)).rounds)
-        rounds[6] = replace(rounds[6], **change)
-        with pytest.raises(BrokenLog, match=f"Round 7 of episode 0 is stored with {next(iter(change))}"):
+        rounds[6] = replace(rounds[6], **change(rounds[6]))
+        with pytest.raises(BrokenLog, match=f"Round 7 of episode 0 is stored with {name}"):
+            Episode.rebuild(plan, rounds)
+
+    def test_a_log_of_another_number_of_seats_is_refused(self):
+        plan = ParticipantPlan(BURGER, 4, 1).episode(0)
+        rounds = list(played(plan, arms_for(plan)).rounds)
+        rounds[6] = replace(rounds[6], arms=(0, 0, 0))
+        with pytest.raises(BrokenLog, match="stored for 3 seats; the design has 2"):
             Episode.rebuild(plan, rounds)
 
     def test_a_gap_is_refused(self):
@@ -221,12 +238,12 @@ class TestRebuild:
 class TestHashes:
     def test_form_a_chain(self, plan):
         episode = played(plan, arms_for(plan))
-        before = plan.start
+        before = plan.start(2)
         for r in (*episode.warm_start, *episode.rounds):
             assert r.previous == before
             contents = r.to_dict()
             del contents["hash"]
-            assert r.hash == fingerprint(contents)
+            assert r.hash == f"2:{fingerprint(contents)}"
             before = r.hash
         assert episode.head == before
 
@@ -235,25 +252,55 @@ class TestHashes:
         design = parse_design(TINY)
         episode = played(ParticipantPlan(design, 7, 0).episode(0), [0, 1, 1, 0, 0, 1])
         assert design.digest == GOLDEN_DIGEST
-        assert [(r.arm_1, int(r.reward), int(r.seen_1), r.predicted_1_0) for r in episode.rounds] == GOLDEN_ROUNDS
+        rounds = [(r.arms[1], int(r.reward), int(r.seen[1]), r.predictions[1][0]) for r in episode.rounds]
+        assert rounds == GOLDEN_ROUNDS
         assert episode.head == GOLDEN_HEAD
+
+    def test_a_study_of_two_from_before_there_were_seats_goes_on(self):
+        """Its hashes are of version 1, and so are all that follow."""
+        plan = ParticipantPlan(parse_design(TINY), 7, 0).episode(0)
+        old = Episode.open(plan, version=1)
+        for t, arm in enumerate([0, 1, 1, 0, 0, 1], start=1):
+            old.play(t, arm)
+        assert old.head == GOLDEN_HEAD_1
+        again = Episode.rebuild(plan, old.rounds[:3])
+        for t, arm in enumerate([0, 0, 1], start=4):
+            again.play(t, arm)
+        assert again.head == GOLDEN_HEAD_1
+        opened = Episode.rebuild(plan, [], head=Episode.open(plan, version=1).head)
+        assert opened.head == Episode.open(plan, version=1).head
+        assert verify_episode(plan, old.rounds, finished=True, head=GOLDEN_HEAD_1) == []
+        assert verify_episode(plan, [], head=opened.head) == []
 
 
 class TestRounds:
     def test_from_plain_data(self):
         episode = played(ParticipantPlan(KNOWN, 4, 1).episode(0), [0] * 20)
-        assert any(r.seen_0 is None for r in episode.rounds)
+        assert any(r.seen[0] is None for r in episode.rounds)
         assert tuple(Round.from_dict(r.to_dict()) for r in episode.rounds) == episode.rounds
 
     @pytest.mark.parametrize(
-        "change", [{"arm0": 1}, {"reward": "much"}, {"reward": float("nan")}, {"t": 1.5}, {"arm_0": None}]
+        "change",
+        [
+            {"arm0": 1},
+            {"reward": "much"},
+            {"reward": float("nan")},
+            {"t": 1.5},
+            {"arms": None},
+            {"arms": [0, None]},
+            {"seen": [1.0]},
+            {"seen": 1.0},
+            {"predictions": [[None, None]]},
+            {"predictions": [None, None]},
+            {"predictions": [[None, None], [0.5, None]]},
+        ],
     )
     def test_wrong_data(self, change):
         good = Episode.open(ParticipantPlan(BURGER, 4, 1).episode(0)).play(1, 0).to_dict()
         with pytest.raises(cb.InvalidInput):
             Round.from_dict(good | change)
-        with pytest.raises(cb.InvalidInput, match="no seen_1"):
-            Round.from_dict({key: value for key, value in good.items() if key != "seen_1"})
+        with pytest.raises(cb.InvalidInput, match="no seen"):
+            Round.from_dict({key: value for key, value in good.items() if key != "seen"})
 
 
 def keys_in(value):
@@ -273,10 +320,10 @@ class TestView:
         episode = played(plan, arms_for(plan))
         view = participant_view(episode)
         for cell in view["counts"]:
-            mine = [r.seen_0 for r in episode.rounds if [r.arm_0, r.arm_1] == cell["arms"]]
+            mine = [r.seen[0] for r in episode.rounds if list(r.arms) == cell["arms"]]
             assert (cell["good"], cell["bad"]) == (mine.count(1.0), mine.count(0.0))
-        assert view["good"] == sum(r.seen_0 == 1.0 for r in episode.rounds)
-        assert view["latest"]["arms"] == [episode.rounds[-1].arm_0, episode.rounds[-1].arm_1]
+        assert view["good"] == sum(r.seen[0] == 1.0 for r in episode.rounds)
+        assert view["latest"]["arms"] == list(episode.rounds[-1].arms)
         assert json.loads(json.dumps(view)) == view
 
     def test_labels_and_outcome(self):
@@ -285,7 +332,7 @@ class TestView:
         assert sum(cell["good"] + cell["bad"] for cell in participant_view(episode)["counts"]) == 0
         made = episode.play(1, 1)
         latest = participant_view(episode)["latest"]
-        assert latest["labels"] == ["Cheese", ["Tomato", "Lettuce"][made.arm_1]]
+        assert latest["labels"] == ["Cheese", ["Tomato", "Lettuce"][made.arms[1]]]
         assert latest["outcome"] == ("satisfied" if made.reward else "unsatisfied")
 
     def test_in_another_language(self):
@@ -304,11 +351,12 @@ class TestView:
             for order in range(2):
                 episode = Episode.open(ParticipantPlan(BURGER, seed, order).episode(index))
                 for t in range(4):
-                    past = tuple((r.arm_0, r.arm_1, r.reward) for r in episode.rounds)
-                    views[past].append((participant_view(episode), episode._pending, episode._luck[20 + t]))
+                    past = tuple((r.arms, r.reward) for r in episode.rounds)
+                    future = episode._pending, episode._foreseen, episode._luck[20 + t]
+                    views[past].append((participant_view(episode), future))
                     episode.play(t + 1, (seed + t) % 2)
         assert len(views[()]) == 300
         assert sum(len(group) > 1 for group in views.values()) > 30
         for group in views.values():
-            assert all(view == group[0][0] for view, _, _ in group)
-        assert len({str(future) for _, *future in views[()]}) > 10
+            assert all(view == group[0][0] for view, _ in group)
+        assert len({str(future) for _, future in views[()]}) > 10

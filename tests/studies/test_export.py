@@ -45,7 +45,7 @@ PEOPLE = (("softmax", 1, 0), ("knowledge-gradient", 2, 1), ("epsilon-greedy", 3,
 LONG = [
     "run", "participant", "kind", "order", "set", "condition", "episode", "number", "practice", "swapped", "t",
     "arm_0", "arm_1", "label_0", "label_1", "reward", "seen_0", "seen_1", "predicted_1_0",
-    "task_regret", "team_regret", "answered_at", "reaction_ms",
+    "round_regret", "task_regret", "team_regret", "answered_at", "reaction_ms",
 ]  # fmt: skip
 NASTY = 'He said "no,\r\nthanks";\tÄ \N{SNOWMAN} \N{GRINNING FACE}'
 
@@ -137,7 +137,8 @@ class TestLong:
         assert long["condition"].tolist() == expected["condition"].tolist()
         for run in np.unique(long["run"]):
             rows = long["run"] == run
-            np.testing.assert_array_equal(np.cumsum(long["task_regret"][rows]), expected["task_regret"][rows])
+            np.testing.assert_array_equal(long["task_regret"][rows], expected["task_regret"][rows])
+            np.testing.assert_array_equal(np.cumsum(long["round_regret"][rows]), expected["task_regret"][rows])
         np.testing.assert_array_equal(long["team_regret"], long["task_regret"] * design.problem.team_factor)
 
     def test_whose_and_which(self):
@@ -167,7 +168,7 @@ class TestLong:
         assert long["reaction_ms"][1] == 801
 
     def test_a_damaged_arm_is_told(self):
-        rounds = [replace(made, arm_0=2) for made in rehearse(BURGER, "softmax", 5, 1)[0].rounds]
+        rounds = [replace(made, arms=(2, made.arms[1])) for made in rehearse(BURGER, "softmax", 5, 1)[0].rounds]
         person = replace(everybody().participants[0], answers={}, episodes={0: EpisodeData.of_rounds(rounds)})
         with pytest.raises(cb.InvalidInput, match="Episode 0 of p-aaaa holds an arm_0 outside 0 to 1; verify"):
             tables(StudyData(BURGER, (person,)))
@@ -217,8 +218,9 @@ class TestWide:
                 rows = (long["participant"] == person) & (long["condition"] == condition)
                 assert wide[f"rounds_{condition}"][i] == rows.sum() == design.rounds * design.episodes
                 assert wide[f"good_{condition}"][i] == long["reward"][rows].sum()
+                last = rows & (long["t"] == design.rounds)
                 for regret in ("task_regret", "team_regret"):
-                    assert wide[f"{regret}_{condition}"][i] == pytest.approx(long[regret][rows].sum())
+                    assert wide[f"{regret}_{condition}"][i] == pytest.approx(long[regret][last].sum())
 
     def test_a_wrong_attention_check(self):
         data = rehearsed_data(BURGER, PEOPLE[:1])
@@ -323,7 +325,7 @@ class TestCodebook:
         assert "apostrophe" in said["wide", "note"]
         assert "0: Patty | 1: Cheese" in said["long", "arm_0"]
         assert "1: Strongly disagree | 5: Strongly agree" in said["survey", "value"]
-        assert "not summed" in said["long", "task_regret"]
+        assert "up to this round" in said["long", "task_regret"]
 
 
 FORMATS = pytest.mark.parametrize("format", ["csv", "parquet"])
@@ -515,7 +517,7 @@ class TestDamage:
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("cobandit.studies.export._about_file", full)
+            patch.setattr("cobandit.studies.export.folder._about_file", full)
             with pytest.raises(cb.InvalidInput, match="No space left on device"):
                 write_export(everybody(), folder)
         assert "cut off" in self.refused(folder)
@@ -531,7 +533,7 @@ class TestDamage:
             ("[" * 100_000, "not JSON"),
             ("[]", "does not belong"),
             ("{}", "does not belong"),
-            ('{"layout": 99}', "reads layout 1"),
+            ('{"layout": 99}', "reads layouts 1 to 2"),
             ('{"layout": 1, "complete": true}', "damaged"),
             ('{"layout": 1, "complete": true, "design": 3}', "a table is needed"),
         ],

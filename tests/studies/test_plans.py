@@ -41,7 +41,7 @@ class TestDeterminism:
             ParticipantPlan(design, 9, 1).episodes, ParticipantPlan(design, 9, 1).episodes, strict=True
         ):
             assert one == two
-            assert one.start == two.start
+            assert one.start(2) == two.start(2)
             np.testing.assert_array_equal(one.means, two.means)
             np.testing.assert_array_equal(one.luck(), two.luck())
 
@@ -50,7 +50,7 @@ class TestDeterminism:
         plans.append(ParticipantPlan(replace(BURGER, version=2), 1, 0))
         means = [plan.episode(0).means.tobytes() for plan in plans]
         luck = [plan.episode(0).luck().tobytes() for plan in plans]
-        starts = [episode.start for plan in plans for episode in plan.episodes]
+        starts = [episode.start(2) for plan in plans for episode in plan.episodes]
         assert len(set(means)) == len(set(luck)) == 3
         assert len(set(starts)) == 6
 
@@ -113,7 +113,7 @@ class TestLuck:
 
 class TestBriefing:
     def test_the_ai_follows_at_place_one(self):
-        agent = ParticipantPlan(BURGER, 1, 0).episode(0).ready_ai()
+        agent = ParticipantPlan(BURGER, 1, 0).episode(0).ready_agents()[1]
         assert isinstance(agent, cb.NaiveUCB)
         assert (agent.briefing.agent, agent.briefing.rank, agent.briefing.horizon) == (1, 1, 40)
         assert agent.briefing.means is None

@@ -16,7 +16,7 @@ def resealed(rounds):
     """A forger who knows the code: every hash made to fit."""
     made, before = [], rounds[0].previous
     for r in rounds:
-        made.append(replace(r, previous=before).sealed)
+        made.append(replace(r, previous=before).sealed())
         before = made[-1].hash
     return made
 
@@ -25,6 +25,11 @@ def changed(t, **change):
     rounds = list(AWARE.rounds)
     rounds[t - 1] = replace(rounds[t - 1], **change)
     return rounds
+
+
+def another_arm(t, seat):
+    """The arms of a round with another one in a seat."""
+    return tuple(1 - arm if i == seat else arm for i, arm in enumerate(AWARE.rounds[t - 1].arms))
 
 
 def found_in(rounds, **options):
@@ -64,24 +69,27 @@ class TestChanges:
         assert found_in(rounds) == [(5, "reward")]
 
     def test_ai_arm(self):
-        assert found_in(changed(5, arm_1=1 - AWARE.rounds[4].arm_1)) == [(5, "arm_1"), (5, "hash")]
+        assert found_in(changed(5, arms=another_arm(5, 1))) == [(5, "arm_1"), (5, "hash")]
 
     def test_what_the_ai_saw_or_foresaw(self):
-        assert (5, "seen_1") in found_in(resealed(changed(5, seen_1=0.5)))
-        assert (5, "predicted_1_0") in found_in(resealed(changed(5, predicted_1_0=None)))
+        assert (5, "seen_1") in found_in(resealed(changed(5, seen=(AWARE.rounds[4].seen[0], 0.5))))
+        assert (5, "predicted_1_0") in found_in(resealed(changed(5, predictions=((None, None), (None, None)))))
 
     @pytest.mark.parametrize("t", [1, 9, 20])
     def test_participants_arm(self, t):
-        found = found_in(changed(t, arm_0=1 - AWARE.rounds[t - 1].arm_0))
+        found = found_in(changed(t, arms=another_arm(t, 0)))
         assert (t, "hash") in found
         assert min(at for at, _ in found) == t
 
     def test_participants_arm_with_forged_hashes_shows_against_the_kept_head(self):
-        rounds = resealed(changed(20, arm_0=1 - AWARE.rounds[19].arm_0))
+        rounds = resealed(changed(20, arms=another_arm(20, 0)))
         assert (20, "head") in found_in(rounds, head=AWARE.head)
 
     def test_impossible_arm(self):
-        assert found_in(changed(5, arm_0=9)) == [(5, "arm_0"), (5, "hash")]
+        assert found_in(changed(5, arms=(9, AWARE.rounds[4].arms[1]))) == [(5, "arm_0"), (5, "hash")]
+
+    def test_another_number_of_seats(self):
+        assert found_in(changed(5, arms=(0, 0, 0)))[0] == (5, "seats")
 
     def test_hash(self):
         assert found_in(changed(5, hash="0" * 64)) == [(5, "hash"), (6, "previous")]

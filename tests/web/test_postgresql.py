@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections import Counter
 from collections.abc import Callable
@@ -35,17 +36,16 @@ def at(site: Any, person: Any) -> Any:
 
 def rounds_of(site: Any, episode: int) -> list[tuple[int, ...]]:
     query = (
-        "SELECT r.t, r.arm_0, r.arm_1 FROM rounds r JOIN episodes e ON e.id = r.episode_id "
-        "WHERE e.number = :episode ORDER BY r.t"
+        "SELECT r.t, r.arms FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = :episode ORDER BY r.t"
     )
-    return [tuple(row) for row in site.query(query, episode=episode)]
+    return [(t, *json.loads(arms)) for t, arms in site.query(query, episode=episode)]
 
 
 def expected(site: Any, design: StudyDesign, token: str, episode: int, arms: list[int]) -> list[tuple[int, ...]]:
     [(seed, order)] = site.query("SELECT seed, order_index FROM participants WHERE token = :t", t=token)
     replay = Episode.open(ParticipantPlan(design, int(seed), order).episode(episode))
     rounds = [replay.play(t, arm) for t, arm in enumerate(arms, 1)]
-    return [(r.t, r.arm_0, r.arm_1) for r in rounds]
+    return [(r.t, *r.arms) for r in rounds]
 
 
 def test_from_consent_to_code(open_site: Callable[..., Any], postgresql: str, short: StudyDesign) -> None:

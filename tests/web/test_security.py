@@ -154,7 +154,7 @@ def test_somebody_elses_game(site: Any, short: StudyDesign) -> None:
     assert first.state()["episode"]["latest"]["arms"][0] == 0
     assert site.query("SELECT * FROM rounds ORDER BY episode_id, t")[: len(before)] != []
     mine = site.query(
-        "SELECT e.participant_id, r.t, r.arm_0 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE r.key = :k",
+        "SELECT e.participant_id, r.t, r.arms FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE r.key = :k",
         k=sent,
     )
     assert len({row.participant_id for row in mine}) == 2

@@ -15,12 +15,12 @@ type Keys = (event: KeyboardEvent) => void;
 
 interface Round {
   t: number;
-  arms: [number, number];
+  arms: number[];
   good: boolean | null;
 }
 
 interface Count {
-  arms: [number, number];
+  arms: number[];
   good: number;
   bad: number;
 }
@@ -61,7 +61,7 @@ interface State {
   step: { id: string; kind: StepKind | "episode" };
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
-  task: { kind: string; arms: [number, number] };
+  task: { kind: string; arms: number[]; seat: number };
   consent: { version: string; text: string };
   demographics: Question[];
   instructions: string[];
@@ -257,17 +257,17 @@ interface PlayedEpisode {
   reaction_ms: number | null;
   opened_at: number | null;
   finished_at: number | null;
-  cells: { arms: [number, number]; mean: number; played: number; good: number }[];
+  cells: { arms: number[]; mean: number; played: number; good: number }[];
 }
 
 interface PlayedRounds {
   played: number;
   rounds: {
     t: number;
-    arms: [number, number];
+    arms: number[];
     reward: number;
     seen: (number | null)[];
-    predicted: number | null;
+    predictions: (number | null)[][];
     regret: number;
     ms: number | null;
     at: number;
@@ -276,7 +276,10 @@ interface PlayedRounds {
 
 interface Person extends Whereabouts {
   study: { words: { good: string; bad: string; configuration: string; participant: string; partner: string } };
-  arms: [string[], string[]];
+  arms: string[][];
+  /** What each seat is called, and which is the participant's. */
+  seats: string[];
+  seat: number;
   label: string | null;
   recruiter: string | null;
   external_id: string | null;

@@ -465,7 +465,7 @@ _ORDER = {
 def _label_check(measured: Measures, level: float) -> Result:
     """The same arm goes by two labels in swapped and other sets; whoever follows rewards alone picks it as often."""
     shares = measured.by_set(measured.first_arm)
-    labels = measured.design.task.arms[0]
+    labels = measured.design.seating[measured.design.participant_seat].arms
     row = stats.paired_t(
         shares[:, 0::2].mean(axis=1),
         shares[:, 1::2].mean(axis=1),

@@ -315,8 +315,9 @@ class _Episodes:
     """The rounds of the long table, summed up by participant, condition and episode."""
 
     def __init__(self, design: StudyDesign, tables: Tables, people: _People, notes: list[str]) -> None:
-        needed = ("participant", "condition", "number", "practice", "swapped", "t", "arm_0", "reward")
-        long = _table(tables, "long", (*needed, "task_regret", "team_regret", "reaction_ms"))
+        own_arm = f"arm_{design.participant_seat}"
+        needed = ("participant", "condition", "number", "practice", "swapped", "t", own_arm, "reward", "round_regret")
+        long = _table(tables, "long", (*needed, "reaction_ms"))
         names = [condition.name for condition in design.conditions]
         shape = (len(people.names), len(names), design.episodes)
         even = np.linspace(1, design.rounds, min(design.rounds, MOST_POINTS))
@@ -349,9 +350,9 @@ class _Episodes:
                     f"The long table has {condition!r}, episode {number}, of {who}; the design has no such episode."
                 )
             cell = (people.places[who], names.index(condition), number)
-            self._take(design, cell, {name: long[name][start:end] for name in (*needed, *_SUMMED)})
-            arm = design.arms[0] - 1 if long["swapped"][start] else 0
-            chosen[cell[:2]] += (end - start, np.count_nonzero(long["arm_0"][start:end] == arm))
+            self._take(design, cell, {name: long[name][start:end] for name in needed})
+            arm = design.arms[design.participant_seat] - 1 if long["swapped"][start] else 0
+            chosen[cell[:2]] += (end - start, np.count_nonzero(long[own_arm][start:end] == arm))
             reactions[cell[0]].append(long["reaction_ms"][start:end])
         np.divide(chosen[:, :, 1], chosen[:, :, 0], out=self.first_arm, where=chosen[:, :, 0] > 0)
         for place, parts in enumerate(reactions):
@@ -376,21 +377,19 @@ class _Episodes:
             self._lose(cell, f"{played} of {design.rounds} rounds were played")
         elif played > design.rounds:
             self._lose(cell, f"it has {played} rounds in place of {design.rounds}")
-        elif not all(np.isfinite(rows[name]).all() for name in ("task_regret", "team_regret", "reward")):
+        elif not all(np.isfinite(rows[name]).all() for name in ("round_regret", "reward")):
             self._lose(cell, "a regret or a reward is not a number")
         else:
-            self.task_regret[cell] = rows["task_regret"].sum()
-            self.team_regret[cell] = rows["team_regret"].sum()
+            regret = rows["round_regret"]
+            self.task_regret[cell] = regret.sum()
+            self.team_regret[cell] = (regret * design.problem.team_factor).sum()
             self.good[cell] = rows["reward"].sum()
-            self.curves[cell] = np.cumsum(rows["task_regret"])[self.points - 1]
+            self.curves[cell] = np.cumsum(regret)[self.points - 1]
 
     def _lose(self, cell: tuple[int, int, int], why: str) -> None:
         self.broken[cell] = why
         for values in (self.task_regret, self.team_regret, self.good, self.curves):
             values[cell] = np.nan
-
-
-_SUMMED = ("task_regret", "team_regret")
 
 
 def _starts(columns: Sequence[NDArray[Any]], count: int) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, Result, meas
 from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.base.numbers import APA, count
 from cobandit.stats import Description, Finding
-from cobandit.studies.design import AgentChoice, StudyDesign
+from cobandit.studies.design import AgentChoice, Seat, StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
@@ -218,7 +218,6 @@ def _settings(choice: AgentChoice) -> str:
 def _design(analysis: Analysis) -> str:
     design = analysis.design
     task = design.task
-    mine, its = (" or ".join(labels) for labels in task.arms)
     conditions = []
     for condition in design.conditions:
         label = condition_label(design, condition.name)
@@ -227,14 +226,15 @@ def _design(analysis: Analysis) -> str:
         conditions.append(f"{label} ({inside})" if inside else label)
     each = count(design.rounds, "round")
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each} each"
-    mine_seen, its_seen = (f"{100 * value:g}%" for value in design.observability)
+    first, *others = [
+        (_called(design, seat.name), f"{100 * seat.observability:g}%") for seat in _participant_first(design)
+    ]
+    whole = listed([f"The participant saw {first[1]}", *(f"{name} {share}" for name, share in others)])
+    parts = listed([f"in {first[1]}", *(f"{name} in {share}" for name, share in others)])
     sees = {
-        "missed": f"The participant saw {mine_seen} and the AI {its_seen} of the good outcomes; a missed one looked "
-        f"like a bad one.",
-        "missed-known": f"The participant saw the outcome in {mine_seen} and the AI in {its_seen} of the rounds, and "
-        f"knew when not.",
-        "flipped": f"The participant saw the outcome itself in {mine_seen} and the AI in {its_seen} of the rounds, and "
-        f"otherwise a good one.",
+        "missed": f"{whole} of the good outcomes; a missed one looked like a bad one.",
+        "missed-known": f"The participant saw the outcome {parts} of the rounds, and knew when not.",
+        "flipped": f"The participant saw the outcome itself {parts} of the rounds, and otherwise a good one.",
     }[design.observation]
     rule = design.means
     if rule.draw == "fixed":
@@ -253,13 +253,39 @@ def _design(analysis: Analysis) -> str:
         )
         luck = " The outcomes that every choice would have had were the same in all sets." if design.shared_luck else ""
         if design.swap_labels:
-            luck += " In every second set the labels of both agents' arms were reversed."
+            luck += f" In every second set the labels of {_all_arms(design)} were reversed."
     return (
-        f"In every round, the participant ({mine}) and the AI ({its}) chose at the same time, without knowing the "
-        f"other's choice; the {task.configuration} that they made together was {task.good} or {task.bad}. Each of the "
+        f"In every round, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
+        f"{'choice' if len(design.seating) == 2 else 'choices'}; the {task.configuration} that they made together was "
+        f"{task.good} or {task.bad}. Each of the "
         f"{math.prod(design.arms)} combinations had its own chance of being {task.good}; these chances {drawn}. {sees} "
         f"{within}{luck}"
     )
+
+
+def _participant_first(design: StudyDesign) -> list[Seat]:
+    """The seats, the participant's first: a text speaks of people before it speaks of AIs."""
+    return sorted(design.seating, key=lambda seat: seat.player != "participant")
+
+
+def _called(design: StudyDesign, name: str) -> str:
+    """What the text calls an AI: by name only where there are several."""
+    return "the AI" if len(design.seating) == 2 else f"the AI {name}"
+
+
+def _team(design: StudyDesign) -> str:
+    """Who plays, each with the choices they have."""
+    own, *others = _participant_first(design)
+    first = f"the participant ({' or '.join(own.arms)})"
+    return listed([first, *(f"{_called(design, seat.name)} ({' or '.join(seat.arms)})" for seat in others)])
+
+
+def _each_other(design: StudyDesign) -> str:
+    return "the other's" if len(design.seating) == 2 else "the others'"
+
+
+def _all_arms(design: StudyDesign) -> str:
+    return "both agents' arms" if len(design.seating) == 2 else "all arms"
 
 
 def _procedure(analysis: Analysis) -> str:
@@ -279,8 +305,9 @@ def _procedure(analysis: Analysis) -> str:
     text = f"The {_who(analysis)} {listed(steps)}."
     if design.warm_start is not None:
         warm = design.warm_start
+        ais = "the AI" if len(design.seating) == 2 else "the AIs"
         text += (
-            f" Before each {'set' if design.episodes == 1 else episode_word(design)} the AI had played "
+            f" Before each {'set' if design.episodes == 1 else episode_word(design)} {ais} had played "
             f"{count(warm.rounds, 'round')} with a simulated partner ({LABELS.get(warm.agent, warm.agent)}), which did "
             f"not count."
         )

@@ -15,7 +15,6 @@ from cobandit.studies.episode import (
     Episode,
     EpisodeOver,
     OutOfOrder,
-    Round,
     participant_view,
 )
 from cobandit.studies.export import Column, read_export, schema, tables, write_export
@@ -33,6 +32,7 @@ from cobandit.studies.journey import (
 )
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 from cobandit.studies.rehearse import columns, rehearse
+from cobandit.studies.rounds import Round
 from cobandit.studies.verify import Difference, verify_episode, verify_participant, verify_study
 
 __all__ = [

@@ -181,6 +181,7 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> Compiled
     names = [condition.name for condition in design.conditions]
     return CompiledStudy(
         problem=design.problem,
+        participant=design.participant_seat,
         rounds=design.rounds,
         warm_rounds=0 if design.warm_start is None else design.warm_start.rounds,
         episodes=design.episodes,

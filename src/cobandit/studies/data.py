@@ -23,10 +23,10 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.streams import StudyStream, generator
 from cobandit.engine.trajectory import NOBODY
 from cobandit.studies.design import StudyDesign
-from cobandit.studies.episode import Round
 from cobandit.studies.journey import Step, journey, survey_ids
 from cobandit.studies.plan import ParticipantPlan
 from cobandit.studies.rehearse import rehearse
+from cobandit.studies.rounds import Round
 
 PEOPLE_KINDS = ("real", "rehearsal", "demo")
 """What a participant may be: only the first kind is data on people."""
@@ -80,17 +80,16 @@ def moments(values: Iterable[datetime | int | None] | Times) -> Times:
 class EpisodeData:
     """The stored rounds of one episode, column by column.
 
-    ``seen_*`` NaN: nothing was seen; ``predicted_1_0`` -1: nothing was foreseen; ``answered_at`` NaT and
-    ``reaction_ms`` NaN: not known. ``head`` is the last hash as it was kept beside the rounds.
+    ``arms`` and ``seen`` are rounds x seats, ``predictions`` rounds x seats x seats, as in a trajectory. ``seen`` NaN:
+    nothing was seen; ``predictions`` -1: nothing was foreseen; ``answered_at`` NaT and ``reaction_ms`` NaN: not known.
+    ``head`` is the last hash as it was kept beside the rounds.
     """
 
     t: NDArray[np.int64]
-    arm_0: NDArray[np.int64]
-    arm_1: NDArray[np.int64]
+    arms: NDArray[np.int64]
     reward: NDArray[np.float64]
-    seen_0: NDArray[np.float64]
-    seen_1: NDArray[np.float64]
-    predicted_1_0: NDArray[np.int64]
+    seen: NDArray[np.float64]
+    predictions: NDArray[np.int64]
     previous: tuple[str, ...]
     hash: tuple[str, ...]
     answered_at: Times
@@ -119,9 +118,9 @@ class EpisodeData:
     ) -> EpisodeData:
         """From the columns of `Round`, as a database gives them (None: nothing seen, nothing foreseen).
 
-        ``answered_at`` (datetimes, or milliseconds since 1970) and ``reaction_ms`` may be left out; so may
-        ``previous``, where ``start`` tells what the first round hangs on (`EpisodePlan.start`, or the last hash of a
-        warm start).
+        ``arms``, ``seen`` and ``predictions`` hold a tuple over the seats for each round. ``answered_at`` (datetimes,
+        or milliseconds since 1970) and ``reaction_ms`` may be left out; so may ``previous``, where ``start`` tells what
+        the first round hangs on (`EpisodePlan.start`, or the last hash of a warm start).
         """
         for name in columns:
             if name not in _COLUMNS and name not in _TIMES:
@@ -135,12 +134,14 @@ class EpisodeData:
         previous = tuple(columns.get("previous", earlier))
         if len(previous) == len(hashes):
             # Where the chain holds, a hash is kept once and not twice: a million of them take room.
-            previous = tuple(old if old == kept else kept for old, kept in zip(earlier, previous, strict=True))
-        foreseen = [NOBODY if arm is None else arm for arm in columns["predicted_1_0"]]
+            previous = tuple(old if old == stored else stored for old, stored in zip(earlier, previous, strict=True))
+        seats = _width("arms", columns["arms"])
         return cls(
-            **{name: _numbers(name, columns[name], np.int64) for name in ("t", "arm_0", "arm_1")},
-            **{name: _numbers(name, columns[name], np.float64) for name in ("reward", "seen_0", "seen_1")},
-            predicted_1_0=_numbers("predicted_1_0", foreseen, np.int64),
+            t=_numbers("t", columns["t"], np.int64),
+            arms=_numbers("arms", columns["arms"], np.int64, (seats,)),
+            reward=_numbers("reward", columns["reward"], np.float64),
+            seen=_numbers("seen", columns["seen"], np.float64, (seats,)),
+            predictions=_numbers("predictions", columns["predictions"], np.int64, (seats, seats), missing=NOBODY),
             previous=previous,
             hash=hashes,
             answered_at=moments(columns.get("answered_at", [None] * count)),
@@ -162,7 +163,7 @@ class EpisodeData:
         finished_at: datetime | None = None,
     ) -> EpisodeData:
         """From rounds."""
-        columns: dict[str, Sequence[Any]] = {name: [getattr(made, name) for made in rounds] for name in _COLUMNS}
+        columns: dict[str, Sequence[Any]] = {name: [getattr(played, name) for played in rounds] for name in _COLUMNS}
         if answered_at is not None:
             columns["answered_at"] = answered_at
         if reaction_ms is not None:
@@ -177,36 +178,59 @@ class EpisodeData:
         columns = [getattr(self, name) for name in _COLUMNS]
         lists = [column if isinstance(column, tuple) else column.tolist() for column in columns]
         return tuple(
-            Round(t, arm_0, arm_1, reward, _seen(seen_0), _seen(seen_1), None if arm == NOBODY else arm, before, own)
-            for t, arm_0, arm_1, reward, seen_0, seen_1, arm, before, own in zip(*lists, strict=True)
+            Round(
+                t,
+                tuple(arms),
+                reward,
+                tuple(None if math.isnan(value) else value for value in seen),
+                tuple(tuple(None if arm == NOBODY else arm for arm in row) for row in foreseen),
+                before,
+                own,
+            )
+            for t, arms, reward, seen, foreseen, before, own in zip(*lists, strict=True)
         )
 
     def __repr__(self) -> str:
         return f"<EpisodeData: {len(self)} rounds>"
 
 
-_COLUMNS = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "previous", "hash")
+_COLUMNS = ("t", "arms", "reward", "seen", "predictions", "previous", "hash")
 _TIMES = ("answered_at", "reaction_ms")
 
 
-def _seen(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _width(name: str, values: Sequence[Any]) -> int:
+    """How many seats the first round has; an episode without rounds tells none."""
+    first = values[0] if len(values) else ()
+    if not isinstance(first, Sequence) or isinstance(first, str):
+        raise InvalidInput(f"{name} is {short_repr(values)}; a tuple over the seats for each round is needed.")
+    return len(first)
 
 
-def _numbers(name: str, values: Sequence[Any], kind: type[np.generic]) -> NDArray[Any]:
-    """The values as a column; what would have to be rounded or read out of a text is refused."""
+def _numbers(
+    name: str,
+    values: Sequence[Any],
+    kind: type[np.generic],
+    shape: tuple[int, ...] = (),
+    missing: float = math.nan,
+) -> NDArray[Any]:
+    """The values as a column, ``shape`` for each round; what would have to be rounded or read out is refused."""
     needed = "a whole number" if kind is np.int64 else "a number or None"
-    given = [math.nan if value is None else value for value in values]
     try:
+        flat = list(values)
+        for _ in shape:
+            flat = [part for row in flat for part in row]
+        given = [missing if value is None else value for value in flat]
         array = np.array(given) if given else np.zeros(0, dtype=kind)
         with np.errstate(invalid="ignore"):  # NaN where a whole number is needed: noticed in the next line
-            made = array.astype(kind)
-        fits = array.ndim == 1 and array.dtype.kind in "iuf" and np.array_equal(array, made, equal_nan=True)
+            column = array.astype(kind)
+        fits = array.ndim == 1 and array.dtype.kind in "iuf" and np.array_equal(array, column, equal_nan=True)
+        column = column.reshape(len(values), *shape)
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
-        raise InvalidInput(f"{name} is {short_repr(values)}; {needed} for each round is needed.")
-    return made
+        each = " and seat" if shape else ""
+        raise InvalidInput(f"{name} is {short_repr(values)}; {needed} for each round{each} is needed.")
+    return column
 
 
 @dataclass(frozen=True)

@@ -2,23 +2,23 @@
 
 A design is a TOML file whose tables and keys are the fields of `StudyDesign`; a key that is not known is refused with
 the nearest right one. ``burger`` and ``casino`` are the paper's two studies (Experiments; Online Casino Study),
-``three-by-three`` is an example with labels of its own.
+``three-by-three`` is an example with labels of its own, ``three-seats`` one of a person and two AIs.
 """
 # ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
 
 from __future__ import annotations
 
 import itertools
+import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, ClassVar
 
-from cobandit.agents import Agent, agent_class, make_agent
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import (
@@ -29,220 +29,45 @@ from cobandit.base.records import (
     flag,
     listing,
     optional,
-    scalar,
     slug,
     table_of,
     words,
     words_or_empty,
 )
-from cobandit.problem import FixedMeans, Problem
-
-TASKS = ("burger", "casino", "grid")
-"""What a page may draw: the burger's layers, the slot machines, or a plain grid with the labels."""
+from cobandit.problem import Problem
+from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
+from cobandit.studies.design_tables import AgentChoice as AgentChoice
+from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
+from cobandit.studies.design_tables import Condition as Condition
+from cobandit.studies.design_tables import Consent as Consent
+from cobandit.studies.design_tables import Limits as Limits
+from cobandit.studies.design_tables import MeansRule as MeansRule
+from cobandit.studies.design_tables import Practice as Practice
+from cobandit.studies.design_tables import Question as Question
+from cobandit.studies.design_tables import QuizItem as QuizItem
+from cobandit.studies.design_tables import Seat as Seat
+from cobandit.studies.design_tables import Survey as Survey
+from cobandit.studies.design_tables import SurveyItem as SurveyItem
+from cobandit.studies.design_tables import Task as Task
+from cobandit.studies.design_tables import WarmStart as WarmStart
 
 ORDERS = ("counterbalanced", "random")
 OBSERVATIONS = ("missed", "missed-known", "flipped")
-ANSWERS = ("whole", "choice", "text")
-MOST_ROUNDS = 100_000
-MOST_ARMS = 9
+MOST_TEAM_ACTIONS = 81
+"""More cannot be counted on a page that a person is to take in."""
+
 LONGEST_FILE = 1_000_000
-_PRACTICE = "practice"
-
-
-def _player(name: str, value: Any) -> str:
-    kind = agent_class(value)
-    if not issubclass(kind, Agent):
-        raise InvalidInput(f"{name} is {value!r}, one brain for the whole team; it cannot be one member of it.")
-    return str(value)
-
-
-def _condition_name(name: str, value: Any) -> str:
-    if value == _PRACTICE:
-        raise InvalidInput(f"{name} is {value!r}; practice rounds go by this name, so another one is needed.")
-    return slug(name, value)
-
-
-@dataclass(frozen=True)
-class AgentChoice(Record):
-    """A registered agent with options: ``agent = "naive-ucb"``, ``options = { exploration = 0.01 }``."""
-
-    agent: str = entry(_player)
-    options: Table = entry(table_of(scalar), Table())
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        settings = self.make().options
-        kept = tuple((key, settings[key]) for key, _ in self.options.pairs)
-        object.__setattr__(self, "options", Table(kept))
-
-    def make(self) -> Agent:
-        """A fresh agent, the library's own."""
-        made = make_agent(self.agent, **self.options.to_dict())
-        assert isinstance(made, Agent)
-        return made
-
-
-@dataclass(frozen=True)
-class Condition(AgentChoice):
-    """One condition of the study: the AI that the participant plays with (Independent Variables)."""
-
-    name: str = entry(_condition_name)
-
-
-@dataclass(frozen=True)
-class WarmStart(AgentChoice):
-    """Rounds that the AI plays with a simulated partner before each episode; they do not count (Procedure)."""
-
-    rounds: int = entry(whole(1, MOST_ROUNDS))
-
-
-@dataclass(frozen=True)
-class Practice(AgentChoice):
-    """Episodes to get used to the task, with means and an AI of their own; they do not count."""
-
-    rounds: int = entry(whole(1, MOST_ROUNDS))
-    episodes: int = entry(whole(1, 100), 1)
-
-
-@dataclass(frozen=True)
-class Task(Record):
-    """What the page draws, and what everything is called.
-
-    ``arms`` holds the labels of the participant's arms, then those of the AI's; ``configuration`` is the word for one
-    team action ("burger", "machine"), ``good`` and ``bad`` for its outcome.
-    """
-
-    kind: str = entry(one_of(TASKS, "kind of task"))
-    participant: str = entry(words)
-    partner: str = entry(words)
-    arms: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, MOST_ARMS, unique="="), 2, 2))
-    configuration: str = entry(words)
-    good: str = entry(words)
-    bad: str = entry(words)
-    instructions: tuple[str, ...] = entry(listing(words, 1, 50))
-
-
-def _matrices(name: str, value: Any) -> tuple[FixedMeans, ...]:
-    if not isinstance(value, (list, tuple)):
-        raise InvalidInput(f"{name} is {short_repr(value)}; a list of matrices, one per episode, is needed.")
-    return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)
-
-
-@dataclass(frozen=True)
-class MeansRule(Record):
-    """Where the means mu of an episode come from.
-
-    ``uniform``: each from Unif[low, high], anew for each participant or once for all of the study; ``fixed``: the
-    matrices in ``values``, one for all episodes or one for each.
-    """
-
-    draw: str = entry(one_of(("uniform", "fixed"), "way to draw means"), "uniform")
-    per: str = entry(one_of(("participant", "study"), "owner of means"), "participant")
-    low: float = entry(real(0.0, 1.0), 0.0)
-    high: float = entry(real(0.0, 1.0), 1.0)
-    values: tuple[FixedMeans, ...] = entry(_matrices, ())
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.low > self.high:
-            raise InvalidInput(f"means.low is {self.low:g} and means.high is {self.high:g}; low must not be higher.")
-        if (self.draw == "fixed") != bool(self.values):
-            raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
-        for values in self.values:
-            if not all(0.0 <= value <= 1.0 for value in values.values):
-                raise InvalidInput(f"means.values holds {short_repr(values.values)}; every mean must lie in [0, 1].")
-
-
-@dataclass(frozen=True)
-class SurveyItem(Record):
-    """One statement to agree with; ``reversed``: agreement speaks against the AI."""
-
-    id: str = entry(slug)
-    text: str = entry(words)
-    reversed: bool = entry(flag, False)
-
-
-@dataclass(frozen=True)
-class Survey(Record):
-    """What is asked after each set, on a scale from 1 to ``points`` (Dependent Measures)."""
-
-    points: int = entry(whole(2, 11), 5)
-    low: str = entry(words, "Strongly disagree")
-    high: str = entry(words, "Strongly agree")
-    shuffled: bool = entry(flag, False)
-    items: tuple[SurveyItem, ...] = entry(listing(SurveyItem.read, 1, 100, unique="id"))
-
-
-@dataclass(frozen=True)
-class Consent(Record):
-    """What people agree to; its version is stored with the time of consent."""
-
-    version: str = entry(words)
-    text: str = entry(words)
-
-
-@dataclass(frozen=True)
-class Question(Record):
-    """One question about the person: a whole number, a choice or a short text."""
-
-    id: str = entry(slug)
-    text: str = entry(words)
-    answer: str = entry(one_of(ANSWERS, "kind of answer"))
-    choices: tuple[str, ...] = entry(listing(words, 0, 50, unique="="), ())
-    low: int = entry(whole(0), 0)
-    high: int = entry(whole(0), 200)
-    required: bool = entry(flag, True)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if (self.answer == "choice") != (len(self.choices) >= 2):
-            raise InvalidInput(f"Question {self.id!r}: two or more choices go with answer = 'choice' only.")
-
-
-@dataclass(frozen=True)
-class QuizItem(Record):
-    """One question on the instructions; ``answer`` is the place of the right choice, from 0."""
-
-    id: str = entry(slug)
-    text: str = entry(words)
-    choices: tuple[str, ...] = entry(listing(words, 2, 10, unique="="))
-    answer: int = entry(whole(0))
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        whole(0, len(self.choices) - 1)(f"The answer to {self.id!r}", self.answer)
-
-
-@dataclass(frozen=True)
-class AttentionCheck(Record):
-    """A survey item with one right answer, asked after one of the sets (``after_set`` from 1)."""
-
-    id: str = entry(slug)
-    text: str = entry(words)
-    answer: int = entry(whole(1))
-    after_set: int = entry(whole(1), 1)
-
-
-@dataclass(frozen=True)
-class Limits(Record):
-    """After how many idle seconds a person is warned, and is taken to have left (the place is then free again)."""
-
-    warn_seconds: int = entry(whole(1), 300)
-    idle_seconds: int = entry(whole(1), 1800)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.warn_seconds > self.idle_seconds:
-            raise InvalidInput(f"limits.warn_seconds is {self.warn_seconds}; at most idle_seconds makes sense.")
 
 
 @dataclass(frozen=True)
 class StudyDesign(Record):
-    """A within-subjects study of one person and one AI at a time (Experiments; Online Casino Study).
+    """A within-subjects study of one person and one or more AIs at a time (Experiments; Online Casino Study).
 
-    The participant is agent 0, the AI agent 1. Every participant plays one set of ``episodes`` episodes per
-    condition, ``rounds`` rounds each. ``shared_luck``: the k-th episodes of all sets have the very same r*_t(a).
-    ``swap_labels``: in every second set both agents' arms are reversed, so that nobody notices.
+    ``seats`` says who sits where; where it is left out, the participant has seat 0 and the AI seat 1, and ``arms``,
+    ``observability`` and ``task`` describe them. Every AI of an episode plays the algorithm of its condition. Every
+    participant plays one set of ``episodes`` episodes per condition, ``rounds`` rounds each. ``shared_luck``: the k-th
+    episodes of all sets have the very same r*_t(a). ``swap_labels``: in every second set all arms are reversed, so
+    that nobody notices.
     """
 
     outermost: ClassVar[bool] = True
@@ -251,9 +76,10 @@ class StudyDesign(Record):
     version: int = entry(whole(1))
     title: str = entry(words)
     task: Task = entry(Task.read)
-    arms: tuple[int, ...] = entry(listing(whole(2, MOST_ARMS), 2, 2), (2, 2))
+    seats: tuple[Seat, ...] = entry(listing(Seat.read, 0, MOST_SEATS, unique="name"), ())
+    arms: tuple[int, ...] = entry(listing(whole(2, MOST_ARMS), 2, MOST_SEATS), (2, 2))
     observation: str = entry(one_of(OBSERVATIONS, "observation model"), "missed")
-    observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 2, 2))
+    observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 0, MOST_SEATS), ())
     rounds: int = entry(whole(1, MOST_ROUNDS))
     episodes: int = entry(whole(1, 1000), 1)
     conditions: tuple[Condition, ...] = entry(listing(Condition.read, 1, 4, unique="name"))
@@ -275,9 +101,19 @@ class StudyDesign(Record):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self._check_seats()
         labelled = tuple(len(labels) for labels in self.task.arms)
         if labelled != self.arms:
             raise InvalidInput(f"task.arms labels {labelled} arms, but arms is {self.arms}; every arm needs one label.")
+        if self.task.kind != "grid" and [seat.player for seat in self.seating] != list(PLAYERS):
+            raise InvalidInput(
+                f"task.kind is {self.task.kind!r}, which is drawn for two, the participant first; other teams: 'grid'."
+            )
+        if math.prod(self.arms) > MOST_TEAM_ACTIONS:
+            raise InvalidInput(
+                f"The arms {self.arms} make {math.prod(self.arms)} team actions; a page shows at most "
+                f"{MOST_TEAM_ACTIONS}."
+            )
         if self.means.values and len(self.means.values) not in (1, self.episodes):
             raise InvalidInput(
                 f"means.values holds {len(self.means.values)} matrices; one, or one for each of the "
@@ -286,11 +122,7 @@ class StudyDesign(Record):
         for matrix in self.means.values:
             if matrix.arms != self.arms:
                 raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
-        for check in self.attention:
-            whole(1, self.survey.points)(f"The answer to {check.id!r}", check.answer)
-            whole(1, len(self.conditions))(f"after_set of {check.id!r}", check.after_set)
-            if check.id in {item.id for item in self.survey.items}:
-                raise InvalidInput(f"The attention check {check.id!r} has the id of a survey item; it needs its own.")
+        self._check_attention()
         known = self._texts
         for language, texts in self.translations.pairs:
             if language not in self.languages[1:]:
@@ -298,6 +130,77 @@ class StudyDesign(Record):
             for key, _ in texts.pairs:
                 if key not in known:
                     raise UnknownName("text of the design called", key, known)
+
+    def _check_attention(self) -> None:
+        for check in self.attention:
+            whole(1, self.survey.points)(f"The answer to {check.id!r}", check.answer)
+            whole(1, len(self.conditions))(f"after_set of {check.id!r}", check.after_set)
+            if check.id in {item.id for item in self.survey.items}:
+                raise InvalidInput(f"The attention check {check.id!r} has the id of a survey item; it needs its own.")
+
+    def _check_seats(self) -> None:
+        """The short form for two is whole, or follows from the seats; what is given twice must agree."""
+        task = self.task
+        if not self.seats:
+            given = {"observability": self.observability, "task.arms": task.arms}
+            for name, value in given.items():
+                if len(value) != 2:
+                    raise InvalidInput(
+                        f"{name} has {len(value)} parts; exactly 2 are needed where the design lists no seats."
+                    )
+            for name in ("participant", "partner"):
+                if not getattr(task, name):
+                    raise InvalidInput(f"task has no {name}; it is needed where the design lists no seats.")
+            return
+        people = [i for i, seat in enumerate(self.seats) if seat.player == "participant"]
+        if len(people) != 1 or len(self.seats) < 2:
+            raise InvalidInput(
+                f"seats has {len(people)} participants among {len(self.seats)} seats; one participant and at least "
+                "one agent are needed."
+            )
+        others = [seat.name for seat in self.seats if seat.player == "agent"]
+        named: dict[str, Any] = {
+            "participant": self.seats[people[0]].name,
+            "arms": tuple(seat.arms for seat in self.seats),
+        }
+        named["partner"] = others[0] if len(others) == 1 else task.partner or ", ".join(others)
+        follows: dict[str, Any] = {
+            "arms": tuple(len(seat.arms) for seat in self.seats),
+            "observability": tuple(seat.observability for seat in self.seats),
+        }
+        for name, value in named.items():
+            if getattr(task, name) not in (value, "", ()):
+                raise InvalidInput(f"task.{name} is {short_repr(getattr(task, name))}, but the seats say otherwise.")
+        for name, value in follows.items():
+            if getattr(self, name) not in (value, (), (2, 2)):
+                raise InvalidInput(f"{name} is {short_repr(getattr(self, name))}, but the seats say {value}.")
+            object.__setattr__(self, name, value)
+        object.__setattr__(self, "task", replace(task, **named))
+
+    @cached_property
+    def seating(self) -> tuple[Seat, ...]:
+        """Every seat, also where the design is written in the short form for two."""
+        if self.seats:
+            return self.seats
+        pair = zip((self.task.participant, self.task.partner), PLAYERS, self.observability, self.task.arms, strict=True)
+        return tuple(
+            Seat(name=name, player=player, observability=level, arms=labels) for name, player, level, labels in pair
+        )
+
+    @cached_property
+    def participant_seat(self) -> int:
+        """Where the participant sits."""
+        return [seat.player for seat in self.seating].index("participant")
+
+    @cached_property
+    def agent_seats(self) -> tuple[int, ...]:
+        """Where the AIs sit."""
+        return tuple(i for i, seat in enumerate(self.seating) if seat.player == "agent")
+
+    @cached_property
+    def predictions(self) -> tuple[tuple[int, int], ...]:
+        """Who may foresee whom: pairs of an AI's seat and another seat."""
+        return tuple((i, j) for i in self.agent_seats for j in range(len(self.seating)) if i != j)
 
     @cached_property
     def digest(self) -> str:
@@ -336,8 +239,10 @@ class StudyDesign(Record):
         made = {"title": self.title, "consent.text": self.consent.text}
         for key in ("participant", "partner", "configuration", "good", "bad"):
             made[f"task.{key}"] = getattr(task, key)
-        for agent, labels in enumerate(task.arms):
-            made |= {f"task.arms.{agent}.{arm}": label for arm, label in enumerate(labels)}
+        for i, seat in enumerate(self.seating):
+            made |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
+        if len(self.seating) > 2:
+            made |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
         made |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
         made |= {"survey.low": survey.low, "survey.high": survey.high}
         made |= {f"survey.{item.id}": item.text for item in survey.items}

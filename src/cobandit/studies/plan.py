@@ -20,15 +20,12 @@ from numpy.typing import NDArray
 from cobandit.agents import Agent, Briefing
 from cobandit.base.checks import whole
 from cobandit.base.errors import InvalidInput
-from cobandit.base.records import fingerprint
 from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.problem.means import Tensor
 from cobandit.studies.design import AgentChoice, StudyDesign
+from cobandit.studies.rounds import seal
 
 S = TypeVar("S", bound=np.generic)
-
-PARTICIPANT, AI = 0, 1
-"""The places of the two in the team."""
 
 PRACTICE = "practice"
 """Stands where a condition would, in episodes that do not count."""
@@ -98,14 +95,13 @@ class EpisodePlan:
 
     @property
     def swapped(self) -> bool:
-        """Whether both agents' arms are reversed: in every second set, where the design says so."""
+        """Whether all arms are reversed: in every second set, where the design says so."""
         return self.design.swap_labels and self.set % 2 == 1
 
-    @property
-    def start(self) -> str:
+    def start(self, version: int) -> str:
         """What the hash chain of the episode hangs on: the fingerprint of who plays what."""
         identity = {"design": self.design.digest, "seed": self.seed, "order": self.order, "episode": self.index}
-        return fingerprint(identity)
+        return seal(identity, version)
 
     @property
     def unswapped_means(self) -> Tensor:
@@ -132,16 +128,20 @@ class EpisodePlan:
         return self._shown((draws < self.unswapped_means).astype(np.int8), 1)
 
     def observers(self) -> tuple[np.random.Generator, ...]:
-        """Fresh streams for what each agent sees of the rewards: one draw a round each."""
-        return tuple(self._stream(StudyStream.SIGHT, 2 * self._shared_part + agent) for agent in (PARTICIPANT, AI))
+        """Fresh streams for what each seat sees of the rewards: one draw a round each."""
+        seats = len(self.design.seating)
+        return tuple(self._stream(StudyStream.SIGHT, seats * self._shared_part + seat) for seat in range(seats))
 
-    def ready_ai(self) -> Agent:
-        """The AI, briefed and before its first round: the library's own agent at place 1."""
-        agent = self.partner.make()
-        agent.reset(
-            self.briefing(agent, AI, self.warm_rounds + self.rounds), self._stream(StudyStream.CHOICES, self._own_part)
-        )
-        return agent
+    def ready_agents(self) -> dict[int, Agent]:
+        """The AIs by seat, briefed and before their first round: the library's own agents."""
+        agents = {}
+        for place, seat in enumerate(self.design.agent_seats):
+            agent = self.partner.make()
+            # The first AI has the address of the only one; each further AI adds its place to it.
+            rng = self._stream(StudyStream.CHOICES, self._own_part, *((place,) if place else ()))
+            agent.reset(self.briefing(agent, seat, self.warm_rounds + self.rounds), rng)
+            agents[seat] = agent
+        return agents
 
     def ready_warm_partner(self) -> Agent | None:
         """The simulated partner of the warm start, briefed; None where there is no warm start."""
@@ -149,15 +149,16 @@ class EpisodePlan:
             return None
         agent = self.design.warm_start.make()
         agent.reset(
-            self.briefing(agent, PARTICIPANT, self.warm_rounds), self._stream(StudyStream.WARM_START, self._own_part)
+            self.briefing(agent, self.design.participant_seat, self.warm_rounds),
+            self._stream(StudyStream.WARM_START, self._own_part),
         )
         return agent
 
-    def briefing(self, agent: Agent, place: int, horizon: int) -> Briefing:
-        """What an agent at a place is told; the better observer leads, the participant where both see alike."""
+    def briefing(self, agent: Agent, seat: int, horizon: int) -> Briefing:
+        """What an agent in a seat is told; the better observer leads, the earlier seat where two see alike."""
         problem = self.design.problem
         return Briefing(
-            place,
+            seat,
             problem.arms,
             problem.known_ranks(),
             horizon,
@@ -179,12 +180,13 @@ class EpisodePlan:
     def _shared_part(self) -> int:
         return 0 if self.design.shared_luck else self._own_part
 
-    def _stream(self, purpose: int, part: int = 0) -> np.random.Generator:
-        return generator(self._person, purpose, int(not self.practice), self.number, part)
+    def _stream(self, purpose: int, part: int = 0, *further: int) -> np.random.Generator:
+        return generator(self._person, purpose, int(not self.practice), self.number, part, *further)
 
     def _shown(self, values: NDArray[S], first: int) -> NDArray[S]:
-        """The values with both agents' arms reversed where the episode is swapped; ``first`` is the axis of agent 0."""
-        return np.ascontiguousarray(np.flip(values, axis=(first, first + 1))) if self.swapped else values
+        """The values with all arms reversed where the episode is swapped; ``first`` is the axis of seat 0."""
+        axes = tuple(range(first, values.ndim))
+        return np.ascontiguousarray(np.flip(values, axis=axes)) if self.swapped else values
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from cobandit.engine.trajectory import NOBODY
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.episode import Episode
-from cobandit.studies.plan import PARTICIPANT, ParticipantPlan
+from cobandit.studies.plan import ParticipantPlan
 
 
 def rehearse(
@@ -39,10 +39,11 @@ def rehearse(
 def _played(episode: Episode, person: Agent) -> Episode:
     plan = episode.plan
     rng = generator(plan.seed, StudyStream.BEHAVIOUR, plan.index)
-    person.reset(plan.briefing(person, PARTICIPANT, plan.rounds), rng)
+    seat = plan.design.participant_seat
+    person.reset(plan.briefing(person, seat, plan.rounds), rng)
     for t in range(1, plan.rounds + 1):
-        made = episode.play(t, person.choose())
-        person.observe((made.arm_0, made.arm_1), made.seen_0)
+        played = episode.play(t, person.choose())
+        person.observe(played.arms, played.seen[seat])
     return episode
 
 
@@ -53,7 +54,8 @@ def columns(
 
     ``participants`` names the participant of each episode; by default they are numbered as they come, told apart by
     seed and order. ``run`` numbers the episodes of the table, ``episode`` and ``set`` count from 0 as the plan does,
-    and ``predicted_1_0`` is always there (-1: nothing foreseen). Practice is left out unless asked for.
+    and what each AI foresees of the others (``predicted_1_0``) is always there (-1: nothing). Practice is left out
+    unless asked for.
     """
     given = list(episodes)
     if participants is not None and len(participants) != len(given):
@@ -66,7 +68,9 @@ def columns(
         if plan.practice and not practice:
             continue
         made = episode.trajectory(len(tables)).columns()
-        made.setdefault("predicted_1_0", np.full(episode.played, NOBODY, dtype=np.int64))
+        foreseen = [f"predicted_{i}_{j}" for i, j in plan.design.predictions]
+        for name in foreseen:
+            made.setdefault(name, np.full(episode.played, NOBODY, dtype=np.int64))
         about = {
             "run": made["run"],
             "participant": np.full(episode.played, number if participants is None else participants[i]),
@@ -74,10 +78,10 @@ def columns(
             "set": np.full(episode.played, plan.set, dtype=np.int64),
             "condition": np.full(episode.played, plan.condition),
         }
-        tables.append({key: {**about, **made}[key] for key in (*about, *_ROUND)})
+        seats = range(len(plan.design.seating))
+        arms, seen = [f"arm_{i}" for i in seats], [f"seen_{i}" for i in seats]
+        names = ("t", *arms, "reward", *seen, *foreseen, "task_regret")
+        tables.append({key: {**about, **made}[key] for key in (*about, *names)})
     if not tables:
         raise InvalidInput("There is no episode that counts; at least one is needed.")
     return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
-
-
-_ROUND = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "task_regret")

@@ -13,11 +13,9 @@ from typing import Any
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import StudyData
-from cobandit.studies.episode import Episode, Round
+from cobandit.studies.episode import Episode
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
-
-COMPUTED = ("arm_1", "reward", "seen_0", "seen_1", "predicted_1_0")
-"""What follows from the plan and the participant's arms."""
+from cobandit.studies.rounds import HASH_VERSION, Round, hash_version
 
 
 @dataclass(frozen=True)
@@ -45,38 +43,49 @@ def verify_episode(
     ``finished``: the episode is said to be complete, so that rounds missing at its end are found; ``head``: the last
     hash as it was kept elsewhere. Where a round is missing, later moves cannot be computed again; their hashes are.
     """
-    found: list[Difference] = []
-    opened = Episode.open(plan)
+    differences: list[Difference] = []
+    vouching = rounds[0].hash if rounds else head
+    version = HASH_VERSION if vouching is None else hash_version(vouching)
+    seat, seats = plan.design.participant_seat, len(plan.design.seating)
+    opened = Episode.open(plan, version)
     replay: Episode | None = opened
     before = opened.head
     expected = 1
     for stored in rounds:
 
-        def differs(name: str, kept: Any, computed: Any, t: int = stored.t) -> None:
-            if kept != computed:
-                found.append(Difference(plan.index, t, name, kept, computed))
+        def differs(name: str, in_log: Any, computed: Any, t: int = stored.t) -> None:
+            if in_log != computed:
+                differences.append(Difference(plan.index, t, name, in_log, computed))
 
         if stored.t != expected:
             differs("t", stored.t, expected)
             replay = None
+        if len(stored.arms) != seats:
+            differs("seats", len(stored.arms), seats)
+            replay = None
         if replay is not None:
             try:
-                made = replay.play(stored.t, stored.arm_0)
+                computed = _contents(replay.play(stored.t, stored.arms[seat]))
             except InvalidInput:
-                differs("arm_0", stored.arm_0, None)
+                differs(f"arm_{seat}", stored.arms[seat], None)
                 replay = None
             else:
-                for name in COMPUTED:
-                    differs(name, getattr(stored, name), getattr(made, name))
+                for name, value in _contents(stored).items():
+                    differs(name, value, computed[name])
         differs("previous", stored.previous, before)
-        differs("hash", stored.hash, stored.own_hash)
+        differs("hash", stored.hash, stored.own_hash(version))
         before = stored.hash
         expected = stored.t + 1
     if finished and expected != plan.rounds + 1:
-        found.append(Difference(plan.index, expected, "t", None, expected))
+        differences.append(Difference(plan.index, expected, "t", None, expected))
     if head is not None and head != before:
-        found.append(Difference(plan.index, expected - 1, "head", head, before))
-    return found
+        differences.append(Difference(plan.index, expected - 1, "head", head, before))
+    return differences
+
+
+def _contents(played: Round) -> dict[str, Any]:
+    """What a round holds by column, but for the hashes."""
+    return {name: value for name, value in played.columns().items() if name not in ("previous", "hash")}
 
 
 def verify_participant(

@@ -74,12 +74,12 @@ def assert_same(design, behaviour, seed, order):
         rounds = [*episode.warm_start, *episode.rounds]
         assert len(rounds) == study.total
         unknown = {None: np.nan}
-        np.testing.assert_array_equal(quick.arms[where], [(r.arm_0, r.arm_1) for r in rounds])
+        np.testing.assert_array_equal(quick.arms[where], [(r.arms[0], r.arms[1]) for r in rounds])
         np.testing.assert_array_equal(quick.rewards[where], [r.reward for r in rounds])
-        seen = [(unknown.get(r.seen_0, r.seen_0), unknown.get(r.seen_1, r.seen_1)) for r in rounds]
+        seen = [(unknown.get(r.seen[0], r.seen[0]), unknown.get(r.seen[1], r.seen[1])) for r in rounds]
         np.testing.assert_array_equal(quick.seen[where], seen)
-        foreseen = [-1 if r.predicted_1_0 is None else r.predicted_1_0 for r in rounds]
-        np.testing.assert_array_equal(quick.predictions[where][..., fast.AI, fast.PARTICIPANT], foreseen)
+        foreseen = [-1 if r.predictions[1][0] is None else r.predictions[1][0] for r in rounds]
+        np.testing.assert_array_equal(quick.predictions[where][..., 1, 0], foreseen)
 
 
 def test_everything_registered_is_covered():

@@ -10,6 +10,7 @@ import json
 import sqlite3
 import time
 import zipfile
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -179,19 +180,7 @@ class World:
         played("a word for an arm", good | {"arm": "left"})
         played("an unknown field", good | {"colour": "red"})
         tried("two hundred and one moves", f"{base}/rounds", {"episode": episode, "moves": [good] * 201})
-        tried("an unknown event", f"{base}/events", {"events": [{"kind": "dance", "at": 1, "data": {}}]})
-        tried("no events", f"{base}/events", {"events": []})
-        tried("a rehearsal without login", f"/api/studies/{study}/participants", person.arrival() | {"rehearsal": True})
-        other = Visitor(self._ask, study, "another browser", recruiting=person.recruiting)
-        tried("a label in another browser", f"/api/studies/{study}/participants", other.arrival())
-        tried("another consent", f"/api/studies/{study}/participants", other.arrival("99"))
-        demo = other.arrival() | {"demo": True, "recruiting": {}}
-        other.come_back(
-            self._note(f"{study}: a demo", self._ask("POST", f"/api/studies/{study}/participants", demo)).json()[
-                "token"
-            ]
-        )
-        self._unfinished += [person, other]
+        self._mistaken_arrivals(study, person, tried)
         tried("a finished step again", f"{base}/answers/instructions", {"answers": {}})
         if first == "demographics":
             told = {"answers": {"age": 99, "gender": 0, "ai_researcher": 0}}
@@ -205,6 +194,20 @@ class World:
         self._note(f"{study}: nobody's link", self._ask("GET", f"/api/participants/{'x' * 32}"))
         self._note(f"{study}: no link at all", self._ask("GET", "/api/participants/x"))
         self._note(f"{study}: no such study", self._ask("GET", f"/api/studies/{study}-of-old"))
+
+    def _mistaken_arrivals(self, study: str, person: Visitor, tried: Callable[..., None]) -> None:
+        """Events that are none, and the same person coming in by other ways."""
+        base = f"/api/participants/{person.token}"
+        tried("an unknown event", f"{base}/events", {"events": [{"kind": "dance", "at": 1, "data": {}}]})
+        tried("no events", f"{base}/events", {"events": []})
+        tried("a rehearsal without login", f"/api/studies/{study}/participants", person.arrival() | {"rehearsal": True})
+        other = Visitor(self._ask, study, "another browser", recruiting=person.recruiting)
+        tried("a label in another browser", f"/api/studies/{study}/participants", other.arrival())
+        tried("another consent", f"/api/studies/{study}/participants", other.arrival("99"))
+        demo = other.arrival() | {"demo": True, "recruiting": {}}
+        answer = self._note(f"{study}: a demo", self._ask("POST", f"/api/studies/{study}/participants", demo))
+        other.come_back(answer.json()["token"])
+        self._unfinished += [person, other]
 
     def _crowd(self, study: str) -> None:
         """More people: two are not attentive, one is too quick, three stop on their way."""

@@ -224,7 +224,7 @@ def test_the_partner_is_the_librarys_own_agent(site: Any, short: StudyDesign) ->
         for t, arm in enumerate(arms[: plan.episode(index).rounds], 1):
             r = episode.play(t, arm)
             [shown] = person.send(index, (t, arm, key())).json()["rounds"]
-            assert shown == {"t": t, "arms": [r.arm_0, r.arm_1], "good": bool(r.seen_0)}
+            assert shown == {"t": t, "arms": list(r.arms), "good": bool(r.seen[0])}
 
 
 def test_a_retry_is_answered_from_the_store(site: Any, short: StudyDesign) -> None:
@@ -252,10 +252,10 @@ def test_a_played_round_stays_as_it_is(site: Any, short: StudyDesign, problem: A
     for arm, other in ((0, key()), (1, key()), (1, same)):
         late = problem(person.send(1, (1, arm, other)), 409, "already-played")
         assert late["state"]["episode"]["played"] == 1
-    [(stored, arm)] = site.query(
-        "SELECT r.key, r.arm_0 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1"
+    [(stored, arms)] = site.query(
+        "SELECT r.key, r.arms FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1"
     )
-    assert (stored, arm) == (same, 0)
+    assert (stored, json.loads(arms)[0]) == (same, 0)
 
 
 def test_rounds_are_played_in_order(site: Any, short: StudyDesign, problem: Any) -> None:
@@ -293,7 +293,7 @@ def test_a_batch_plays_what_single_moves_play(site: Any, short: StudyDesign) -> 
     batch = person.send(1, *((t, t % 2, key()) for t in range(1, 6))).json()["rounds"]
     episode = Episode.open(plan.episode(1))
     rounds = [episode.play(t, t % 2) for t in range(1, 6)]
-    assert [r["arms"] for r in batch] == [[r.arm_0, r.arm_1] for r in rounds]
+    assert [r["arms"] for r in batch] == [list(r.arms) for r in rounds]
 
 
 def test_two_tabs_play_one_round_once(site: Any, short: StudyDesign) -> None:
@@ -303,10 +303,8 @@ def test_two_tabs_play_one_round_once(site: Any, short: StudyDesign) -> None:
         answers = list(pool.map(lambda i: person.send(1, (1, i % 2, key())), range(8)))
     assert Counter(answer.status_code for answer in answers) == {200: 1, 409: 7}
     [won] = [answer.json()["rounds"][0] for answer in answers if answer.status_code == 200]
-    stored = site.query(
-        "SELECT r.arm_0, r.arm_1 FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1"
-    )
-    assert list(map(list, stored)) == [won["arms"]]
+    [(stored,)] = site.query("SELECT r.arms FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.number = 1")
+    assert json.loads(stored) == won["arms"]
     for answer in answers:
         if answer.status_code == 409:
             assert answer.json()["state"]["episode"]["latest"]["arms"] == won["arms"]
@@ -340,7 +338,7 @@ def test_a_new_server_goes_on_in_the_middle_of_an_episode(short_sqlite: str, sho
     database.close()
     episode = Episode.open(ParticipantPlan(short, int(seed), order).episode(1))
     rounds = [episode.play(t, arm) for t, arm in enumerate(arms, 1)]
-    assert shown == [{"t": r.t, "arms": [r.arm_0, r.arm_1], "good": bool(r.seen_0)} for r in rounds]
+    assert shown == [{"t": r.t, "arms": list(r.arms), "good": bool(r.seen[0])} for r in rounds]
 
 
 def test_a_damaged_log_stops_the_game_and_is_not_changed(
@@ -350,7 +348,8 @@ def test_a_damaged_log_stops_the_game_and_is_not_changed(
     person.go_on(short, "episode-1")
     person.send(1, (1, 0, key()), (2, 0, key()))
     site.change(
-        "UPDATE rounds SET arm_1 = 1 - arm_1 WHERE t = 1 AND episode_id = (SELECT id FROM episodes WHERE number = 1)"
+        "UPDATE rounds SET arms = CASE arms WHEN '[0,0]' THEN '[0,1]' ELSE '[0,0]' END "
+        "WHERE t = 1 AND episode_id = (SELECT id FROM episodes WHERE number = 1)"
     )
     before = site.query("SELECT * FROM rounds ORDER BY episode_id, t")
     other = open_site(site.config.database)
@@ -401,7 +400,7 @@ def test_the_state_does_not_tell_the_partners_next_move(open_site: Any, sqlite: 
             state = person.go_on(design, "episode-1")
             state |= {"participant": "", "study": ""}
             plan = site.plan_of(design, person.token)
-            coming = Episode.open(plan.episode(1)).play(1, 0).arm_1
+            coming = Episode.open(plan.episode(1)).play(1, 0).arms[1]
             seen.setdefault(json.dumps(state), set()).add(coming)
     assert len(seen) == 1  # one state for all ...
     assert seen.popitem()[1] == {0, 1}  # ... before different moves

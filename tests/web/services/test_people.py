@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
 from dataclasses import replace
 from typing import Any
@@ -43,17 +44,17 @@ class Game:
 
     def stored(self, episode: int = 1) -> list[tuple[Any, ...]]:
         query = (
-            "SELECT r.t, r.arm_0, r.arm_1 FROM rounds r JOIN episodes e ON e.id = r.episode_id "
+            "SELECT r.t, r.arms FROM rounds r JOIN episodes e ON e.id = r.episode_id "
             "WHERE e.number = :episode ORDER BY r.t"
         )
         with self.database.reading.connect() as connection:
-            return [tuple(row) for row in connection.execute(text(query), {"episode": episode})]
+            return [(t, *json.loads(arms)) for t, arms in connection.execute(text(query), {"episode": episode})]
 
     def expected(self, rounds: int, episode: int = 1) -> list[tuple[Any, ...]]:
         with self.database.reading.connect() as connection:
             seed, order = connection.execute(text("SELECT seed, order_index FROM participants")).one()
         replay = Episode.open(ParticipantPlan(self.design, int(seed), order).episode(episode))
-        return [(t, (r := replay.play(t, t % 2)).arm_0, r.arm_1) for t in range(1, rounds + 1)]
+        return [(t, *replay.play(t, t % 2).arms) for t in range(1, rounds + 1)]
 
 
 async def refused(work: Any) -> Refused:
@@ -244,6 +245,6 @@ def test_who_has_been_forgotten_is_remembered(database: Database, short: StudyDe
                 text("SELECT seed, order_index FROM participants WHERE token = :t"), {"t": game.token}
             ).one()
         replay = Episode.open(ParticipantPlan(short, int(seed), order).episode(1))
-        assert game.stored() == [(t, (r := replay.play(t, t % 2)).arm_0, r.arm_1) for t in range(1, 6)]
+        assert game.stored() == [(t, *replay.play(t, t % 2).arms) for t in range(1, 6)]
 
     asyncio.run(scene())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from typing import Any
 
@@ -43,11 +44,13 @@ def test_a_play_round_by_round(site: Any, short: StudyDesign, admin: httpx.Clien
     for episode in view["episodes"]:
         whole = admin.get(f"{STUDY}/participants/{name}/episodes/{episode['number']}").json()["rounds"]
         stored = site.query(
-            "SELECT r.t AS round, r.arm_0, r.arm_1, r.reward FROM rounds r JOIN episodes e ON e.id = r.episode_id "
+            "SELECT r.t AS round, r.arms, r.reward FROM rounds r JOIN episodes e ON e.id = r.episode_id "
             "WHERE e.number = :n ORDER BY r.t",
             n=episode["number"],
         )
-        assert [(r["t"], *r["arms"], r["reward"]) for r in whole] == [tuple(row) for row in stored]
+        assert [(r["t"], r["arms"], r["reward"]) for r in whole] == [
+            (t, json.loads(arms), reward) for t, arms, reward in stored
+        ]
         assert episode["played"] == len(whole)
         assert episode["good"] == sum(r["reward"] for r in whole)
         assert episode["regret"] == pytest.approx(sum(r["regret"] for r in whole))

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from cobandit.studies import Episode, ParticipantPlan, StudyDesign
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design
 from cobandit.studies.data import EpisodeData
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
@@ -18,13 +19,11 @@ from cobandit.web.storage.participants import add_participant
 from cobandit.web.storage.rounds import (
     Move,
     arms_by_episode,
-    arms_of,
     count_rounds,
     counts_by_episode,
     load_rounds,
     round_columns,
     rounds_from,
-    seen_by_participant,
 )
 from cobandit.web.storage.studies import find_study
 
@@ -51,8 +50,12 @@ class Log:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def log(request: pytest.FixtureRequest, short: StudyDesign) -> Iterator[Log]:
-    url = str(request.getfixturevalue(request.param))
+def url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue(request.param))
+
+
+@pytest.fixture
+def log(url: str, short: StudyDesign) -> Iterator[Log]:
     prepare(url, [short], seed=1)
     database = Database(url)
     yield Log(database, short)
@@ -75,8 +78,8 @@ def test_the_log_comes_back_as_it_was(log: Log) -> None:
 def test_some_rounds(log: Log) -> None:
     with log.database.read() as connection:
         some = rounds_from(connection, log.episode_id, 2, 3)
-    assert [(r.t, r.arms, r.reward, r.seen[0], r.at, r.ms) for r in some] == [
-        (r.t, arms_of(r), r.reward, seen_by_participant(r), 2, 100 * r.t) for r in log.rounds[1:4]
+    assert [(r.t, r.arms, r.reward, r.seen, r.predictions, r.at, r.ms) for r in some] == [
+        (r.t, r.arms, r.reward, r.seen, r.predictions, 2, 100 * r.t) for r in log.rounds[1:4]
     ]
 
 
@@ -85,6 +88,18 @@ def test_counts(log: Log) -> None:
         counts = counts_by_episode(connection, log.participant)[log.episode_id]
         assert count_rounds(connection, log.participant) == 2 + 5
         arms: Any = arms_by_episode(connection, [log.episode_id])[log.episode_id]
-    np.testing.assert_array_equal(arms, [arms_of(r) for r in log.rounds])
-    assert {cell: count for cell, (count, _) in counts.cells.items()} == Counter(map(arms_of, log.rounds))
+    np.testing.assert_array_equal(arms, [r.arms for r in log.rounds])
+    assert {cell: count for cell, (count, _) in counts.cells.items()} == Counter(r.arms for r in log.rounds)
     assert (counts.good, counts.ms, counts.timed) == (sum(r.reward for r in log.rounds), 1500, 5)
+
+
+def test_a_team_of_three(url: str) -> None:
+    design = replace(load_design("three-seats"), rounds=5)
+    prepare(url, [design], seed=1)
+    database = Database(url)
+    log = Log(database, design)
+    with database.read() as connection:
+        rounds, _ = load_rounds(connection, log.episode_id, log.start)
+    database.close()
+    assert rounds == log.rounds
+    assert {len(r.arms) for r in rounds} == {3}

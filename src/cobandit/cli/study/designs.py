@@ -15,7 +15,12 @@ from cobandit.cli.door import say
 def new(
     name: Annotated[str, typer.Argument(metavar="NAME", help="What the study is to be called.")],
     template: Annotated[
-        str, typer.Option("--from", metavar="DESIGN", help="The design to start from: burger, casino, three-by-three.")
+        str,
+        typer.Option(
+            "--from",
+            metavar="DESIGN",
+            help="The design to start from: burger, casino, three-by-three, three-seats.",
+        ),
     ] = "burger",
     out: Annotated[
         Path | None, typer.Option(metavar="FILE.toml", help="The file to write (NAME.toml, where not given).")

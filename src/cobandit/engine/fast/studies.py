@@ -32,8 +32,6 @@ ROUNDS_PER_BLOCK = 200_000
 KEY_WORDS = 8
 """A key has 256 bits."""
 
-PARTICIPANT, AI = 0, 1
-
 
 class Purposes(NamedTuple):
     """The first words of the addresses of a participant's streams; the last one is spawned from the seed."""
@@ -50,11 +48,13 @@ class Purposes(NamedTuple):
 class CompiledStudy:
     """A study as the compiled loop needs it.
 
-    ``sequences[order, set]`` is the condition that an order has in a set; ``means`` holds a matrix for each episode, or
+    ``participant`` is the participant's seat; in every other one sits an agent of the condition.
+    ``sequences[order, set]`` is the condition that an order has in a set; ``means`` holds a tensor for each episode, or
     is empty where each participant's are drawn from ``mean_range``.
     """
 
     problem: Problem
+    participant: int
     rounds: int
     warm_rounds: int
     episodes: int
@@ -76,18 +76,24 @@ class CompiledStudy:
 
     @cached_property
     def players(self) -> list[Any]:
-        """The compiled forms of people, then partners, then the warm start's partner; or `NotCompiled`."""
+        """The compiled forms of people, partners by condition and seat, the warm start's partner; or `NotCompiled`."""
         seats = briefings_of(self.problem, self.total)
         first = FIRST_OBSERVATION + self.problem.agents
 
         def at(agent: Agent, seat: int, horizon: int, stream: int) -> Any:
             return compiled_player(agent, Seat(replace(seats[seat], horizon=horizon), stream))
 
-        made = [at(person, PARTICIPANT, self.rounds, first + PARTICIPANT) for person in self.people]
-        made += [at(partner, AI, self.total, first + AI) for partner in self.partners]
+        here = self.participant
+        players = [at(person, here, self.rounds, first + here) for person in self.people]
+        players += [at(partner, i, self.total, first + i) for partner in self.partners for i in self.agent_seats]
         if self.warm_partner is not None:
-            made.append(at(self.warm_partner, PARTICIPANT, self.warm_rounds, first + self.problem.agents))
-        return made
+            players.append(at(self.warm_partner, here, self.warm_rounds, first + self.problem.agents))
+        return players
+
+    @property
+    def agent_seats(self) -> tuple[int, ...]:
+        """Every seat but the participant's."""
+        return tuple(i for i in range(self.problem.agents) if i != self.participant)
 
     @cached_property
     def squads(self) -> Squads:
@@ -189,10 +195,11 @@ def _arguments(
     numbers = np.array(study.squads.numbers, dtype=np.int64)
     first = len(study.people)
     occupants = np.full((len(study.partners), study.problem.agents), -1, dtype=np.int64)
-    occupants[:, AI] = numbers[first : first + len(study.partners)]
+    seats = study.agent_seats
+    occupants[:, seats] = numbers[first : first + len(study.partners) * len(seats)].reshape(-1, len(seats))
     warm = np.full(study.problem.agents, -1, dtype=np.int64)
     if study.warm_partner is not None:
-        warm[PARTICIPANT] = numbers[-1]
+        warm[study.participant] = numbers[-1]
     return (
         *make_stage(study.squads, study.world, sight_kind(study.problem), record),
         occupants,
@@ -224,24 +231,27 @@ def _states(
     own_part = 1 + study.sequences[orders[p], which]
     part = np.zeros_like(own_part) if study.shared else own_part
     purposes, last = study.purposes, rows - 1
-    wanted = [(REWARDS, purposes.luck, part), (FIRST_OBSERVATION + agents + AI, purposes.choices, own_part)]
-    wanted += [(FIRST_OBSERVATION + i, purposes.sight, agents * part + i) for i in range(agents)]
+    # A row of the states, a purpose, a part; and what follows these in the addresses of all AIs but the first.
+    wanted: list[tuple[int, int, NDArray[np.int64], tuple[int, ...]]] = [(REWARDS, purposes.luck, part, ())]
+    for place, seat in enumerate(study.agent_seats):
+        wanted.append((FIRST_OBSERVATION + agents + seat, purposes.choices, own_part, (place,) if place else ()))
+    wanted += [(FIRST_OBSERVATION + i, purposes.sight, agents * part + i, ()) for i in range(agents)]
     if not len(study.means):
-        wanted.append((SETUP, purposes.means, np.zeros_like(part)))
+        wanted.append((SETUP, purposes.means, np.zeros_like(part), ()))
     if study.warm_rounds:
-        wanted.append((last, purposes.warm, own_part))
+        wanted.append((last, purposes.warm, own_part, ()))
     sizes = _key_sizes(keys)
     for size in np.unique(sizes):
         mine = np.flatnonzero(sizes[p] == size)
         words = [keys[p[mine], k] for k in range(size)]
-        for row, purpose, entry in wanted:
+        for row, purpose, entry, further in wanted:
             address = np.uint32(purpose), np.uint32(1), number[mine].astype(np.uint32), entry[mine].astype(np.uint32)
-            flat[mine, row] = stream_states(words, *address)
+            flat[mine, row] = stream_states(words, *address, *map(np.uint32, further))
     index = study.practices + which * episodes + number
     low, high = (seeds[p] & np.uint64(0xFFFFFFFF)).astype(np.uint32), (seeds[p] >> np.uint64(32)).astype(np.uint32)
     none = seed_words(0)[2:]
     spawned = stream_states((low, high, *none), np.uint32(purposes.person), index.astype(np.uint32))
-    flat[:, FIRST_OBSERVATION + agents + PARTICIPANT] = spawned
+    flat[:, FIRST_OBSERVATION + agents + study.participant] = spawned
     return states.reshape(len(orders), sets, episodes, 4 * rows)
 
 

@@ -26,7 +26,6 @@ from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.streams import BotStream, checked_seed, generator
 from cobandit.studies import StudyDesign
 from cobandit.studies.data import PEOPLE_KINDS
-from cobandit.studies.plan import PARTICIPANT
 from cobandit.web.clients.http import (
     LoginRefused,
     RequestFailed,
@@ -292,9 +291,9 @@ class Bot:
         person = self._behaviour.clone()
         problem = None if design is None else design.problem
         briefing = Briefing(
-            PARTICIPANT,
+            state["task"]["seat"],
             tuple(state["task"]["arms"]),
-            (0, 1) if problem is None else problem.known_ranks(),
+            tuple(range(len(state["task"]["arms"]))) if problem is None else problem.known_ranks(),
             view["rounds"],
             binary=True,
             observation="missed" if problem is None else problem.observation.name,

@@ -9,7 +9,6 @@ from typing import Any
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, Round, participant_view
 from cobandit.studies.journey import check_answers, journey, step_payload, wrong_quiz_answers
-from cobandit.studies.plan import PARTICIPANT
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
@@ -28,7 +27,7 @@ from cobandit.web.storage.participants import (
     revision_of,
     touch,
 )
-from cobandit.web.storage.rounds import Move, arms_of, seen_by_participant
+from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.studies import Study, all_studies, find_study, study_by_id
 from cobandit.web.storage.values import as_json, now_ms
 
@@ -128,7 +127,7 @@ class Participants:
             "progress": person.journey.progress(person.done),
             "limits": design.limits.to_dict(),
             "texts": design.texts(chosen),
-            "task": {"kind": design.task.kind, "arms": list(design.arms)},
+            "task": {"kind": design.task.kind, "arms": list(design.arms), "seat": design.participant_seat},
         }
         if step.kind == "episode":
             assert step.number is not None
@@ -210,10 +209,10 @@ class Participants:
 
         async def once(person: ActiveParticipant) -> dict[str, Any]:
             episode = await self._play(person, number, moves)
-            rounds = episode.rounds
+            rounds, seat = episode.rounds, person.study.design.participant_seat
             return {
                 "episode": number,
-                "rounds": [_round_view(rounds[move.t - 1]) for move in moves],
+                "rounds": [_round_view(rounds[move.t - 1], seat) for move in moves],
                 "played": episode.played,
                 "left": episode.left,
                 "finished": episode.finished,
@@ -312,15 +311,17 @@ def _refuse_if_closed(connection: Connection, study: int, kind: str) -> None:
         raise Refused(403, "closed", "This study is closed: it takes no new participants at the moment.")
 
 
-def _round_view(r: Round) -> dict[str, Any]:
-    """A round as the participant may see it."""
-    seen = seen_by_participant(r)
-    return {"t": r.t, "arms": list(arms_of(r)), "good": None if seen is None else bool(seen)}
+def _round_view(r: Round, seat: int) -> dict[str, Any]:
+    """A round as the participant, in a seat, may see it."""
+    seen = r.seen[seat]
+    return {"t": r.t, "arms": list(r.arms), "good": None if seen is None else bool(seen)}
 
 
 def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> list[Move]:
     """The moves that are not stored yet, after a check of all of them that changes nothing."""
-    arms, rounds, stored = episode.plan.design.arms[PARTICIPANT], episode.plan.rounds, episode.rounds
+    design, rounds, stored = episode.plan.design, episode.plan.rounds, episode.rounds
+    seat = design.participant_seat
+    arms = design.arms[seat]
     new: list[Move] = []
     for before, move in zip([None, *moves], moves, strict=False):
         if not 0 <= move.arm < arms:
@@ -330,7 +331,7 @@ def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> 
         if move.t <= len(stored):
             if keys[move.t - 1] != move.key:
                 raise conflict("already-played", f"Round {move.t} has been played already, with another choice.")
-            if arms_of(stored[move.t - 1])[PARTICIPANT] != move.arm:
+            if stored[move.t - 1].arms[seat] != move.arm:
                 raise conflict("already-played", f"Round {move.t} was sent with this key and another arm before.")
         elif move.t > rounds:
             raise conflict("episode-over", f"There is no round {move.t}: the episode has {rounds} rounds.")

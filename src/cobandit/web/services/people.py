@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from cobandit.studies import BrokenLog, Episode, ParticipantPlan
 from cobandit.studies.journey import Journey, Step, journey
+from cobandit.studies.rounds import hash_version
 from cobandit.web.refusals import Refused, busy, not_found
 from cobandit.web.storage.answers import answers_of
 from cobandit.web.storage.database import Connection, Database
@@ -193,7 +194,7 @@ class People:
 
         def rebuild(connection: Connection) -> tuple[Episode, list[str]]:
             # The rounds hang on the hash before the first: that of the warm start, which opening plays again.
-            rounds, keys = load_rounds(connection, known.id, Episode.open(plan).head)
+            rounds, keys = load_rounds(connection, known.id, Episode.open(plan, hash_version(known.head)).head)
             return Episode.rebuild(plan, rounds), keys
 
         try:

@@ -52,6 +52,8 @@ async def participant_view(database: Database, number: int, public_id: str) -> d
             "study": about(study),
             "now": now,
             "arms": [list(labels) for labels in design.task.arms],
+            "seats": [seat.name for seat in design.seating],
+            "seat": design.participant_seat,
             "answers": [_answers_view(design, plan, given) for given in answers],
             "episodes": [] if plan is None else _episodes_view(connection, plan, person.id),
             "events": [
@@ -123,7 +125,7 @@ def _round_view(r: StoredRound, regret: NDArray[np.float64]) -> dict[str, Any]:
         "arms": list(r.arms),
         "reward": r.reward,
         "seen": list(r.seen),
-        "predicted": r.predicted,
+        "predictions": [list(row) for row in r.predictions],
         "regret": float(regret[r.arms]),
         "at": r.at,
         "ms": r.ms,

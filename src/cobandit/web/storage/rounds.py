@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import json
+import operator
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, func, insert, select
 
 from cobandit.studies import Round
+from cobandit.studies.rounds import Arms, Predictions, Seen
 from cobandit.web.storage.schema import episodes, rounds
 
 
@@ -28,13 +32,13 @@ class Move:
 
 @dataclass(frozen=True)
 class StoredRound:
-    """A round as a researcher sees it; ``predicted`` is the participant's arm that the AI foresaw."""
+    """A round as a researcher sees it, with the tuples over the seats of `Round`."""
 
     t: int
-    arms: tuple[int, ...]
+    arms: Arms
     reward: float
-    seen: tuple[float | None, ...]
-    predicted: int | None
+    seen: Seen
+    predictions: Predictions
     at: int
     ms: int | None
 
@@ -53,20 +57,18 @@ class EpisodeCounts:
         return sum(reward for _, reward in self.cells.values())
 
 
-def arms_of(r: Round) -> tuple[int, ...]:
-    """The team action of a round, the participant's arm first."""
-    return r.arm_0, r.arm_1
+# A study has few different arms, sights and predictions, so each is put into text, and read out of it, once.
 
 
-def seen_by_participant(r: Round) -> float | None:
-    """What the participant saw of the reward."""
-    return r.seen_0
+@lru_cache(maxsize=4096)
+def _text(column: str, over_seats: Arms | Seen | Predictions) -> str:
+    """The text of a column; its name keeps (1, 0) and (1.0, 0.0) apart, which are equal but not the same in JSON."""
+    return json.dumps(over_seats, separators=(",", ":"))
 
 
-_ARMS = (rounds.c.arm_0, rounds.c.arm_1)
-_SEEN = (rounds.c.seen_0, rounds.c.seen_1)
-_PREDICTED = rounds.c.predicted_1_0
-_SEATS = len(_ARMS)
+@lru_cache(maxsize=4096)
+def _over_seats(text: str) -> tuple[Any, ...]:
+    return tuple(tuple(part) if isinstance(part, list) else part for part in json.loads(text))
 
 
 def round_values(episode_id: int, r: Round, move: Move, now: int) -> dict[str, Any]:
@@ -74,12 +76,10 @@ def round_values(episode_id: int, r: Round, move: Move, now: int) -> dict[str, A
     return {
         "episode_id": episode_id,
         "t": r.t,
-        "arm_0": r.arm_0,
-        "arm_1": r.arm_1,
+        "arms": _text("arms", r.arms),
         "reward": r.reward,
-        "seen_0": r.seen_0,
-        "seen_1": r.seen_1,
-        "predicted_1_0": r.predicted_1_0,
+        "seen": _text("seen", r.seen),
+        "predictions": _text("predictions", r.predictions),
         "hash": r.hash,
         "key": move.key,
         "at": now,
@@ -95,8 +95,9 @@ def insert_rounds(connection: Connection, episode_id: int, played: Sequence[tupl
     connection.execute(_INSERT, [round_values(episode_id, r, move, now) for r, move in played])
 
 
+_CONTENTS = (rounds.c.t, rounds.c.arms, rounds.c.reward, rounds.c.seen, rounds.c.predictions)
 _LOG = (
-    select(rounds.c.t, *_ARMS, rounds.c.reward, *_SEEN, _PREDICTED, rounds.c.hash, rounds.c.key)
+    select(*_CONTENTS, rounds.c.hash, rounds.c.key)
     .where(rounds.c.episode_id == bindparam("episode"))
     .order_by(rounds.c.t)
 )
@@ -108,14 +109,15 @@ def load_rounds(connection: Connection, episode_id: int, start: str) -> tuple[li
     keys: list[str] = []
     previous = start
     rows: Any = connection.execute(_LOG, {"episode": episode_id})
-    for t, arm_0, arm_1, reward, seen_0, seen_1, predicted, own_hash, key in rows:
-        log.append(Round(t, arm_0, arm_1, reward, seen_0, seen_1, predicted, previous, own_hash))
+    for t, arms, reward, seen, predictions, own_hash, key in rows:
+        over_seats = _over_seats(arms), reward, _over_seats(seen), _over_seats(predictions)
+        log.append(Round(t, *over_seats, previous, own_hash))
         keys.append(key)
         previous = own_hash
     return log, keys
 
 
-_COLUMNS = ("t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0", "hash", "at", "ms")
+_COLUMNS = ("t", "arms", "reward", "seen", "predictions", "hash", "at", "ms")
 _NAMES = (*_COLUMNS[:-2], "answered_at", "reaction_ms")
 
 
@@ -123,53 +125,55 @@ def round_columns(connection: Connection, episode_id: int) -> dict[str, Sequence
     """The rounds of an episode column by column, under the names that `EpisodeData.of_columns` takes."""
     query = select(*(rounds.c[name] for name in _COLUMNS))
     rows = connection.execute(query.where(rounds.c.episode_id == episode_id).order_by(rounds.c.t)).all()
-    return dict(zip(_NAMES, zip(*rows, strict=True), strict=True)) if rows else dict.fromkeys(_NAMES, ())
+    columns: dict[str, Sequence[Any]] = dict.fromkeys(_NAMES, ())
+    if rows:
+        columns = dict(zip(_NAMES, zip(*rows, strict=True), strict=True))
+    return columns | {name: [_over_seats(text) for text in columns[name]] for name in ("arms", "seen", "predictions")}
 
 
 def rounds_from(connection: Connection, episode_id: int, first: int, limit: int) -> list[StoredRound]:
     """Some rounds of an episode, from a round on."""
     rows = connection.execute(
-        select(rounds.c.t, *_ARMS, rounds.c.reward, *_SEEN, _PREDICTED, rounds.c.at, rounds.c.ms)
+        select(*_CONTENTS, rounds.c.at, rounds.c.ms)
         .where(rounds.c.episode_id == episode_id, rounds.c.t >= first)
         .order_by(rounds.c.t)
         .limit(limit)
     )
     return [
-        StoredRound(t, (arm_0, arm_1), reward, (seen_0, seen_1), predicted, at, ms)
-        for t, arm_0, arm_1, reward, seen_0, seen_1, predicted, at, ms in rows
+        StoredRound(t, _over_seats(arms), reward, _over_seats(seen), _over_seats(predictions), at, ms)
+        for t, arms, reward, seen, predictions, at, ms in rows
     ]
 
 
 def arms_by_episode(connection: Connection, episode_ids: Sequence[int]) -> dict[int, NDArray[np.int64]]:
     """The arms of every round of some episodes, rounds by seats; columns of numbers, since there may be a million."""
     rows = connection.execute(
-        select(rounds.c.episode_id, *_ARMS)
+        select(rounds.c.episode_id, rounds.c.arms)
         .where(rounds.c.episode_id.in_(episode_ids))
         .order_by(rounds.c.episode_id, rounds.c.t)
     )
-    flat = np.fromiter(itertools.chain.from_iterable(rows), dtype=np.int64).reshape(-1, 1 + _SEATS)
-    starts = np.flatnonzero(np.diff(flat[:, 0], prepend=-1))
-    return {int(part[0, 0]): part[:, 1:] for part in np.split(flat, starts[1:]) if len(part)}
+    by_episode = itertools.groupby(rows, key=operator.itemgetter(0))
+    return {number: np.array([_over_seats(arms) for _, arms in part], dtype=np.int64) for number, part in by_episode}
 
 
 def counts_by_episode(connection: Connection, participant: int) -> dict[int, EpisodeCounts]:
     """The rounds of a participant counted, by the number of the episode in the database."""
     cells: dict[int, dict[tuple[int, ...], tuple[int, float]]] = defaultdict(dict)
     times: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
-    for episode_id, count, reward, ms, timed, *arms in connection.execute(
+    for episode_id, count, reward, ms, timed, arms in connection.execute(
         select(
             rounds.c.episode_id,
             func.count(),
             func.sum(rounds.c.reward),
             func.coalesce(func.sum(rounds.c.ms), 0),
             func.count(rounds.c.ms),
-            *_ARMS,
+            rounds.c.arms,
         )
         .join(episodes, episodes.c.id == rounds.c.episode_id)
         .where(episodes.c.participant_id == participant)
-        .group_by(rounds.c.episode_id, *_ARMS)
+        .group_by(rounds.c.episode_id, rounds.c.arms)
     ):
-        cells[episode_id][tuple(arms)] = int(count), float(reward)
+        cells[episode_id][_over_seats(arms)] = int(count), float(reward)
         earlier_ms, earlier_timed = times[episode_id]
         times[episode_id] = earlier_ms + int(ms), earlier_timed + int(timed)
     return {episode_id: EpisodeCounts(counted, *times[episode_id]) for episode_id, counted in cells.items()}

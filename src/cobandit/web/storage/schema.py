@@ -106,12 +106,10 @@ rounds = Table(
     metadata,
     Column("episode_id", ForeignKey("episodes.id", ondelete="CASCADE"), primary_key=True),
     Column("t", Integer, primary_key=True),
-    Column("arm_0", Integer, nullable=False),
-    Column("arm_1", Integer, nullable=False),
+    Column("arms", Text, nullable=False),  # JSON, like the next two: a list over the seats
     Column("reward", Float, nullable=False),
-    Column("seen_0", Float),
-    Column("seen_1", Float),
-    Column("predicted_1_0", Integer),
+    Column("seen", Text, nullable=False),
+    Column("predictions", Text, nullable=False),
     Column("hash", Text, nullable=False),
     Column("key", Text, nullable=False),  # the page's own name for the move: a retry has the same
     Column("at", BigInteger, nullable=False),

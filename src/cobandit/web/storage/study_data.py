@@ -9,6 +9,7 @@ from sqlalchemy import Connection
 from cobandit.studies import Episode, StudyDesign
 from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment
 from cobandit.studies.plan import EpisodePlan
+from cobandit.studies.rounds import hash_version
 from cobandit.web.storage.answers import answers_of
 from cobandit.web.storage.episodes import StoredEpisode, episodes_of
 from cobandit.web.storage.events import events_of
@@ -88,10 +89,11 @@ def _participant(connection: Connection, person: Participant, design: StudyDesig
 
 
 def _episode(connection: Connection, episode: StoredEpisode, plan: EpisodePlan) -> EpisodeData:
+    version = hash_version(episode.head)
     return EpisodeData.of_columns(
         round_columns(connection, episode.id),
         # With a warm start the counted rounds hang on its last hash, which playing it again gives.
-        start=Episode.open(plan).head if plan.warm_rounds else plan.start,
+        start=Episode.open(plan, version).head if plan.warm_rounds else plan.start(version),
         head=episode.head,
         opened_at=moment(episode.opened_at),
         finished_at=moment(episode.finished_at),

@@ -145,6 +145,16 @@ async function choose(person, wanted, from) {
   }
 }
 
+/** Every choice of all but the participant, whose place holds -1.
+ * @param {Person} person
+ * @returns {number[][]} */
+const combinations = (person) => person.arms.reduce(
+  (/** @type {number[][]} */ rows, labels, seat) => rows.flatMap((row) =>
+    (seat === person.seat ? [-1] : labels.map((_, arm) => arm)).map((arm) => [...row, arm])), [[]]);
+
+/** @type {(person: Person, arms: number[]) => string} */
+const others = (person, arms) => arms.map((arm, seat) => (seat === person.seat ? "" : person.arms[seat][arm])).filter(Boolean).join(" + ");
+
 /**
  * @param {Person} person
  * @param {PlayedEpisode} episode
@@ -161,18 +171,19 @@ function showEpisode(person, episode) {
     fact("Finished", moment(episode.finished_at)),
     ...(episode.swapped ? [fact("Labels", "swapped in this set")] : []),
   );
-  const [mine, theirs] = person.arms;
+  const mine = person.arms[person.seat];
+  const columns = combinations(person);
   const best = Math.max(...episode.cells.map((cell) => cell.mean));
-  /** @type {(i: number, j: number) => PlayedEpisode["cells"][number]} */
-  const cellOf = (i, j) => episode.cells.find((cell) => cell.arms[0] === i && cell.arms[1] === j)
-    ?? { arms: [i, j], mean: NaN, played: 0, good: 0 };
+  /** @type {(arms: number[]) => PlayedEpisode["cells"][number]} */
+  const cellOf = (arms) => episode.cells.find((cell) => cell.arms.join() === arms.join())
+    ?? { arms, mean: NaN, played: 0, good: 0 };
   say(find("cells-note"), `Each ${words.configuration}: its true chance, and how often it was ${words.good} of the times it was played.`);
   say(find("strip-note"), `One mark for each round: filled where it was ${words.good}, underlined where it was the best ${words.configuration}.`);
   find("cells").replaceChildren(
-    el("thead", {}, el("tr", {}, el("td", {}), ...theirs.map((label) => el("th", { scope: "col" }, label)))),
+    el("thead", {}, el("tr", {}, el("td", {}), ...columns.map((arms) => el("th", { scope: "col" }, others(person, arms))))),
     el("tbody", {}, ...mine.map((label, i) => el("tr", {}, el("th", { scope: "row" }, label),
-      ...theirs.map((_, j) => {
-        const cell = cellOf(i, j);
+      ...columns.map((arms) => {
+        const cell = cellOf(arms.map((arm, seat) => (seat === person.seat ? i : arm)));
         return el("td", { class: cell.mean === best ? "best" : null }, `${number(100 * cell.mean)} %`,
           cell.mean === best ? el("span", { class: "soft" }, " best") : null,
           el("br"), el("span", { class: "soft" }, `${number(cell.good)} of ${number(cell.played)}`));
@@ -187,19 +198,24 @@ function showEpisode(person, episode) {
  */
 function showRounds(person, episode, found) {
   const { words } = person.study;
-  const [mine, theirs] = person.arms;
-  say(find("head-0"), words.participant === "You" ? "Participant" : words.participant);
-  say(find("head-1"), words.partner);
-  say(find("head-saw"), `${words.partner} saw`);
-  say(find("head-foresaw"), `${words.partner} foresaw`);
+  const called = person.seats.map((name, seat) => (seat === person.seat && name === "You" ? "Participant" : name));
+  const agents = person.seats.map((_, seat) => seat).filter((seat) => seat !== person.seat);
+  /** @type {(text: string, kind?: string) => HTMLElement} */
+  const head = (text, kind) => el("th", { scope: "col", class: kind ?? null }, text);
+  find("rounds").tHead.replaceChildren(el("tr", {}, head("Round", "number"), ...called.map((name) => head(name)), head("Outcome"),
+    ...agents.map((seat) => head(`${called[seat]} saw`)), ...agents.map((seat) => head(`${called[seat]} foresaw`)),
+    head("Regret", "number"), head("Reaction", "number"), head("Stored at")));
+  /** What an agent foresaw of the others.
+   * @type {(row: (number | null)[]) => string} */
+  const foreseen = (row) => row.map((arm, seat) => (arm === null ? "" : person.arms[seat][arm])).filter(Boolean).join(" + ") || "–";
   /** @param {number | null} value */
   const outcome = (value) => (value === null ? "nothing" : value ? words.good : words.bad);
   find("rounds").tBodies[0].replaceChildren(...found.rounds.map((round) => el("tr", {},
     el("th", { scope: "row", class: "number" }, number(round.t)),
-    el("td", {}, mine[round.arms[0]]), el("td", {}, theirs[round.arms[1]]),
+    ...round.arms.map((arm, seat) => el("td", {}, person.arms[seat][arm])),
     el("td", {}, el("span", { class: `outcome ${round.reward ? "good" : "bad"}` }, outcome(round.reward))),
-    el("td", {}, outcome(round.seen[1])),
-    el("td", {}, round.predicted === null ? "–" : mine[round.predicted]),
+    ...agents.map((seat) => el("td", {}, outcome(round.seen[seat]))),
+    ...agents.map((seat) => el("td", {}, foreseen(round.predictions[seat]))),
     el("td", { class: "number" }, number(round.regret, 2)),
     el("td", { class: "number" }, seconds(round.ms)),
     el("td", { class: "time" }, moment(round.at)),
@@ -209,7 +225,7 @@ function showRounds(person, episode, found) {
   strip.setAttribute("aria-label", `${good} of these ${found.rounds.length} rounds were ${words.good}`);
   strip.replaceChildren(...found.rounds.map((round) => el("span", {
     class: `${round.reward ? "good" : "bad"}${round.regret < 1e-12 ? " best" : ""}`,
-    title: `Round ${round.t}: ${mine[round.arms[0]]} + ${theirs[round.arms[1]]}, ${outcome(round.reward)}`,
+    title: `Round ${round.t}: ${round.arms.map((arm, seat) => person.arms[seat][arm]).join(" + ")}, ${outcome(round.reward)}`,
   })));
   find("pager").hidden = found.played <= PAGE;
   const last = first + found.rounds.length - 1;

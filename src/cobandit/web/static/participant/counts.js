@@ -1,4 +1,4 @@
-// The table of outcomes per configuration: rows are the participant's arms, columns the partner's.
+// The table of outcomes per configuration: rows are the participant's arms, columns those of all others together.
 
 import { el, svg, unseen } from "./dom.js";
 
@@ -18,19 +18,24 @@ export class Counts {
   bad = 0;
 
   /**
-   * `picture(i, j)` may give a drawing for a cell.
+   * `picture(i, j)` may give a drawing for a cell of a team of two.
    * @param {State} state
    * @param {Texts} texts
    * @param {Scene["picture"] | null} picture
    */
   constructor(state, texts, picture = null) {
     this.#texts = texts;
-    const [rows, columns] = state.task.arms;
+    const { arms, seat } = state.task;
+    const columns = product(arms.map((count, i) => (i === seat ? [-1] : range(count))));
     const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
-      range(columns).map((j) => el("th", { scope: "col" }, texts.arm(1, j))));
-    const body = range(rows).map((i) => el("tr", {}, el("th", { scope: "row" }, texts.arm(0, i)),
-      range(columns).map((j) => this.#cell(i, j, picture?.(i, j)))));
-    this.element = el("div", { class: "scroll" }, el("table", { class: "counts" },
+      columns.map((column) => el("th", { scope: "col" },
+        column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, texts.arm(i, arm), " ")])))));
+    const body = range(arms[seat]).map((mine) => el("tr", {}, el("th", { scope: "row" }, texts.arm(seat, mine)),
+      columns.map((column) => {
+        const cell = column.map((arm, i) => (i === seat ? mine : arm));
+        return this.#cell(cell, cell.length === 2 ? picture?.(cell[0], cell[1]) : undefined);
+      })));
+    this.element = el("div", { class: "scroll" }, el("table", { class: columns.length > 3 ? "counts many" : "counts" },
       el("caption", {}, texts.say("counts.caption", { configuration: texts.own("task.configuration") })),
       el("thead", {}, head), el("tbody", {}, body)));
     for (const { arms, good, bad } of state.episode.counts) this.#set(arms, good, bad);
@@ -39,58 +44,60 @@ export class Counts {
   }
 
   /**
-   * @param {number} i
-   * @param {number} j
+   * @param {number[]} arms
    * @param {Element} [picture]
    */
-  #cell(i, j, picture) {
+  #cell(arms, picture) {
     const good = el("b", {});
     const bad = el("b", {});
     const node = el("td", {}, el("div", { class: "cell" }, picture, el("div", { class: "tally" },
       el("span", {}, face(true), good, unseen(` ${this.#texts.own("task.good")}, `)),
       el("span", {}, face(false), bad, unseen(` ${this.#texts.own("task.bad")}`)))));
-    this.#cells.set(`${i}-${j}`, { node, good, bad, counts: [0, 0] });
+    this.#cells.set(arms.join("-"), { node, good, bad, counts: [0, 0] });
     return node;
   }
 
   /**
-   * @param {[number, number]} arms
+   * @param {number[]} arms
    * @param {number} good
    * @param {number} bad
    */
-  #set([i, j], good, bad) {
-    const cell = this.#at(i, j);
+  #set(arms, good, bad) {
+    const cell = this.#at(arms);
     cell.counts = [good, bad];
     cell.good.textContent = this.#texts.shown(good);
     cell.bad.textContent = this.#texts.shown(bad);
   }
 
-  /**
-   * @param {number} i
-   * @param {number} j
-   */
-  #at(i, j) {
-    const cell = this.#cells.get(`${i}-${j}`);
-    if (!cell) throw new Error(`There is no cell ${i}-${j}.`);
+  /** @param {number[]} arms */
+  #at(arms) {
+    const cell = this.#cells.get(arms.join("-"));
+    if (!cell) throw new Error(`There is no cell ${arms.join("-")}.`);
     return cell;
   }
 
   /** A round that the server has answered.
    * @param {Round} round */
-  add({ arms: [i, j], good }) {
+  add({ arms, good }) {
     if (good === null) return;
-    const [before, worse] = this.#at(i, j).counts;
-    this.#set([i, j], before + (good ? 1 : 0), worse + (good ? 0 : 1));
+    const [before, worse] = this.#at(arms).counts;
+    this.#set(arms, before + (good ? 1 : 0), worse + (good ? 0 : 1));
     if (good) this.good += 1;
     else this.bad += 1;
   }
 
   /** Mark the latest configuration; null: none.
-   * @param {[number, number] | null} arms */
+   * @param {number[] | null} arms */
   mark(arms) {
     for (const [key, { node }] of this.#cells) node.classList.toggle("latest", arms !== null && key === arms.join("-"));
   }
 }
+
+/** Every way to take one of each, the last changing first.
+ * @param {number[][]} lists
+ * @returns {number[][]} */
+const product = (lists) => lists.reduce(
+  (/** @type {number[][]} */ rows, list) => rows.flatMap((row) => list.map((value) => [...row, value])), [[]]);
 
 /** @param {number} n */
 export const range = (n) => Array.from({ length: n }, (_, i) => i);

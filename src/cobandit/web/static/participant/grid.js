@@ -1,43 +1,47 @@
-// A task with labels of its own: two cards that turn over together.
+// A task with labels of its own: a card for each seat, all turned over together.
 
 import { face } from "./counts.js";
 import { el, still } from "./dom.js";
 import { turns } from "./turns.js";
 
 /** @param {App} app */
-export const grid = (app) => turns(app, new Cards(app.texts));
+export const grid = (app) => turns(app, new Cards(app.texts, app.state.task));
 
 class Cards {
   #texts;
-  #mine = el("strong", {});
-  #theirs = el("strong", {});
+  #seat;
+  /** @type {HTMLElement[]} */
+  #cards;
   #outcome = el("div", { class: "outcome" });
 
-  /** @param {Texts} texts */
-  constructor(texts) {
+  /**
+   * @param {Texts} texts
+   * @param {State["task"]} task
+   */
+  constructor(texts, task) {
     this.#texts = texts;
-    /** @type {(name: string, value: HTMLElement) => HTMLElement} */
-    const side = (name, value) => el("div", { class: "side" }, el("span", { class: "soft" }, name), value);
-    this.element = el("div", { class: "scene cards", "aria-hidden": "true" },
-      side(texts.own("task.participant"), this.#mine), side(texts.own("task.partner"), this.#theirs), this.#outcome);
+    this.#seat = task.seat;
+    this.#cards = task.arms.map(() => el("strong", {}));
+    const sides = this.#cards.map((card, seat) => el("div", { class: seat === task.seat ? "side mine" : "side" },
+      el("span", { class: "soft" }, texts.seat(seat, task.seat)), card));
+    this.element = el("div", { class: "scene cards", "aria-hidden": "true" }, sides, this.#outcome);
+    this.element.style.setProperty("--seats", String(task.arms.length));
   }
 
   clear() {
-    this.#mine.textContent = "?";
-    this.#theirs.textContent = "?";
+    for (const card of this.#cards) card.textContent = "?";
     this.#outcome.replaceChildren();
   }
 
   /** @param {number} arm */
   hold(arm) {
     this.clear();
-    this.#mine.textContent = this.#texts.arm(0, arm);
+    this.#cards[this.#seat].textContent = this.#texts.arm(this.#seat, arm);
   }
 
   /** @param {Round} round */
   show({ arms, good }) {
-    this.#mine.textContent = this.#texts.arm(0, arms[0]);
-    this.#theirs.textContent = this.#texts.arm(1, arms[1]);
+    this.#cards.forEach((card, seat) => { card.textContent = this.#texts.arm(seat, arms[seat]); });
     this.#outcome.replaceChildren(...(good === null ? [] : [face(good)]));
   }
 
@@ -48,7 +52,7 @@ class Cards {
     const turn = [{ transform: "rotateY(90deg)" }, { transform: "none" }];
     const grow = [{ transform: "scale(0)" }, { transform: "scale(0)", offset: 0.4 }, { transform: "scale(1.15)", offset: 0.75 }, { transform: "none" }];
     return [
-      this.#theirs.animate(turn, { duration: 300, easing: "ease-out" }),
+      ...this.#cards.filter((_, seat) => seat !== this.#seat).map((card) => card.animate(turn, { duration: 300, easing: "ease-out" })),
       this.#outcome.animate(grow, { duration: 850, easing: "ease-out" }),
     ];
   }

@@ -50,11 +50,25 @@ export class Texts {
   }
 
   /**
-   * @param {number} agent
+   * @param {number} seat
    * @param {number} arm
    */
-  arm(agent, arm) {
-    return this.own(`task.arms.${agent}.${arm}`);
+  arm(seat, arm) {
+    return this.own(`task.arms.${seat}.${arm}`);
+  }
+
+  /** The name of a seat; in a team of two, that of the participant or of the partner.
+   * @param {number} seat
+   * @param {number} mine the participant's seat */
+  seat(seat, mine) {
+    return this.#own[`seats.${seat}`] ?? this.own(seat === mine ? "task.participant" : "task.partner");
+  }
+
+  /** The arms of all but the participant, in one line.
+   * @param {number[]} arms
+   * @param {number} mine the participant's seat */
+  others(arms, mine) {
+    return arms.map((arm, seat) => (seat === mine ? "" : this.arm(seat, arm))).filter(Boolean).join(" + ");
   }
 
   /** @param {boolean | null} good */

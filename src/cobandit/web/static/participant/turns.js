@@ -18,6 +18,7 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 export function turns(app, scene) {
   const { state, texts } = app;
   const { episode } = state;
+  const { seat } = state.task;
   const counts = new Counts(state, texts, scene.picture);
   let played = episode.played;
   let waiting = false;
@@ -29,9 +30,9 @@ export function turns(app, scene) {
 
   const number = el("p", { class: "number" });
   const news = el("p", { class: "news" });
-  const choices = range(state.task.arms[0]).map((arm) => el("button", {
+  const choices = range(state.task.arms[seat]).map((arm) => el("button", {
     type: "button", class: "choice", "data-arm": arm, "aria-keyshortcuts": String(arm + 1), onclick: () => choose(arm),
-  }, scene.icon?.(arm), el("span", { class: "label" }, texts.arm(0, arm)), el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
+  }, scene.icon?.(arm), el("span", { class: "label" }, texts.arm(seat, arm)), el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
   const group = el("div", { class: "choices-row", role: "group", "aria-labelledby": "question" }, choices);
   const question = el("p", { class: "question", id: "question" }, texts.say("turn.question"));
   const keys = el("p", { class: "soft keys" }, texts.say("turn.keys", { n: choices.length }));
@@ -56,7 +57,7 @@ export function turns(app, scene) {
   function tell(round) {
     const line = texts.say("turn.latest", {
       configuration: texts.capital(texts.own("task.configuration")), t: round.t,
-      mine: texts.arm(0, round.arms[0]), theirs: texts.arm(1, round.arms[1]),
+      mine: texts.arm(seat, round.arms[seat]), theirs: texts.others(round.arms, seat),
     });
     news.replaceChildren(
       el("span", {}, line, " "),

@@ -1,0 +1,226 @@
+"""The tables of a design file: conditions, seats, task, means, survey, consent, questions; each checks itself.
+
+Paper: Experiments; Online Casino Study.
+"""
+# ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from cobandit.agents import Agent, agent_class, make_agent
+from cobandit.base.checks import one_of, real, short_repr, whole
+from cobandit.base.errors import InvalidInput
+from cobandit.base.records import Record, Table, entry, flag, listing, scalar, slug, table_of, words, words_or_empty
+from cobandit.problem import FixedMeans
+
+TASKS = ("burger", "casino", "grid")
+"""What a page may draw: the burger's layers, the slot machines, or a plain grid with the labels."""
+
+PLAYERS = ("participant", "agent")
+"""Who may sit in a seat: the person who takes part, or the AI of the condition."""
+
+ANSWERS = ("whole", "choice", "text")
+MOST_ROUNDS = 100_000
+MOST_ARMS = 9
+MOST_SEATS = 6
+_PRACTICE = "practice"
+
+
+def _player(name: str, value: Any) -> str:
+    kind = agent_class(value)
+    if not issubclass(kind, Agent):
+        raise InvalidInput(f"{name} is {value!r}, one brain for the whole team; it cannot be one member of it.")
+    return str(value)
+
+
+def _condition_name(name: str, value: Any) -> str:
+    if value == _PRACTICE:
+        raise InvalidInput(f"{name} is {value!r}; practice rounds go by this name, so another one is needed.")
+    return slug(name, value)
+
+
+@dataclass(frozen=True)
+class AgentChoice(Record):
+    """A registered agent with options: ``agent = "naive-ucb"``, ``options = { exploration = 0.01 }``."""
+
+    agent: str = entry(_player)
+    options: Table = entry(table_of(scalar), Table())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        settings = self.make().options
+        kept = tuple((key, settings[key]) for key, _ in self.options.pairs)
+        object.__setattr__(self, "options", Table(kept))
+
+    def make(self) -> Agent:
+        """A fresh agent, the library's own."""
+        made = make_agent(self.agent, **self.options.to_dict())
+        assert isinstance(made, Agent)
+        return made
+
+
+@dataclass(frozen=True)
+class Condition(AgentChoice):
+    """One condition of the study: the AI that the participant plays with (Independent Variables)."""
+
+    name: str = entry(_condition_name)
+
+
+@dataclass(frozen=True)
+class WarmStart(AgentChoice):
+    """Rounds that the AI plays with a simulated partner before each episode; they do not count (Procedure)."""
+
+    rounds: int = entry(whole(1, MOST_ROUNDS))
+
+
+@dataclass(frozen=True)
+class Practice(AgentChoice):
+    """Episodes to get used to the task, with means and an AI of their own; they do not count."""
+
+    rounds: int = entry(whole(1, MOST_ROUNDS))
+    episodes: int = entry(whole(1, 100), 1)
+
+
+@dataclass(frozen=True)
+class Seat(Record):
+    """One seat of the team: who plays there, how well they observe (p_i), what they and their arms are called."""
+
+    name: str = entry(words)
+    player: str = entry(one_of(PLAYERS, "player of a seat"))
+    observability: float = entry(real(0.0, 1.0))
+    arms: tuple[str, ...] = entry(listing(words, 2, MOST_ARMS, unique="="))
+
+
+@dataclass(frozen=True)
+class Task(Record):
+    """What the page draws, and what everything is called.
+
+    ``arms`` holds the labels of every seat's arms; ``configuration`` is the word for one team action ("burger",
+    "machine"), ``good`` and ``bad`` for its outcome. ``partner`` is the word for whoever plays with the participant.
+    Where the design lists its seats, ``participant``, ``partner`` and ``arms`` follow from them.
+    """
+
+    kind: str = entry(one_of(TASKS, "kind of task"))
+    participant: str = entry(words_or_empty, "")
+    partner: str = entry(words_or_empty, "")
+    arms: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, MOST_ARMS, unique="="), 0, MOST_SEATS), ())
+    configuration: str = entry(words)
+    good: str = entry(words)
+    bad: str = entry(words)
+    instructions: tuple[str, ...] = entry(listing(words, 1, 50))
+
+
+def _matrices(name: str, value: Any) -> tuple[FixedMeans, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise InvalidInput(f"{name} is {short_repr(value)}; a list of matrices, one per episode, is needed.")
+    return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)
+
+
+@dataclass(frozen=True)
+class MeansRule(Record):
+    """Where the means mu of an episode come from.
+
+    ``uniform``: each from Unif[low, high], anew for each participant or once for all of the study; ``fixed``: the
+    matrices in ``values``, one for all episodes or one for each.
+    """
+
+    draw: str = entry(one_of(("uniform", "fixed"), "way to draw means"), "uniform")
+    per: str = entry(one_of(("participant", "study"), "owner of means"), "participant")
+    low: float = entry(real(0.0, 1.0), 0.0)
+    high: float = entry(real(0.0, 1.0), 1.0)
+    values: tuple[FixedMeans, ...] = entry(_matrices, ())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low > self.high:
+            raise InvalidInput(f"means.low is {self.low:g} and means.high is {self.high:g}; low must not be higher.")
+        if (self.draw == "fixed") != bool(self.values):
+            raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
+        for values in self.values:
+            if not all(0.0 <= value <= 1.0 for value in values.values):
+                raise InvalidInput(f"means.values holds {short_repr(values.values)}; every mean must lie in [0, 1].")
+
+
+@dataclass(frozen=True)
+class SurveyItem(Record):
+    """One statement to agree with; ``reversed``: agreement speaks against the AI."""
+
+    id: str = entry(slug)
+    text: str = entry(words)
+    reversed: bool = entry(flag, False)
+
+
+@dataclass(frozen=True)
+class Survey(Record):
+    """What is asked after each set, on a scale from 1 to ``points`` (Dependent Measures)."""
+
+    points: int = entry(whole(2, 11), 5)
+    low: str = entry(words, "Strongly disagree")
+    high: str = entry(words, "Strongly agree")
+    shuffled: bool = entry(flag, False)
+    items: tuple[SurveyItem, ...] = entry(listing(SurveyItem.read, 1, 100, unique="id"))
+
+
+@dataclass(frozen=True)
+class Consent(Record):
+    """What people agree to; its version is stored with the time of consent."""
+
+    version: str = entry(words)
+    text: str = entry(words)
+
+
+@dataclass(frozen=True)
+class Question(Record):
+    """One question about the person: a whole number, a choice or a short text."""
+
+    id: str = entry(slug)
+    text: str = entry(words)
+    answer: str = entry(one_of(ANSWERS, "kind of answer"))
+    choices: tuple[str, ...] = entry(listing(words, 0, 50, unique="="), ())
+    low: int = entry(whole(0), 0)
+    high: int = entry(whole(0), 200)
+    required: bool = entry(flag, True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if (self.answer == "choice") != (len(self.choices) >= 2):
+            raise InvalidInput(f"Question {self.id!r}: two or more choices go with answer = 'choice' only.")
+
+
+@dataclass(frozen=True)
+class QuizItem(Record):
+    """One question on the instructions; ``answer`` is the place of the right choice, from 0."""
+
+    id: str = entry(slug)
+    text: str = entry(words)
+    choices: tuple[str, ...] = entry(listing(words, 2, 10, unique="="))
+    answer: int = entry(whole(0))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole(0, len(self.choices) - 1)(f"The answer to {self.id!r}", self.answer)
+
+
+@dataclass(frozen=True)
+class AttentionCheck(Record):
+    """A survey item with one right answer, asked after one of the sets (``after_set`` from 1)."""
+
+    id: str = entry(slug)
+    text: str = entry(words)
+    answer: int = entry(whole(1))
+    after_set: int = entry(whole(1), 1)
+
+
+@dataclass(frozen=True)
+class Limits(Record):
+    """After how many idle seconds a person is warned, and is taken to have left (the place is then free again)."""
+
+    warn_seconds: int = entry(whole(1), 300)
+    idle_seconds: int = entry(whole(1), 1800)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.warn_seconds > self.idle_seconds:
+            raise InvalidInput(f"limits.warn_seconds is {self.warn_seconds}; at most idle_seconds makes sense.")

@@ -1,0 +1,10 @@
+"""A stored study as tables that any statistics program reads: CSV or Parquet, a codebook, and where it all comes from.
+
+``long`` has the columns of a simulated trajectory and more.
+"""
+
+from cobandit.studies.export.columns import LAYOUT, Column, Table, schema
+from cobandit.studies.export.folder import FORMATS, TABLES, read_export, write_export
+from cobandit.studies.export.tables import tables
+
+__all__ = ["FORMATS", "LAYOUT", "TABLES", "Column", "Table", "read_export", "schema", "tables", "write_export"]

@@ -1,0 +1,183 @@
+"""One table of an export as a file: CSV or Parquet, written whole or not at all, and read back as it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.base.checks import short_repr
+from cobandit.base.errors import InvalidInput
+from cobandit.base.files import whole_file
+from cobandit.base.parquet import pyarrow_modules
+from cobandit.studies.export.columns import TYPES, Column, Table
+
+_ROWS_AT_A_TIME = 50_000
+_FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
+"""How a text starts that a spreadsheet would take for a formula, or that has been guarded against it."""
+
+
+def write_csv(path: Path, columns: tuple[Column, ...], table: Table) -> None:
+    """RFC 4180: commas, quotes where needed, CR LF; UTF-8; nothing at all for what is missing."""
+    count = len(table[columns[0].name])
+    with whole_file(path) as file:
+        _write_lines(file, [",".join(_quoted(column.name) for column in columns)])
+        for start in range(0, count, _ROWS_AT_A_TIME):
+            part = slice(start, start + _ROWS_AT_A_TIME)
+            _write_lines(file, map(",".join, zip(*(_cells(c, table[c.name][part]) for c in columns), strict=True)))
+
+
+def _write_lines(file: IO[bytes], lines: Iterable[str]) -> None:
+    file.write(("\r\n".join(lines) + "\r\n").encode("utf-8"))
+
+
+def _cells(column: Column, values: NDArray[Any]) -> list[str]:
+    """The values as they stand in the file; equal ones are put into words once."""
+    if column.type == "text":
+        words = {text: _text_cell(column, text) for text in set(values.tolist())}
+        return [words[text] for text in values.tolist()]
+    if column.type == "time":
+        known = ~np.isnat(values)
+        cells = np.full(len(values), "", dtype=object)
+        cells[known] = [f"{text}Z" for text in np.datetime_as_string(values[known], unit="ms").tolist()]
+        return list(cells.tolist())
+    if column.type == "flag":
+        return ["true" if value else "false" for value in values.tolist()]
+    different, places = np.unique(values, return_inverse=True)
+    shortest = np.array([_number_cell(value) for value in different.tolist()], dtype=object)
+    return list(shortest[places].tolist())
+
+
+def _number_cell(value: float) -> str:
+    if value != value:
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+def _text_cell(column: Column, text: str | None) -> str:
+    if text is None:
+        return ""
+    return _quoted(f"'{text}" if column.guarded and _FORMULA.match(text) else text)
+
+
+def _quoted(text: str) -> str:
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
+
+
+def write_parquet(path: Path, columns: tuple[Column, ...], table: Table, about: Mapping[str, Any]) -> None:
+    """Typed columns, with what is told about the export in the metadata."""
+    arrow, parquet = pyarrow_modules()
+    types = {
+        "integer": arrow.int64(),
+        "number": arrow.float64(),
+        "text": arrow.string(),
+        "time": arrow.timestamp("ms", tz="UTC"),
+        "flag": arrow.bool_(),
+    }
+    arrays = {}
+    for column in columns:
+        values = table[column.name]
+        missing = np.isnan(values) if values.dtype.kind == "f" else None
+        if column.type == "integer" and missing is not None:
+            values = np.where(missing, 0, values).astype(np.int64)
+        arrays[column.name] = arrow.array(values, type=types[column.type], mask=missing)
+    made = arrow.table(arrays).replace_schema_metadata({"cobandit": json.dumps(about)})
+    with whole_file(path) as file:
+        parquet.write_table(made, file, compression="zstd")
+
+
+def read_csv(path: Path, columns: tuple[Column, ...]) -> Table:
+    """A table as `write_csv` wrote it."""
+    parts: dict[str, list[NDArray[Any]]] = {column.name: [np.zeros(0, dtype=column.dtype)] for column in columns}
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        reader = csv.reader(file, strict=True)
+        try:
+            _check_names(path, columns, next(reader, []))
+            memories = [_Memory(path, column) for column in columns]
+            while rows := list(islice(reader, _ROWS_AT_A_TIME)):
+                if any(len(row) != len(columns) for row in rows):
+                    raise InvalidInput(f"{str(path)!r} is damaged: a row has not {len(columns)} values.")
+                for memory, cells in zip(memories, zip(*rows, strict=True), strict=True):
+                    parts[memory.column.name].append(memory.read(cells))
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise InvalidInput(f"{str(path)!r} is damaged: {error}.") from error
+    return {name: np.concatenate(arrays) for name, arrays in parts.items()}
+
+
+def _check_names(path: Path, columns: tuple[Column, ...], found: Sequence[str]) -> None:
+    needed = [column.name for column in columns]
+    if list(found) == needed:
+        return
+    lost = [name for name in needed if name not in found]
+    more = [name for name in found if name not in needed]
+    what = f"it lacks {lost[0]!r}" if lost else f"it has {more[0]!r} too" if more else "their order is another"
+    raise InvalidInput(f"{str(path)!r} has not the columns of this export: {what}.")
+
+
+class _Memory(dict[str, Any]):
+    """What the cells of one column mean; equal cells are read once, and equal texts are one object."""
+
+    def __init__(self, path: Path, column: Column) -> None:
+        super().__init__()
+        self.path, self.column = path, column
+
+    def __missing__(self, cell: str) -> Any:
+        self[cell] = value = self._value(cell)
+        return value
+
+    def read(self, cells: Iterable[str]) -> NDArray[Any]:
+        made = [self[cell] for cell in cells]
+        if self.column.type == "time":
+            self.clear()  # hardly two are equal
+        array = np.empty(len(made), dtype=self.column.dtype)
+        array[:] = made
+        return array
+
+    def _value(self, cell: str) -> Any:
+        column = self.column
+        with suppress(ValueError, OverflowError):
+            if column.type == "text":
+                return self._text(cell)
+            if cell == "" and column.optional:
+                return np.datetime64("NaT", "ms") if column.type == "time" else np.nan
+            if column.type == "integer":
+                return int(cell)
+            if column.type == "number":
+                return float(cell)
+            if column.type == "time" and cell.endswith("Z"):
+                return np.datetime64(cell[:-1], "ms")
+            if cell in ("true", "false"):
+                return cell == "true"
+        kind = TYPES.get(column.type, {"integer": "a whole number"}.get(column.type, "a number"))
+        raise InvalidInput(f"{str(self.path)!r} holds {short_repr(cell)} in column {column.name!r}; {kind} is needed.")
+
+    def _text(self, cell: str) -> str | None:
+        if self.column.guarded and cell.startswith("'") and _FORMULA.match(cell):
+            return cell[1:]
+        return cell or None
+
+
+def read_parquet(path: Path, columns: tuple[Column, ...]) -> Table:
+    """A table as `write_parquet` wrote it."""
+    arrow, parquet = pyarrow_modules()
+    try:
+        table = parquet.read_table(path)
+    except arrow.ArrowException as error:
+        raise InvalidInput(f"{str(path)!r} is damaged: it is not a Parquet file.") from error
+    _check_names(path, columns, table.column_names)
+    try:
+        made = {}
+        for column in columns:
+            values = table[column.name].to_numpy()
+            made[column.name] = np.array(values, dtype=column.dtype)
+    except (TypeError, ValueError, arrow.ArrowException) as error:
+        raise InvalidInput(f"{str(path)!r} is damaged: the column {column.name!r} has another type.") from error
+    return made

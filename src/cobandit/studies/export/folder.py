@@ -1,0 +1,225 @@
+"""A folder with every table of a study, the codebook, and ``study.json``, which says where it all comes from.
+
+``study.json`` is written first as unfinished and last as finished, with the SHA-256 of every file, so an export that
+was cut off or changed later is not taken for a whole one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobandit.base.checks import one_of, short_repr
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.files import whole_file
+from cobandit.studies.data import StudyData, this_software
+from cobandit.studies.design import StudyDesign
+from cobandit.studies.export.columns import CODEBOOK_COLUMNS, LAYOUT, Table, schema
+from cobandit.studies.export.files import read_csv, read_parquet, write_csv, write_parquet
+from cobandit.studies.export.tables import tables
+
+FORMATS = ("csv", "parquet")
+TABLES = ("long", "wide", "survey", "events")
+
+_ABOUT = "study.json"
+_CODEBOOK = "codebook.csv"
+
+
+def write_export(
+    data: StudyData,
+    folder: str | os.PathLike[str],
+    format: str = "csv",
+    *,
+    practice: bool = True,
+    recruiting: bool = False,
+) -> list[Path]:
+    """Write every table, the codebook and ``study.json`` into a folder; the paths written.
+
+    Each file appears whole or not at all. A folder that holds something else is left alone; an earlier export of the
+    same study is replaced.
+    """
+    one_of(FORMATS, "format of an export")("format", format)
+    require_extras("Exporting Parquet files", parquet=format == "parquet")
+    root = _our_folder(folder, data.design)
+    made = tables(data, practice=practice, recruiting=recruiting)
+    columns = schema(data.design, recruiting=recruiting)
+    about = _about(data, format, practice, recruiting)
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        _write_about(root, about | {"complete": False})
+        for name in TABLES:
+            path = root / f"{name}.{format}"
+            if format == "csv":
+                write_csv(path, columns[name], made[name])
+            else:
+                write_parquet(path, columns[name], made[name], about | {"table": name})
+            about["files"][path.name] = _about_file(path, made[name])
+        write_csv(root / _CODEBOOK, CODEBOOK_COLUMNS, made["codebook"])
+        about["files"][_CODEBOOK] = _about_file(root / _CODEBOOK, made["codebook"])
+        _write_about(root, about)
+        for name in TABLES:
+            for other in FORMATS:
+                if other != format:
+                    (root / f"{name}.{other}").unlink(missing_ok=True)
+    except OSError as error:
+        raise InvalidInput(f"The export cannot be written to {str(root)!r}: {error.strerror or error}.") from error
+    return [root / name for name in (*about["files"], _ABOUT)]
+
+
+def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
+    """The folder, if it may be written to: new, empty, or an export of the same study."""
+    if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
+        raise InvalidInput(f"The folder is {short_repr(folder)}; a path is needed.")
+    root = Path(folder)
+    if not root.exists():
+        return root
+    if not root.is_dir():
+        raise InvalidInput(f"{str(root)!r} is a file; a folder is needed.")
+    if not any(root.iterdir()):
+        return root
+    try:
+        found = json.loads((root / _ABOUT).read_text(encoding="utf-8"))
+        digest = found["digest"] if "layout" in found else None
+    except (OSError, ValueError, TypeError, KeyError):
+        digest = None
+    if digest is None:
+        raise InvalidInput(f"The folder {str(root)!r} holds something else already; a new or an empty one is needed.")
+    if digest != design.digest:
+        raise InvalidInput(
+            f"The folder {str(root)!r} holds the export of another study or of another version of it; "
+            f"choose another folder."
+        )
+    return root
+
+
+def _about(data: StudyData, format: str, practice: bool, recruiting: bool) -> dict[str, Any]:
+    try:
+        json.dumps(dict(data.about), allow_nan=False)
+    except (TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"about is {short_repr(data.about)}; only what JSON knows can be exported: {error}."
+        ) from error
+    return {
+        "layout": LAYOUT,
+        "complete": True,
+        "study": data.design.name,
+        "version": data.design.version,
+        "digest": data.design.digest,
+        "format": format,
+        "exported_at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        "exported_by": this_software(),
+        "versions": dict(data.versions),
+        "kinds": list(data.kinds),
+        "participants": len(data.participants),
+        "practice": practice,
+        "recruiting": recruiting,
+        "analysis_plan": data.plan,
+        "analysis_plan_sha256": data.plan_digest,
+        "about": dict(data.about),
+        "files": {},
+        "design": data.design.to_dict(),
+    }
+
+
+def _write_about(root: Path, about: Mapping[str, Any]) -> None:
+    with whole_file(root / _ABOUT) as file:
+        file.write((json.dumps(about, indent=2) + "\n").encode("ascii"))
+
+
+def _about_file(path: Path, table: Table) -> dict[str, Any]:
+    return {"rows": len(next(iter(table.values()))), "sha256": _sha256(path)}
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_export(
+    folder: str | os.PathLike[str], *, changed: bool = False
+) -> tuple[StudyDesign, dict[str, Table], dict[str, Any]]:
+    """An export of either format: the design, the tables in today's layout, and what ``study.json`` says.
+
+    A file that is not the one that was written is refused, unless ``changed`` allows it (somebody has mended a typing
+    error in a CSV file, say); ``changed_files`` of what is told about the export then names it.
+    """
+    if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
+        raise InvalidInput(f"The folder is {short_repr(folder)}; a path is needed.")
+    root = Path(folder)
+    about = _read_about(root)
+    try:
+        design = StudyDesign.from_dict(about["design"], f"the design in {str(root / _ABOUT)!r}")
+        format = one_of(FORMATS, "format of an export")("format", about["format"])
+        require_extras("Reading Parquet files", parquet=format == "parquet")
+        files: dict[str, Any] = about["files"]
+        recruiting = bool(about["recruiting"])
+        if design.digest != about["digest"]:
+            raise InvalidInput(f"{str(root / _ABOUT)!r} holds a design that does not match its digest.")
+        columns = schema(design, recruiting=recruiting, layout=about["layout"]) | {"codebook": CODEBOOK_COLUMNS}
+        names = {name: f"{name}.{format}" for name in TABLES} | {"codebook": _CODEBOOK}
+        written = {name: str(files[file]["sha256"]) for name, file in names.items()}
+    except (KeyError, TypeError) as error:
+        raise InvalidInput(f"{str(root / _ABOUT)!r} is damaged: {error} is missing or wrong.") from error
+    found = {}
+    others = []
+    for name, file in names.items():
+        path = root / file
+        try:
+            if _sha256(path) != written[name]:
+                if not changed:
+                    raise InvalidInput(
+                        f"{str(path)!r} is not the file that was exported: it was changed or damaged later. Export "
+                        "again."
+                    )
+                others.append(file)
+            found[name] = (read_csv if path.suffix == ".csv" else read_parquet)(path, columns[name])
+        except FileNotFoundError as error:
+            raise InvalidInput(f"{str(root)!r} has no {file}; the export is not whole. Export again.") from error
+        except OSError as error:
+            raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    if about["layout"] == 1:
+        found["long"] = _summed_regrets(found["long"])
+    return design, found, about | {"changed_files": others}
+
+
+def _summed_regrets(long: Table) -> Table:
+    """The rounds of layout 1, whose regrets were those of each round alone, as a table of today's layout."""
+    starts = np.flatnonzero(np.diff(long["run"], prepend=-1))
+    table: Table = {}
+    for name, values in long.items():
+        if name == "task_regret":
+            table["round_regret"] = values
+        if name in ("task_regret", "team_regret"):
+            values = np.concatenate([np.zeros(0), *map(np.cumsum, np.split(values, starts[1:]))])
+        table[name] = values
+    return table
+
+
+def _read_about(root: Path) -> dict[str, Any]:
+    path = root / _ABOUT
+    try:
+        about = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise InvalidInput(f"{str(root)!r} has no {_ABOUT}; the folder of an export is needed.") from error
+    except OSError as error:
+        raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise InvalidInput(f"{str(path)!r} is damaged: it is not JSON.") from error
+    if not isinstance(about, dict) or "layout" not in about:
+        raise InvalidInput(f"{str(path)!r} does not belong to an export of a study.")
+    if about["layout"] not in range(1, LAYOUT + 1):
+        raise InvalidInput(
+            f"{str(path)!r} has layout {short_repr(about['layout'])}; this version of cobandit reads layouts 1 to "
+            f"{LAYOUT}."
+        )
+    if about.get("complete") is not True:
+        raise InvalidInput(f"The export in {str(root)!r} was cut off before it was whole. Export again.")
+    return about

@@ -1,0 +1,45 @@
+"""Arms, seen rewards and predictions of a round as lists over the seats, no longer a column for each of two."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+branch_labels = None
+depends_on = None
+
+_NEW = ("arms", "seen", "predictions")
+_OLD = ("arm_0", "arm_1", "seen_0", "seen_1", "predicted_1_0")
+
+
+def upgrade() -> None:
+    """Lists in place of columns; the hashes of rounds that are there stay as they are (version 1)."""
+    with op.batch_alter_table("rounds") as batch:
+        for name in _NEW:
+            batch.add_column(sa.Column(name, sa.Text(), nullable=True))
+    op.execute(
+        f"""
+        UPDATE rounds SET
+            arms = '[' || arm_0 || ',' || arm_1 || ']',
+            seen = '[' || {_number("seen_0")} || ',' || {_number("seen_1")} || ']',
+            predictions = '[[null,null],[' || COALESCE(CAST(predicted_1_0 AS TEXT), 'null') || ',null]]'
+        """
+    )
+    with op.batch_alter_table("rounds") as batch:
+        for name in _NEW:
+            batch.alter_column(name, existing_type=sa.Text(), nullable=False)
+        for name in _OLD:
+            batch.drop_column(name)
+
+
+def downgrade() -> None:
+    """Refused: rounds of three seats, and hashes of version 2, have no place in the older tables."""
+    raise NotImplementedError("A database is not taken back to the tables before 0002; restore a copy of it instead.")
+
+
+def _number(column: str) -> str:
+    """A seen reward as JSON has it; 0 and 1 alike on every database."""
+    return (
+        f"CASE WHEN {column} IS NULL THEN 'null' WHEN {column} = 0 THEN '0.0' WHEN {column} = 1 THEN '1.0' "
+        f"ELSE CAST({column} AS TEXT) END"
+    )
