@@ -49,8 +49,13 @@ DESIGNS = (
     ),
     small("casino", "hall", rounds=5000, episodes=1, practice=None),
     small("three-by-three", "tea", rounds=3),
+    small("three-seats", "sundae", rounds=3),
 )
-RIGHT = {"shop": {"layers": 0, "simultaneous": 1, "sensor": 2}, "den": {"row": 0, "simultaneous": 1, "coins": 2}}
+RIGHT = {
+    "shop": {"layers": 0, "simultaneous": 1, "sensor": 2},
+    "den": {"row": 0, "simultaneous": 1, "coins": 2},
+    "sundae": {"choice": 0},
+}
 ABOUT = {"age": 33, "gender": 0, "ai_researcher": 1}
 
 
@@ -164,7 +169,7 @@ def at(page: Any, step: str) -> Any:
     return page
 
 
-def short_repr(page: Any, n: int) -> None:
+def wait_shown(page: Any, n: int) -> None:
     """Wait until the outcome of a round of a burger or a grid is shown."""
     expect(page.locator("#app")).to_have_attribute("data-shown", str(n))
 
@@ -188,7 +193,7 @@ def choose(page: Any, arm: int) -> None:
     """One round of a burger or a grid by mouse, until its outcome is shown."""
     before = int(page.locator("#app").get_attribute("data-shown"))
     page.locator(".choice").nth(arm).click()
-    short_repr(page, before + 1)
+    wait_shown(page, before + 1)
 
 
 def fill(page: Any, *places: int) -> None:
@@ -308,10 +313,23 @@ class TestWholeStudies:
         for t, keys in enumerate((["2"], ["ArrowRight", "Enter"], ["3"]), 1):
             for key in keys:
                 page.keyboard.press(key)
-            short_repr(page, t)
+            wait_shown(page, t)
         assert counted(page) == 3
         assert page.locator("td.latest").count() == 1
         assert "White" in page.locator(".news").inner_text()
+
+    def test_a_team_of_three(self, guest: Invite, site: Site) -> None:
+        token = site.someone("sundae")
+        page = at(guest().tab(f"/p/{token}"), "episode-0")
+        assert page.locator(".side").count() == 3
+        assert page.locator(".counts td").count() == 8
+        for t, key in enumerate("212", 1):
+            page.keyboard.press(key)
+            wait_shown(page, t)
+        assert counted(page) == 3
+        latest = site.state(token)["episode"]["latest"]
+        assert page.locator(".side strong").all_inner_texts() == latest["labels"]
+        assert " + ".join(latest["labels"]) in page.locator(".news").inner_text()
 
     def test_every_text_can_be_had_in_german(self, guest: Invite, site: Site) -> None:
         page = at(guest().tab(f"/p/{site.someone('shop', ready=False)}"), "demographics")
@@ -343,7 +361,7 @@ class TestNothingLostNothingDoubled:
         expect(page.locator(".choice.picked"), "the choice is still made").to_contain_text("Cheese")
         page.locator(".choice").first.click(force=True)  # too late for another one
         page.unroute(ROUNDS)
-        short_repr(page, 1)
+        wait_shown(page, 1)
         state = site.state(token)
         assert (state["episode"]["played"], state["episode"]["latest"]["arms"][0]) == (1, 1)
         assert len({move["key"] for moves in tried for move in moves}) == 1
@@ -391,7 +409,7 @@ class TestNothingLostNothingDoubled:
         with site.away():
             page.keyboard.press("1")
             page.get_by_text("Connection lost: your choices are kept").wait_for()
-        short_repr(page, 2)
+        wait_shown(page, 2)
         assert site.state(token)["episode"]["played"] == 2 == counted(page)
         choose(page, 1)
         page.locator(".panel .primary").click()
@@ -623,7 +641,7 @@ class TestForEverybody:
         at(page, "survey-1")
         fill(page, 1)
         look("survey")
-        for study, keys in (("den", ["ArrowUp", "ArrowDown"]), ("tea", ["1"])):
+        for study, keys in (("den", ["ArrowUp", "ArrowDown"]), ("tea", ["1"]), ("sundae", ["2"])):
             page.goto(f"{site.address}/p/{site.someone(study)}")
             at(page, "episode-0")
             for key in keys:

@@ -236,11 +236,11 @@ class TestStudyDesign:
         assert sorted(row[0] for row in listed) == sorted(f"`{field.name}`" for field in fields)
         told = {row[0].strip("`"): row[2] for row in listed}
         for field in fields:
-            assert told[field.name] == self.short_repr(field.default), field.name
+            assert told[field.name] == self.default_text(field.default), field.name
         assert all(len(row) == 4 and row[1] and row[3] for row in listed)
 
     @staticmethod
-    def short_repr(default: Any) -> str:
+    def default_text(default: Any) -> str:
         if default is dataclasses.MISSING:
             return "needed"
         if default is None:

@@ -245,8 +245,10 @@ def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
 def test_other_tasks(open_site: Callable[..., Any], sqlite: str) -> None:
     from cobandit.studies import load_design
 
-    design = replace(load_design("three-by-three"), rounds=6)
-    site = open_site(sqlite, design)
-    [result] = play_study(site.url, design.name, 1, "knowledge-gradient", kind="real")
-    assert result.finished
+    designs = [replace(load_design(name), rounds=6) for name in ("three-by-three", "three-seats")]
+    site = open_site(sqlite, *designs)
+    for design in designs:
+        [result] = play_study(site.url, design.name, 1, "knowledge-gradient", kind="real")
+        assert result.finished
     assert max(max(row[3]) for row in played(site)) <= 2
+    assert sum(len(row[3]) == 3 for row in played(site)) == 2 * 6
