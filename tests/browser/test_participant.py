@@ -49,13 +49,14 @@ DESIGNS = (
     ),
     small("casino", "hall", rounds=5000, episodes=1, practice=None),
     small("three-by-three", "tea", rounds=3),
-    small("three-seats", "sundae", rounds=3),
+    small("three-seats", "sundae", rounds=5),
 )
 RIGHT = {
     "shop": {"layers": 0, "simultaneous": 1, "sensor": 2},
     "den": {"row": 0, "simultaneous": 1, "coins": 2},
     "sundae": {"choice": 0},
 }
+RIGHT["hall"] = RIGHT["den"]
 ABOUT = {"age": 33, "gender": 0, "ai_researcher": 1}
 
 
@@ -109,8 +110,7 @@ class Site:
         """The token of a new participant, by default brought to the first round."""
         body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": "en"} | more
         token = str(self.post(f"studies/{study}/participants", body)["token"])
-        kind = "den" if study in ("den", "hall") else "shop"
-        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT[kind]}
+        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT.get(study, {})}
         while ready and (step := self.state(token)["step"]["id"]) in answers:
             self.post(f"participants/{token}/answers/{step}", {"answers": answers[step]})
         return token
