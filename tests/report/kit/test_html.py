@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cobandit.base.errors import MissingExtra
-from cobandit.report.kit.html import Frame, content_policy, figure_kinds, named_facts, safe_json, write_html
+from cobandit.report.kit.html import Frame, content_policy, dated, figure_kinds, named_facts, safe_json, write_html
 
 CONTENT = {"warning": "w", "facts": {}}
 
@@ -45,6 +45,11 @@ def test_what_comes_from_elsewhere_is_escaped(tmp_path: Path) -> None:
 
 def test_facts_are_headed_and_the_headline_is_none_of_them() -> None:
     assert named_facts({"when": 1, "other": 2, "title": 3, "lead": 4}) == {"Made": 1, "other": 2}
+
+
+def test_a_report_is_of_now_unless_it_is_said() -> None:
+    assert dated({"when": "then"}) == {"when": "then"}
+    assert dated(None)["when"].endswith(" UTC")
 
 
 def test_figures_beside_the_page(tmp_path: Path) -> None:

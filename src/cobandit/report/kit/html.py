@@ -12,6 +12,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -103,6 +104,11 @@ def safe_json(data: Mapping[str, Any]) -> str:
     """The data as JSON that can stand in a page: no tag begins or ends in it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def dated(about: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What the caller says about a report; ``when`` it was made is now, if nothing is said."""
+    return {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"} | dict(about or {})
 
 
 def named_facts(about: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
 from cobandit.base.numbers import DASH, PAGE
 from cobandit.report.kit.figure import SIZE, new_figure, save_figure, short_numbers
-from cobandit.report.kit.html import FIGURES, Frame, figure_kinds
+from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
 from cobandit.report.kit.palette import COLOURS, css_colour
 from cobandit.report.kit.static_svg import coordinate, element, picture, steps, text_at
 from cobandit.report.kit.text import words
@@ -31,16 +32,18 @@ LINE = 20.0
 """Points between two lines of the drawing on the page."""
 
 
-def write_calibration_report(calibration: Calibration, out: Path, about: Mapping[str, Any] | None = None) -> Path:
+def write_calibration_report(
+    calibration: Calibration, out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+) -> Path:
     """Write ``out/figures/calibration-*`` and ``out/calibration.html``; where the page is.
 
     One figure a study: the published means as bands, ours as points with the middle 95 % of the studies. ``about``
-    says ``when``, ``command`` and whatever else is to be told.
+    says ``when`` (else: now), ``command`` and whatever else is to be told.
     """
-    out = Path(out)
+    folder = Path(out)
     studies = calibration.studies
     for study in studies:
-        _save(study, calibration.of(study), out / FIGURES)
+        _save(study, calibration.of(study), folder / FIGURES)
     facts = {
         "Simulated studies": ", ".join(f"{study} {calibration.of(study)[0].simulations:,}" for study in studies),
         "Participants": ", ".join(f"{study} {calibration.participants[study]}" for study in studies),
@@ -55,9 +58,9 @@ def write_calibration_report(calibration: Calibration, out: Path, about: Mapping
         "warning": WARNING,
         "fitting": FITTING,
         "with_casino": "casino" in studies,
-        "studies": [_study(study, calibration.of(study), out) for study in studies],
+        "studies": [_study(study, calibration.of(study), folder) for study in studies],
     }
-    return write_rehearsal_page(out / NAME, "power/calibration.html", frame, facts | dict(about or {}), content)
+    return write_rehearsal_page(folder / NAME, "power/calibration.html", frame, facts | dated(about), content)
 
 
 def figure_name(study: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from cobandit.report.kit.figure import (
     new_figure,
     save_figure,
 )
-from cobandit.report.kit.html import FIGURES, Frame, figure_kinds
+from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
 from cobandit.report.kit.palette import colour_of, dashes_of
 from cobandit.report.kit.static_svg import (
     BOTTOM,
@@ -53,15 +54,17 @@ WARNING = (
 )
 
 
-def write_power_report(analyses: Sequence[PowerAnalysis], out: Path, about: Mapping[str, Any] | None = None) -> Path:
+def write_power_report(
+    analyses: Sequence[PowerAnalysis], out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+) -> Path:
     """Write ``out/figures/power.pdf``, ``.svg``, ``.png`` and ``out/power.html``; where the page is.
 
-    All analyses are of one design and one plan, each of another population. ``about`` says ``when``, ``command`` and
-    whatever else is to be told.
+    All analyses are of one design and one plan, each of another population. ``about`` says ``when`` (else:
+    now), ``command`` and whatever else is to be told.
     """
     _check(analyses)
-    out = Path(out)
-    save_figure(lambda: power_figure(analyses), out / FIGURES, FIGURE)
+    folder = Path(out)
+    save_figure(lambda: power_figure(analyses), folder / FIGURES, FIGURE)
     first = analyses[0]
     facts = {
         "Design": f"{first.design.name}, version {first.design.version}",
@@ -83,13 +86,13 @@ def write_power_report(analyses: Sequence[PowerAnalysis], out: Path, about: Mapp
             [Key(swatch(k), words(analysis.population.label)) for k, analysis in enumerate(analyses)],
         ),
         "figure": FIGURE,
-        "figure_kinds": figure_kinds(FIGURE, out),
+        "figure_kinds": figure_kinds(FIGURE, folder),
         "populations": [
             (analysis.population.label, [(curve.hypothesis.text, _points(curve)) for curve in analysis.curves])
             for analysis in analyses
         ],
     }
-    return write_rehearsal_page(out / NAME, "power/power.html", frame, facts | dict(about or {}), content)
+    return write_rehearsal_page(folder / NAME, "power/power.html", frame, facts | dated(about), content)
 
 
 def _check(analyses: Sequence[PowerAnalysis]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, permutations
@@ -19,7 +20,7 @@ from cobandit.experiments.figures import PANELS, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
 from cobandit.report.kit.drawing import Drawing, Line, chart_data
-from cobandit.report.kit.html import FIGURES, OUTCOMES, Frame, figure_kinds, named_facts, write_html
+from cobandit.report.kit.html import FIGURES, OUTCOMES, Frame, dated, figure_kinds, named_facts, write_html
 from cobandit.report.kit.static_svg import regret_pictures
 from cobandit.report.simulation.drawing import BOUNDS, drawing_of
 from cobandit.report.simulation.figures import write_panel_figures
@@ -30,16 +31,18 @@ FEW_RUNS = 1_000
 """Below this number of runs the page says what heavy tails do to a mean."""
 
 
-def write_report(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any] | None = None) -> Path:
+def write_report(
+    results: Sequence[PanelResult], out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+) -> Path:
     """Write ``out/figures/*.pdf``, ``.svg``, ``.png`` and ``out/report.html``; where the page is.
 
-    ``about`` says what the results do not know: ``when`` the report was made, ``executor`` (where the runs were
-    played), ``machine``, ``command``, ``version``; ``title`` and ``lead`` replace the headline and the line under it.
-    Any other key is shown as it is. Equal results and facts give equal files.
+    ``about`` says what the results do not know: ``when`` the report was made (else: now), ``executor`` (where the
+    runs were played), ``machine``, ``command``, ``version``; ``title`` and ``lead`` replace the headline and the line
+    under it. Any other key is shown as it is. Equal results and facts give equal files.
     """
     _check(results)
     write_panel_figures(results, Path(out) / FIGURES)
-    return write_page(results, Path(out), about or {})
+    return write_page(results, Path(out), dated(about))
 
 
 def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -> Path:

@@ -7,6 +7,7 @@ top whether the participants were people. What could not be tested or drawn is t
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,7 +25,7 @@ from cobandit.base.numbers import count
 from cobandit.experiments.store import this_machine
 from cobandit.report.kit.drawing import chart_data
 from cobandit.report.kit.figure import FORMATS, NARROW, WIDE, figure_svg, save_figure
-from cobandit.report.kit.html import FIGURES, Frame, figure_kinds, named_facts, write_html
+from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds, named_facts, write_html
 from cobandit.report.kit.static_svg import inline_figure, regret_pictures
 from cobandit.report.study.figures import study_figures
 from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, people
@@ -90,12 +91,14 @@ CHECKS = {
 """The checks, by section of the analysis: heading and explanation."""
 
 
-def write_study_report(analysis: Analysis, folder: Path, about: Mapping[str, Any] | None = None) -> Path:
+def write_study_report(
+    analysis: Analysis, folder: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+) -> Path:
     """Write ``folder/figures/*.pdf``, ``.svg``, ``.png`` and ``folder/report.html``; where the page is.
 
-    ``about`` says what the analysis does not know: ``when`` the report was made, the ``command``, ``machine``,
-    ``version``; ``title`` and ``lead`` replace the headline and the line under it. Any other key is shown as it is.
-    Equal analyses and facts give equal files.
+    ``about`` says what the analysis does not know: ``when`` the report was made (else: now), the ``command``,
+    ``machine``, ``version``; ``title`` and ``lead`` replace the headline and the line under it. Any other key is shown
+    as it is. Equal analyses and facts give equal files.
     """
     if not isinstance(analysis, Analysis):
         raise InvalidInput(f"The analysis is a {type(analysis).__name__}; what `analyse` gives is needed.")
@@ -107,7 +110,7 @@ def write_study_report(analysis: Analysis, folder: Path, about: Mapping[str, Any
         if isinstance(figure, NotDrawn):  # what an earlier report drew here is out of date
             for kind in FORMATS:
                 (out / FIGURES / f"{figure.name}.{kind}").unlink(missing_ok=True)
-    facts = {"version": __version__} | dict(about or {})
+    facts = {"version": __version__} | dated(about)
     content = {
         "analysis": analysis,
         "contents": CONTENTS,
