@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from . import seats
+
 HERE = Path(__file__).parent / "recorded"
 CLOSE = 0.0 if os.environ.get("COBANDIT_LAST_BIT") else 1e-9
 """How far, relatively, two numbers may be apart: other versions of SciPy or BLAS add up in another order.
@@ -29,7 +31,18 @@ class Change:
     why: str
 
 
-CHANGES_ON_PURPOSE: tuple[Change, ...] = ()
+SEATS = "teams of any size"
+SUMMED = "task regret is cumulative everywhere"
+CHANGES_ON_PURPOSE: tuple[Change, ...] = (
+    Change("*", seats.over_seats, SEATS),
+    Change("* real participant", seats.without_heads, SEATS),
+    Change("* rehearsal participant", seats.without_heads, SEATS),
+    Change("refused: an unknown design", seats.with_three_seats, "a team of three is shipped"),
+    Change("*: study.json", seats.layout_2, SUMMED),
+    Change("*: codebook.csv", seats.codebook, SUMMED),
+    Change("*: long.csv", seats.summed, SUMMED),
+    Change("*: long.parquet", seats.summed_parquet, SUMMED),
+)
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 
 
