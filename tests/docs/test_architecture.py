@@ -1,0 +1,75 @@
+"""The pictures of the house are true: every module on them exists, and imports go as the arrows do."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import grimp
+import pytest
+
+PAGE = (Path(__file__).resolve().parents[2] / "docs/discussion/architecture.md").read_text(encoding="utf-8")
+PICTURES = dict(
+    zip(
+        re.findall(r"^## (.+)$", PAGE, re.MULTILINE),
+        re.findall(r"```mermaid\n(.+?)```", PAGE, re.DOTALL),
+        strict=True,
+    )
+)
+ROOMS = "The rooms"
+NODE = r"([a-z_]+)(?:\[\"?[^\]]*\])?"
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("cobandit", exclude_type_checking_imports=True)
+
+
+def named(picture: str) -> dict[str, str]:
+    """The module of every node: its label up to the first line break or blank; nodes of people have none."""
+    labels = dict(re.findall(r"([a-z_]+)\[\"([^\"]+)\"\]", picture))
+    return {node: re.split(r"[<\s]", label)[0] for node, label in labels.items()}
+
+
+def arrows(picture: str) -> list[tuple[str, str]]:
+    """Solid arrows, which are imports; dotted ones are data on its way."""
+    return re.findall(rf"^\s*{NODE} --> {NODE}\s*$", picture, re.MULTILINE)
+
+
+def room(module: str) -> str:
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else module
+
+
+def test_every_room_is_drawn_and_imports_go_down(imports: grimp.ImportGraph) -> None:
+    drawn = arrows(PICTURES[ROOMS])
+    below: dict[str, set[str]] = defaultdict(set)
+    for upper, lower in reversed(drawn):  # lower rooms come later on the page, so theirs are known first
+        below[upper] |= {lower} | below[lower]
+    real = {
+        (room(importer), room(imported))
+        for importer in imports.modules
+        for imported in imports.find_modules_directly_imported_by(importer)
+    }
+    real = {(upper, lower) for upper, lower in real if upper != lower and "cobandit" not in (upper, lower)}
+    real -= {("__main__", "cli")}
+    assert not [pair for pair in drawn if pair not in real], "drawn, but nothing imports so"
+    assert not [(upper, lower) for upper, lower in real if lower not in below[upper]], "imported, but not drawn"
+
+
+@pytest.mark.parametrize("title", [title for title in PICTURES if title != ROOMS])
+def test_the_way_of_a_thing(imports: grimp.ImportGraph, title: str) -> None:
+    modules = {node: f"cobandit.{name}" for node, name in named(PICTURES[title]).items() if "." in name}
+    assert len(modules) >= 5
+    missing = [name for name in modules.values() if name not in imports.modules]
+    assert not missing
+    for upper, lower in arrows(PICTURES[title]):
+        importers = {modules[upper], *imports.find_descendants(modules[upper])}
+        imported = {modules[lower], *imports.find_descendants(modules[lower])}
+        front = modules[lower].rpartition(".")[0]
+        if imports.direct_import_exists(importer=front, imported=modules[lower]):
+            imported.add(front)  # a room hands out what its modules have
+        assert any(
+            imports.direct_import_exists(importer=one, imported=other) for one in importers for other in imported
+        ), f"{modules[upper]} does not import {modules[lower]}"
