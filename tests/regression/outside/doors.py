@@ -198,8 +198,10 @@ class Names:
     )
     TIMES = range(1_600_000_000_000, 2_600_000_000_000)
     """Whole numbers that can only be times, in milliseconds since 1970."""
-    LEFT_OUT = frozenset({"minutes", "seconds", "sha256", "cobandit", "numpy", "analysed_with"})
-    """Keys and columns whose values hang on the clock or on installed versions."""
+    LEFT_OUT = frozenset(
+        {"minutes", "seconds", "sha256", "cobandit", "numpy", "analysed_with", "engine", "engine_reason"}
+    )
+    """Keys and columns whose values hang on the clock, on installed versions, or on what the process has loaded."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
