@@ -35,8 +35,12 @@ export class Counts {
         const cell = column.map((arm, i) => (i === seat ? mine : arm));
         return this.#cell(cell, cell.length === 2 ? picture?.(cell[0], cell[1]) : undefined);
       })));
-    this.element = el("div", { class: "scroll" }, el("table", { class: columns.length > 3 ? "counts many" : "counts" },
-      el("caption", {}, texts.say("counts.caption", { configuration: texts.own("task.configuration") })),
+    const caption = texts.say("counts.caption", { configuration: texts.own("task.configuration") });
+    const many = columns.length > 3;
+    // A table that may have to be scrolled can be reached by keyboard.
+    const scroll = many ? { class: "scroll", tabindex: "0", role: "group", "aria-label": caption } : { class: "scroll" };
+    this.element = el("div", scroll, el("table", { class: many ? "counts many" : "counts" },
+      el("caption", {}, caption),
       el("thead", {}, head), el("tbody", {}, body)));
     for (const { arms, good, bad } of state.episode.counts) this.#set(arms, good, bad);
     this.good = state.episode.good;
