@@ -8,8 +8,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, calibrate
-from cobandit.analysis.power import Population, power_analysis
+from cobandit.analysis import PUBLISHED, Population, calibrate, power_analysis
+from cobandit.analysis.calibration import FITTING, WARNING
 from cobandit.base.errors import InvalidInput
 from cobandit.report.calibration import write_calibration_figures, write_calibration_page
 from cobandit.report.power import write_power_figures, write_power_page

@@ -6,8 +6,11 @@ the command line and from Python. The words about the agents' options come from 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -147,6 +150,97 @@ Format = Annotated[
     str,
     typer.Option(metavar="|".join(FORMATS), help="For people, or for programs.", rich_help_panel=THE_OUTPUT),
 ]
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """The options of the agents: those with a flag of their own (`AGENT_FLAGS`), and --option for all the others."""
+
+    window: Window = None
+    repeat: Repeat = None
+    exploration: Exploration = None
+    index: Index = None
+    ties: Ties = None
+    discount: Discount = None
+    option: Option = None
+
+    def values(self) -> dict[str, Any]:
+        """Every option that was named on the command line."""
+        return agent_options({name: getattr(self, name) for name in AGENT_FLAGS}, self.option)
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """What is played."""
+
+    means: Means = "fixed"
+    arms: Arms = None
+    reward: Reward = "bernoulli"
+    sd: Spread = None
+    observation: Observation = None
+    observability: Observability = None
+    noise: Noise = None
+    weights: Weights = None
+    roles: Roles = "observability"
+
+    def problem(self) -> Problem:
+        """The problem that they describe."""
+        return problem_of(**{field.name: getattr(self, field.name) for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class WorkOptions:
+    """How much is played, and how."""
+
+    horizon: Horizon = "2000"
+    runs: Runs = "100"
+    seed: Seed = "0"
+    engine: Engine = "auto"
+    threads: Threads = None
+
+    def values(self) -> dict[str, Any]:
+        """The arguments of `simulate` that they stand for."""
+        return {
+            "horizon": parsing.value(self.horizon),
+            "runs": parsing.value(self.runs),
+            "seed": parsing.value(self.seed),
+            "engine": self.engine,
+            "threads": None if self.threads is None else parsing.value(self.threads),
+        }
+
+
+GROUPS = (AgentOptions, ProblemOptions, WorkOptions)
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters of the `GROUPS` become one command line option for each of their fields.
+
+    The default of such a parameter is a group, whose values are the defaults of the options.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters, groups = [], {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if kind not in GROUPS:
+            parameters.append(parameter.replace(annotation=kind))
+            continue
+        groups[name] = kind
+        types = get_type_hints(kind, include_extras=True)
+        for field in fields(kind):
+            default = getattr(parameter.default, field.name)
+            parameters.append(parameter.replace(name=field.name, annotation=types[field.name], default=default))
+
+    @functools.wraps(command)
+    def expanded(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        command(**given)
+
+    # Typer reads either of the two.
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del expanded.__wrapped__
+    return expanded
 
 
 class GroupedHelp(TyperCommand):

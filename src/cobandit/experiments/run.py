@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import require_extras
-from cobandit.base.files import whole_file
+from cobandit.base.files import make_folder, whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
@@ -26,7 +26,7 @@ MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
-class Step:
+class ChunkEvent:
     """Something that happened on the way: ``kind`` is planned, kept, unusable or finished."""
 
     kind: str
@@ -35,7 +35,7 @@ class Step:
     seconds: float = 0.0
 
 
-Watch = Callable[[Step], None]
+Watch = Callable[[ChunkEvent], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,7 +160,7 @@ def run(
     *,
     resume: bool = False,
     about: dict[str, Any] | None = None,
-    watch: Watch = lambda step: None,
+    watch: Watch | None = None,
 ) -> list[PanelResult]:
     """Play all panels into the folder ``out`` and gather their results.
 
@@ -168,8 +168,8 @@ def run(
     stored as soon as it is finished, so whatever ends the work loses nothing but what was under way.
     """
     require_extras("Playing and storing experiments", parquet=True, dask=executor.name == "dask")
-    store = Store(out)
-    _make_folder(out)
+    store, tell = Store(out), watch or (lambda event: None)
+    make_folder(out)
     keep_manifest(out, panels, settings, about or {})
     waiting: list[Chunk] = []
     for panel in panels:
@@ -178,14 +178,14 @@ def run(
         for chunk in chunks(panel, settings):
             kept, detail = _kept(store, chunk) if resume else (None, "")
             if detail:
-                watch(Step("unusable", chunk, detail))
+                tell(ChunkEvent("unusable", chunk, detail))
             if kept is None:
                 waiting.append(chunk)
-            watch(Step("planned" if kept is None else "kept", chunk))
+            tell(ChunkEvent("planned" if kept is None else "kept", chunk))
     if waiting:
         for chunk, file in executor.play(waiting):
             store.write(chunk, file)
-            watch(Step("finished", chunk, seconds=file.seconds))
+            tell(ChunkEvent("finished", chunk, seconds=file.seconds))
     return [gather(panel, settings, store) for panel in panels]
 
 
@@ -301,10 +301,3 @@ def read_manifest(out: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or "settings" not in manifest:
         raise InvalidInput(f"{str(out / MANIFEST)!r} is not a manifest of cobandit.")
     return manifest
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from error

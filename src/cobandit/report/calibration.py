@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
+from cobandit.analysis.calibration import FITTING, WARNING, Calibration, Comparison, Rehearsal
+from cobandit.analysis.published import PUBLISHED
 from cobandit.report.comparison import COLOURS
 from cobandit.report.figures import LETTERS, SIZE, save_figure
 from cobandit.report.page import DASH, FIGURES, _number, _words, figure_links

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cobandit.analysis.power import TARGETS, PowerAnalysis, PowerCurve
+from cobandit.analysis.power_curves import TARGETS, PowerAnalysis, PowerCurve
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import whole_file
 from cobandit.experiments.store import this_machine

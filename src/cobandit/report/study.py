@@ -15,9 +15,10 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from cobandit.analysis import Analysis, Result
-from cobandit.analysis.analysis import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
+from cobandit.analysis import Analysis
+from cobandit.analysis import StudyResult as Result
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, measure_name
+from cobandit.analysis.plan_state import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
 from cobandit.analysis.words import (
     Paragraph,
     condition_label,

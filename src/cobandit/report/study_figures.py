@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.analysis import Analysis, Described, Grid, GridRow, Result
+from cobandit.analysis import Analysis, Described, Grid, GridRow
+from cobandit.analysis import StudyResult as Result
 from cobandit.analysis.findings import measure_name
 from cobandit.analysis.plan import (
     GOOD,
