@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from cobandit.agents import Agent, Controller, Team
     from cobandit.problem import Problem
 
-FIXED = [[0.8, 0.4], [0.2, 0.6]]
-"""The matrix of the paper's simulations, with two local optima."""
-
 SIGHT = (1.0, 0.5)
 NOISE = (0.1, 0.5)
 """What two agents see where nothing is said: the paper's simulations, and those with Gaussian rewards."""
@@ -394,6 +391,10 @@ def problem_of(
     ranks: Any = roles if roles[:1].isalpha() else parsing.numbers("--roles", roles, "1,0")
     sizes = None if arms is None else _arms(arms)
     matrix = parsing.means("--means", means)
+    if isinstance(matrix, str) and matrix not in parsing.NAMED_MEANS:
+        from cobandit.problem.named import named_means
+
+        matrix = named_means(matrix, sizes)
     named = matrix if isinstance(matrix, str) else None
     agents = _depth(matrix) if named is None else 2 if sizes is None else len(sizes)
 
@@ -426,7 +427,11 @@ def _means(
     matrix: Any, sizes: tuple[int, ...] | None, agents: int, ranks: Any, levels: Sequence[Any], model: str
 ) -> Any:
     """The means themselves, where they were given by name."""
+    if not isinstance(matrix, str):
+        return matrix
     if matrix == "fixed":
+        from cobandit.problem.named import FIXED
+
         return FIXED
     if matrix == "local-optima":
         from cobandit.problem.means import local_optima
@@ -462,7 +467,9 @@ def _arms(text: str) -> tuple[int, ...]:
 
 
 def _depth(matrix: Any) -> int:
-    """The levels of brackets: one per agent."""
+    """How many agents the means are for: one for each level of brackets, or for each axis of a model."""
+    if hasattr(matrix, "arms") or hasattr(matrix, "shape"):
+        return len(getattr(matrix, "arms", None) or matrix.shape)
     depth = 0
     while isinstance(matrix, (list, tuple)):
         depth += 1
