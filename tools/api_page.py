@@ -94,8 +94,8 @@ def _signature(thing: Any) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
-    text = stars + parameter.name
+    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
+    text = f"{stars}{parameter.name}"
     if parameter.annotation is not parameter.empty:
         text += f": {_annotation(parameter.annotation)}"
     if parameter.default is not parameter.empty:

@@ -8,15 +8,12 @@ the analysis as a sentence.
 from __future__ import annotations
 
 import json
-import math
 import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from cobandit.analysis import words
 from cobandit.analysis.checks import order_results, population_results, reliability_results, robustness_results
@@ -33,7 +30,7 @@ from cobandit.analysis.tables import Tables
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.files import save_csv, save_json, save_text
+from cobandit.base.files import save_csv, save_json, save_text, strict
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of
@@ -167,14 +164,14 @@ class Analysis:
             "measures": {
                 "conditions": list(measured.conditions),
                 "orders": [list(order) for order in measured.orders],
-                "task_regret": _nested(measured.task_regret),
-                "team_regret": _nested(measured.team_regret),
-                "good": _nested(measured.good),
+                "task_regret": strict(measured.task_regret.tolist()),
+                "team_regret": strict(measured.team_regret.tolist()),
+                "good": strict(measured.good.tolist()),
                 "survey_items": list(measured.items),
-                "survey": _nested(measured.survey),
-                "survey_score": _nested(measured.score),
+                "survey": strict(measured.survey.tolist()),
+                "survey_score": strict(measured.score.tolist()),
                 "curve_rounds": measured.points.tolist(),
-                "mean_curves": _nested(measured.mean_curves),
+                "mean_curves": strict(measured.mean_curves.tolist()),
             },
             "methods": self.methods,
             "results_text": self.results_text,
@@ -216,15 +213,6 @@ class Analysis:
 
     def __repr__(self) -> str:
         return f"<Analysis of {self.design.name}: {len(self.measures)} {self.kind}, {len(self.results)} results>"
-
-
-def _nested(values: np.ndarray[Any, Any]) -> Any:
-    def plain(part: Any) -> Any:
-        if isinstance(part, list):
-            return [plain(entry) for entry in part]
-        return None if isinstance(part, float) and not math.isfinite(part) else part
-
-    return plain(values.tolist())
 
 
 def _flat(row: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,43 +33,69 @@ class Gap:
     sentence: str
 
 
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of a plan for the people of one study: each says why somebody is left out, or nothing."""
+
+    design: StudyDesign
+    people: People
+    played: PlayedEpisodes
+    chosen: Exclusions
+
+    def unfinished(self, i: int) -> str:
+        if not self.chosen.unfinished or self.people.status[i] == "finished":
+            return ""
+        whole = len(self.design.conditions) * self.design.episodes
+        done = int((~np.isnan(self.played.task_regret[i])).sum())
+        active = self.people.status[i] == "active"
+        state = "was still at it when the data were taken" if active else "left before the end"
+        return f"{state}, with {done} of {whole} counted {_episodes(whole)} complete"
+
+    def inattentive(self, i: int) -> str:
+        return "failed an attention check" if self.chosen.attention_failed and self.people.failed[i] else ""
+
+    def too_many_attempts(self, i: int) -> str:
+        most, attempts = self.chosen.quiz_attempts, self.people.quiz_attempts[i]
+        many = most is not None and attempts > most
+        return f"needed {attempts} attempts at the quiz, more than {most}" if many else ""
+
+    def too_fast(self, i: int) -> str:
+        fastest, median = self.chosen.fastest_ms, self.played.reaction_ms[i]
+        if fastest is None or not median < fastest:  # no reaction times: not a number, and below nothing
+            return ""
+        return f"chose within {median:g} ms (median), below {fastest:g} ms"
+
+    def named(self, i: int) -> str:
+        reasons = {entry.participant: entry.reason for entry in self.chosen.listed}
+        name = self.people.names[i]
+        return f"listed: {reasons[name]}" if name in reasons else ""
+
+    def notes(self) -> list[str]:
+        """What readers should know about the rules: whom they could not be applied to, whom they name in vain."""
+        names = self.people.names
+        notes = [
+            f"The exclusions list {entry.participant}, who is not among the participants of this analysis."
+            for entry in self.chosen.listed
+            if entry.participant not in self.people.places
+        ]
+        silent = sum(math.isnan(median) for median in self.played.reaction_ms)
+        if self.chosen.fastest_ms is not None and silent:
+            notes.append(
+                f"No reaction times are known of {silent} of {len(names)} participants, so the rule on the "
+                f"fastest could not be applied to them."
+            )
+        if self.chosen.attention_failed and not self.design.attention:
+            notes.append("The design has no attention check, so the rule on those who failed one leaves nobody out.")
+        return notes
+
+
 def exclude(
     design: StudyDesign, people: People, played: PlayedEpisodes, rules: Exclusions, notes: list[str]
 ) -> list[Exclusion]:
     """Who is left out, each by the first rule that holds."""
-    listed = {entry.participant: entry.reason for entry in rules.listed}
-    for name in listed:
-        if name not in people.places:
-            notes.append(f"The exclusions list {name}, who is not among the participants of this analysis.")
-    whole = len(design.conditions) * design.episodes
-    most, fastest = rules.quiz_attempts, rules.fastest_ms
-
-    def unfinished(i: int) -> str:
-        if not rules.unfinished or people.status[i] == "finished":
-            return ""
-        done = int((~np.isnan(played.task_regret[i])).sum())
-        state = "was still at it when the data were taken" if people.status[i] == "active" else "left before the end"
-        return f"{state}, with {done} of {whole} counted {_episodes(whole)} complete"
-
-    def inattentive(i: int) -> str:
-        return "failed an attention check" if rules.attention_failed and people.failed[i] else ""
-
-    def too_many_attempts(i: int) -> str:
-        many = most is not None and people.quiz_attempts[i] > most
-        return f"needed {people.quiz_attempts[i]} attempts at the quiz, more than {most}" if many else ""
-
-    def too_fast(i: int) -> str:
-        if fastest is None:
-            return ""
-        if math.isnan(played.reaction_ms[i]):
-            return ""
-        median = played.reaction_ms[i]
-        return f"chose within {median:g} ms (median), below {fastest:g} ms" if median < fastest else ""
-
-    def named(i: int) -> str:
-        return f"listed: {listed[people.names[i]]}" if people.names[i] in listed else ""
-
-    checks: tuple[Callable[[int], str], ...] = (unfinished, inattentive, too_many_attempts, too_fast, named)
+    asked = _Rules(design, people, played, rules)
+    checks = (asked.unfinished, asked.inattentive, asked.too_many_attempts, asked.too_fast, asked.named)
+    notes += asked.notes()
     exclusions = []
     for i, name in enumerate(people.names):
         for rule, check in zip(RULES, checks, strict=True):
@@ -77,15 +103,6 @@ def exclude(
             if why:
                 exclusions.append(Exclusion(name, rule, f"{name} {why.rstrip('.')}."))
                 break
-    if fastest is not None:
-        silent = [name for i, name in enumerate(people.names) if math.isnan(played.reaction_ms[i])]
-        if silent:
-            notes.append(
-                f"No reaction times are known of {len(silent)} of {len(people.names)} participants, so the rule on the "
-                f"fastest could not be applied to them."
-            )
-    if rules.attention_failed and not design.attention:
-        notes.append("The design has no attention check, so the rule on those who failed one leaves nobody out.")
     return exclusions
 
 

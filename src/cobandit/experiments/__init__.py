@@ -8,7 +8,7 @@ from cobandit.experiments.dask import Dask
 from cobandit.experiments.executors import Executor, Processes
 from cobandit.experiments.figures import PANELS, THEORY, panel
 from cobandit.experiments.jobs import Job
-from cobandit.experiments.run import ChunkEvent, CurveResult, PanelResult, StreamedCurveResult, read_manifest, run
+from cobandit.experiments.run import ChunkEvent, CurveResult, PanelResult, read_manifest, run
 from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks, with_index
 from cobandit.experiments.sweep import parse_sweep
 
@@ -26,7 +26,6 @@ __all__ = [
     "PanelResult",
     "Processes",
     "Settings",
-    "StreamedCurveResult",
     "TeamComparison",
     "chunks",
     "compare_teams",

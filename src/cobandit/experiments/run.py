@@ -19,7 +19,7 @@ from cobandit.base.files import make_folder, whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
-from cobandit.experiments.store import ChunkResult, Store, Unusable
+from cobandit.experiments.store import ChunkResult, Store, Unusable, joined
 from cobandit.stats import Moments, StreamedSummary, Summary, summarise, worth_streaming
 
 MANIFEST = "manifest.json"
@@ -40,49 +40,26 @@ Watch = Callable[[ChunkEvent], None]
 
 @dataclass(frozen=True, eq=False)
 class CurveResult:
-    """All runs of one curve."""
+    """One curve: statistics, what claims need, and every run where they are few enough to be held (``kept``).
 
-    curve: Curve
-    checkpoints: NDArray[np.int64]
-    task_regret: NDArray[np.float64]
-    team_regret: NDArray[np.float64]
-    engine: str
-    seconds: float
-
-    @property
-    def runs(self) -> int:
-        """How many runs were played."""
-        return len(self.task_regret)
-
-    @property
-    def regrets(self) -> Regrets:
-        """Half-way and final team regret, for claims."""
-        half, horizon = _halfway(self.checkpoints), int(self.checkpoints[-1])
-        return Regrets(self.team_regret[:, half], self.team_regret[:, -1], self.curve.problem, horizon)
-
-    def summary(self) -> Summary:
-        """The statistics of task regret at each checkpoint."""
-        return summarise(self.task_regret)
-
-    def finals(self) -> dict[str, float]:
-        """What it comes to in the end."""
-        return {
-            "mean_team_regret": float(self.team_regret[:, -1].mean()),
-            "median_team_regret": float(np.median(self.team_regret[:, -1])),
-            "mean_task_regret": float(self.task_regret[:, -1].mean()),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class StreamedCurveResult:
-    """What is left of the very many runs of one curve: statistics, and what claims need. The runs are on disk."""
+    Where there are too many, the runs are on disk alone, and median and quantiles are within 0.4 %.
+    """
 
     curve: Curve
     checkpoints: NDArray[np.int64]
     statistics: Summary
-    regrets: StreamedRegrets
+    regrets: Regrets | StreamedRegrets
     engine: str
     seconds: float
+    kept: ChunkResult | None = None
+
+    @classmethod
+    def of_runs(cls, curve: Curve, played: ChunkResult) -> CurveResult:
+        """The result of a curve of which every run is held."""
+        half, horizon = _halfway(played.checkpoints), int(played.checkpoints[-1])
+        regrets = Regrets(played.team_regret[:, half], played.team_regret[:, -1], curve.problem, horizon)
+        statistics = summarise(played.task_regret)
+        return cls(curve, played.checkpoints, statistics, regrets, played.engine, played.seconds, played)
 
     @property
     def runs(self) -> int:
@@ -91,26 +68,35 @@ class StreamedCurveResult:
 
     @property
     def task_regret(self) -> NDArray[np.float64]:
-        """Not there: too many to be held at once."""
-        raise RunsNotKept(
-            f"Of {self.runs:,} runs of {self.curve.name} the summary alone is kept in memory; every run is in the "
-            "Parquet files of its chunks, to be read one after another."
-        )
+        """Task regret of each run at each checkpoint, where the runs are held."""
+        return self._held().task_regret
 
-    team_regret = task_regret
+    @property
+    def team_regret(self) -> NDArray[np.float64]:
+        """Team regret of each run at each checkpoint, where the runs are held."""
+        return self._held().team_regret
+
+    def _held(self) -> ChunkResult:
+        if self.kept is None:
+            raise RunsNotKept(
+                f"Of {self.runs:,} runs of {self.curve.name} the summary alone is kept in memory; every run is in the "
+                "Parquet files of its chunks, to be read one after another."
+            )
+        return self.kept
 
     def summary(self) -> Summary:
-        """The statistics of task regret at each checkpoint; median and quantiles within 0.4 %."""
+        """The statistics of task regret at each checkpoint."""
         return self.statistics
 
     def finals(self) -> dict[str, float]:
         """What it comes to in the end."""
-        team = self.statistics.scaled(self.curve.problem.team_factor)
-        return {
-            "mean_team_regret": team.mean[-1],
-            "median_team_regret": team.median[-1],
-            "mean_task_regret": self.statistics.mean[-1],
-        }
+        if self.kept is None:
+            team = self.statistics.scaled(self.curve.problem.team_factor)
+            values = (team.mean[-1], team.median[-1], self.statistics.mean[-1])
+        else:
+            task, team_finals = self.task_regret[:, -1], self.team_regret[:, -1]
+            values = (float(team_finals.mean()), float(np.median(team_finals)), float(task.mean()))
+        return dict(zip(("mean_team_regret", "median_team_regret", "mean_task_regret"), values, strict=True))
 
 
 def _halfway(checkpoints: NDArray[np.int64]) -> int:
@@ -124,7 +110,7 @@ class PanelResult:
 
     panel: Panel
     settings: Settings
-    curves: tuple[CurveResult | StreamedCurveResult, ...]
+    curves: tuple[CurveResult, ...]
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -204,23 +190,11 @@ def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
     parts: dict[str, list[ChunkResult]] = {curve.name: [] for curve in panel.curves}
     for chunk in chunks(panel, settings):
         parts[chunk.curve.name].append(_read(store, chunk))
-    results = []
-    for curve in panel.curves:
-        pieces = parts[curve.name]
-        results.append(
-            CurveResult(
-                curve=curve,
-                checkpoints=pieces[0].checkpoints,
-                task_regret=np.concatenate([piece.task_regret for piece in pieces]),
-                team_regret=np.concatenate([piece.team_regret for piece in pieces]),
-                engine=pieces[0].engine,
-                seconds=sum(piece.seconds for piece in pieces),
-            )
-        )
+    results = [CurveResult.of_runs(curve, joined(parts[curve.name])) for curve in panel.curves]
     return PanelResult(panel, settings, tuple(results))
 
 
-def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple[StreamedCurveResult, ...]:
+def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple[CurveResult, ...]:
     """Every curve's summary, one chunk in memory at a time.
 
     Claims compare curves run by run, so the same runs of all curves are read one after another, and of each no more
@@ -256,9 +230,7 @@ def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple
         others = {b: moment for (a, b), moment in differences.items() if a == curve.name}
         regrets = StreamedRegrets(half, final, gain, others, curve.problem, int(checkpoints[-1]))
         statistics = summaries.pop(curve.name).summary()
-        results.append(
-            StreamedCurveResult(curve, checkpoints, statistics, regrets, engines[curve.name], seconds[curve.name])
-        )
+        results.append(CurveResult(curve, checkpoints, statistics, regrets, engines[curve.name], seconds[curve.name]))
     return tuple(results)
 
 

@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import whole_file
-from cobandit.experiments.claims import Finding, Verdict
+from cobandit.experiments.claims import Quantity as Finding
+from cobandit.experiments.claims import Verdict
 from cobandit.experiments.figures import PANELS, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine

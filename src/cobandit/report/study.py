@@ -19,16 +19,7 @@ from cobandit.analysis import Analysis
 from cobandit.analysis import StudyResult as Result
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, measure_name
 from cobandit.analysis.plan_state import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
-from cobandit.analysis.words import (
-    Paragraph,
-    condition_label,
-    count,
-    effect,
-    number,
-    numbers,
-    p_value,
-    statistic,
-)
+from cobandit.analysis.words import Paragraph, condition_label, count, effect, number, numbers, p_value, statistic
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import whole_file

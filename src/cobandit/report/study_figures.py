@@ -23,15 +23,7 @@ from numpy.typing import NDArray
 from cobandit.analysis import Analysis, Described, Grid, GridRow
 from cobandit.analysis import StudyResult as Result
 from cobandit.analysis.findings import measure_name
-from cobandit.analysis.plan import (
-    GOOD,
-    SCORE,
-    SURVEY,
-    TASK_REGRET,
-    contrasts,
-    episode_word,
-    researcher_question,
-)
+from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, contrasts, episode_word, researcher_question
 from cobandit.analysis.words import condition_label, count, number, p_value, statistic
 from cobandit.report.comparison import COLOURS, DASHES, _spread
 from cobandit.report.figures import _DRAWING, _STYLE, LETTERS, METADATA, SIZE, Drawing, Line, _draw_line, _finish

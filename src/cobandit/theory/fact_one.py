@@ -80,9 +80,9 @@ def potential_rewards(problem: Problem, horizon: int, seed: int, run: int = 0) -
         raise InvalidInput(f"problem is {short_repr(problem)}; one with given means and Bernoulli rewards is needed.")
     rounds = whole(1)("horizon", horizon)
     streams = Streams.of(seed=checked_seed(seed), run=whole(0)("run", run), agents=problem.agents)
-    draws = streams.rewards.random(rounds).reshape(-1, *(1,) * problem.agents)
+    draws = np.asarray(streams.rewards.random(size=(rounds, *(1,) * problem.agents)))
     means = np.array(problem.means.values).reshape(problem.arms)
-    return (draws < means).astype(np.float64)
+    return np.asarray(draws < means, dtype=np.float64)
 
 
 def _rewards(rewards: Any) -> NDArray[np.float64]:

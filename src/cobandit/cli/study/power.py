@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -98,17 +99,12 @@ def power(
                     progress=labelled(mixture.label[:30]),
                 )
             )
-    words = ["study", "power", design]
-    for text in behaviour or []:
-        words += ["--behaviour", text]
-    words += ["--participants", participants, "--simulations", simulations, "--seed", seed]
-    if plan is not None:
-        words += ["--plan", str(plan)]
     page = None
     if out is not None:
         from cobandit.report import write_power_report
 
-        command = f"cobandit {shlex.join(words)}"
+        words = ["--participants", participants, "--simulations", simulations, "--seed", seed]
+        command = _command(design, behaviour or [], words, plan)
         save_power_analyses(analyses, out, command=command)
         page = write_power_report(analyses, out, {"command": command})
     if json:
@@ -117,6 +113,13 @@ def power(
         _print(analyses)
     if page is not None:
         say(f"The page is in {page}.")
+
+
+def _command(design: str, behaviours: Sequence[str], words: list[str], plan: Path | None) -> str:
+    """The line that does the same again."""
+    mixtures = [word for text in behaviours for word in ("--behaviour", text)]
+    plans = [] if plan is None else ["--plan", str(plan)]
+    return f"cobandit {shlex.join(['study', 'power', design, *mixtures, *words, *plans])}"
 
 
 def sizes_of(text: str) -> tuple[Any, ...]:
