@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from scipy import stats as reference
 
 from cobandit import stats
-from cobandit.analysis import population, power_analysis, read_population
+from cobandit.analysis import population, power_analysis, read_population, save_power_analyses
 from cobandit.analysis import power as module
 from cobandit.analysis.plan import AnalysisPlan, Hypothesis, default_plan
 from cobandit.analysis.power import checked_sizes
@@ -272,3 +273,18 @@ class TestMistakes:
             power_analysis("burger", "softmax", (5,), 5, plan=plan_of(hypothesis(measure="survey:easy")))
         with pytest.raises(InvalidInput, match="for the study 'burger'"):
             power_analysis("casino", "softmax", (5,), 5, plan=plan_of(hypothesis()))
+
+
+def test_several_analyses_go_into_one_folder(tmp_path):
+    analyses = [power_analysis(BURGER, name, [4, 6], 5, seed=1) for name in ("softmax", "naive-ucb")]
+    files = save_power_analyses(analyses, tmp_path / "all", command="cobandit study power burger")
+    assert [file.name for file in files] == ["power.csv", "power.json"]
+    rows = files[0].read_text().splitlines()
+    assert rows[0] == ",".join(COLUMNS)
+    assert len(rows) - 1 == sum(len(analysis.sizes) * len(analysis.curves) for analysis in analyses)
+    stored = json.loads(files[1].read_text())
+    assert list(stored) == ["command", "simulated", "analyses"]
+    assert stored["analyses"] == [json.loads(json.dumps(analysis.to_dict())) for analysis in analyses]
+    alone = json.loads(analyses[0].save(tmp_path / "one")[1].read_text())
+    assert list(alone) == ["simulated", "analyses"]
+    assert alone["analyses"] == stored["analyses"][:1]
