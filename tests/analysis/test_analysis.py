@@ -17,7 +17,8 @@ with warnings.catch_warnings():
 
 from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml
 from cobandit.analysis.analysis import COLUMNS
-from cobandit.analysis.findings import _judged, mark
+from cobandit.analysis.findings import mark
+from cobandit.analysis.hypotheses import _judged
 from cobandit.analysis.words import condition_label, number, p_value, share
 from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
