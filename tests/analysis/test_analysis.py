@@ -385,6 +385,30 @@ class TestWords:
         assert "labels of both agents' arms were reversed" in text
         assert "the AI had played 20 rounds with a simulated partner (Naive UCB)" in text
 
+    def test_a_team_of_three_with_the_participant_in_the_middle(self):
+        shipped = load_design("three-seats")
+        own, ada, bo = shipped.seats
+        seats = (ada, own, bo)
+        task = replace(shipped.task, arms=tuple(seat.arms for seat in seats))
+        design = replace(shipped, seats=seats, task=task, observability=tuple(seat.observability for seat in seats))
+        data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)])
+        found = analyse_data(data)
+        for part in (
+            "the participant (Vanilla or Chocolate), the AI Ada (Nuts or Wafers) and the AI Bo (Caramel or Berries)",
+            "The participant saw 100%, the AI Ada 80% and the AI Bo 50% of the good outcomes",
+            "the labels of all arms were reversed",
+            "weighs it by what all members of the team observe",
+        ):
+            assert part in found.methods
+        assert "labelled 'Vanilla'" in found.result("order/labels").question
+        long = tables(data)["long"]
+        mine = (long["participant"] == found.measures.participants[0]) & (
+            long["condition"] == design.conditions[0].name
+        )
+        assert found.measures.task_regret[0, 0].sum() == pytest.approx(long["round_regret"][mine].sum())
+        first = np.where(long["swapped"][mine], design.arms[1] - 1, 0)
+        assert found.measures.first_arm[0, 0] == pytest.approx((long["arm_1"][mine] == first).mean())
+
     @pytest.mark.parametrize(
         ("observation", "said"), [("missed-known", "and knew when not"), ("flipped", "otherwise a good one")]
     )

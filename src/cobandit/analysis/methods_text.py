@@ -182,10 +182,11 @@ def _measures(analysis: Analysis) -> str:
     survey = design.survey
     reversed_items = [item.id for item in survey.items if item.reversed]
     turned = f" ({listed(reversed_items)} speak against the AI and were turned round)" if reversed_items else ""
+    members = "the two" if len(design.seating) == 2 else "all members of the team"
     return (
         f"Task regret is the best chance of a good outcome minus that of what was chosen, summed over the "
-        f"{count(design.rounds * design.episodes, 'counted round')} of a condition; team regret weighs it by what the "
-        f"two observe. The second measure is the number of {good_word(design)}. After each set the "
+        f"{count(design.rounds * design.episodes, 'counted round')} of a condition; team regret weighs it by what "
+        f"{members} observe. The second measure is the number of {good_word(design)}. After each set the "
         f"{people_word(analysis)} rated {count(len(survey.items), 'statement')} "
         f"({listed(item.id for item in survey.items)}) from 1 ({survey.low}) to "
         f"{survey.points} ({survey.high}); the survey score is their mean{turned}."
