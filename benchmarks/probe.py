@@ -140,7 +140,7 @@ def panel_seconds(name: str, runs: int) -> float:
 
 def power_seconds(simulations: int, participants: int) -> float:
     """Seconds of so many simulated burger studies on two threads, planned tests included, kernels compiled."""
-    from cobandit.analysis.power import power_analysis, read_population
+    from cobandit.analysis import power_analysis, read_population
 
     people = read_population("softmax:0.5,win-stay-lose-shift:0.3,knowledge-gradient:0.2")
 

@@ -7,15 +7,24 @@
 >>> result.task_regret.shape
 (20, 100)
 
-Every name below is loaded when it is first used, so importing the package costs next to nothing.
+Every name below is loaded when it is first used, so importing the package costs next to nothing. So are the public
+modules: ``cb.studies.load_design("burger")`` needs no further import.
 """
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cobandit.base.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from cobandit import analysis as analysis
+    from cobandit import compiled as compiled
+    from cobandit import experiments as experiments
+    from cobandit import report as report
+    from cobandit import studies as studies
+    from cobandit import testing as testing
+    from cobandit import theory as theory
     from cobandit.agents import AGENTS as AGENTS
     from cobandit.agents import MDSEE as MDSEE
     from cobandit.agents import Agent as Agent
@@ -42,6 +51,7 @@ if TYPE_CHECKING:
     from cobandit.base.errors import InvalidInput as InvalidInput
     from cobandit.base.errors import MissingExtra as MissingExtra
     from cobandit.base.errors import ModelError as ModelError
+    from cobandit.base.errors import PluginError as PluginError
     from cobandit.base.errors import RunsNotKept as RunsNotKept
     from cobandit.base.errors import TooLarge as TooLarge
     from cobandit.base.errors import UnknownName as UnknownName
@@ -97,6 +107,7 @@ _HOME = {
         "InvalidInput",
         "MissingExtra",
         "ModelError",
+        "PluginError",
         "RunsNotKept",
         "TooLarge",
         "UnknownName",
@@ -117,19 +128,14 @@ _HOME = {
     ],
     "cobandit.problem.means": ["local_optima", "two_corners"],
 }
+_MODULES = ("analysis", "experiments", "report", "studies", "testing", "theory")
+_NEEDS_AN_EXTRA = ("compiled",)  # a public module, but ``from cobandit import *`` must work without numba
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
-__all__ = sorted(_WHERE)
+__all__ = sorted([*_WHERE, *_MODULES])
 
-
-def __getattr__(name: str) -> Any:
-    module = _WHERE.get(name)
-    if module is None:
-        raise AttributeError(f"module 'cobandit' has no attribute {name!r}")
-    value = getattr(importlib.import_module(module), name)
-    globals()[name] = value
-    return value
+__getattr__ = lazy_names(__name__, _WHERE, (*_MODULES, *_NEEDS_AN_EXTRA))
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, *_NEEDS_AN_EXTRA})

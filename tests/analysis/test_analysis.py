@@ -17,7 +17,8 @@ with warnings.catch_warnings():
 
 from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml
 from cobandit.analysis.analysis import COLUMNS
-from cobandit.analysis.findings import _judged, mark
+from cobandit.analysis.findings import mark
+from cobandit.analysis.hypotheses import _judged
 from cobandit.analysis.words import condition_label, number, p_value, share
 from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
@@ -383,6 +384,30 @@ class TestWords:
         assert "20 rounds with each of 2 AI algorithms" in text
         assert "labels of both agents' arms were reversed" in text
         assert "the AI had played 20 rounds with a simulated partner (Naive UCB)" in text
+
+    def test_a_team_of_three_with_the_participant_in_the_middle(self):
+        shipped = load_design("three-seats")
+        own, ada, bo = shipped.seats
+        seats = (ada, own, bo)
+        task = replace(shipped.task, arms=tuple(seat.arms for seat in seats))
+        design = replace(shipped, seats=seats, task=task, observability=tuple(seat.observability for seat in seats))
+        data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)])
+        found = analyse_data(data)
+        for part in (
+            "the participant (Vanilla or Chocolate), the AI Ada (Nuts or Wafers) and the AI Bo (Caramel or Berries)",
+            "The participant saw 100%, the AI Ada 80% and the AI Bo 50% of the good outcomes",
+            "the labels of all arms were reversed",
+            "weighs it by what all members of the team observe",
+        ):
+            assert part in found.methods
+        assert "labelled 'Vanilla'" in found.result("order/labels").question
+        long = tables(data)["long"]
+        mine = (long["participant"] == found.measures.participants[0]) & (
+            long["condition"] == design.conditions[0].name
+        )
+        assert found.measures.task_regret[0, 0].sum() == pytest.approx(long["round_regret"][mine].sum())
+        first = np.where(long["swapped"][mine], design.arms[1] - 1, 0)
+        assert found.measures.first_arm[0, 0] == pytest.approx((long["arm_1"][mine] == first).mean())
 
     @pytest.mark.parametrize(
         ("observation", "said"), [("missed-known", "and knew when not"), ("flipped", "otherwise a good one")]

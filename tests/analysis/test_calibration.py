@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from cobandit import stats
+from cobandit.analysis import PUBLISHED, calibrate
 from cobandit.analysis import calibration as module
-from cobandit.analysis.calibration import PUBLISHED, calibrate, calibration_rows, with_casinos, with_index
+from cobandit.analysis.calibration import calibration_rows, with_casinos, with_index
+from cobandit.analysis.published import CASINO_LUCK, PEOPLE
 from cobandit.base.errors import InvalidInput, TooLarge, UnknownName
 from cobandit.studies import load_design
 from cobandit.studies.crowd import simulate_participants
@@ -33,7 +35,7 @@ class TestPublished:
         assert (casino["coins-naive"].value, casino["coins-naive"].se) == (17_717.2, 235.0)
         counts = ("participants-lower", "participants-significant", "casinos-lower", "casinos-significant")
         assert [casino[k].value for k in counts] == [23, 14, 21, 16]
-        assert module.PEOPLE == {"burger": 58, "casino": 24}
+        assert PEOPLE == {"burger": 58, "casino": 24}
 
     def test_differences_follow_from_the_means(self):
         for study, name in (("burger", "regret"), ("burger", "good"), ("casino", "coins")):
@@ -54,7 +56,7 @@ class TestPublished:
 
     def test_the_luck_of_the_casinos(self):
         draws = np.random.default_rng(0).random((20_000, 25, 4)).max(axis=2).sum(axis=1) * 1000
-        assert draws.std() == pytest.approx(module.CASINO_LUCK, rel=0.03)
+        assert draws.std() == pytest.approx(CASINO_LUCK, rel=0.03)
 
 
 class TestComparison:

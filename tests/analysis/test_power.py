@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,18 +10,12 @@ import pytest
 from scipy import stats as reference
 
 from cobandit import stats
+from cobandit.analysis import population, power_analysis, read_population, save_power_analyses
 from cobandit.analysis import power as module
 from cobandit.analysis.plan import AnalysisPlan, Hypothesis, default_plan
-from cobandit.analysis.power import (
-    Tally,
-    checked_sizes,
-    holm_p_values,
-    p_values_of,
-    population,
-    power_analysis,
-    power_rows,
-    read_population,
-)
+from cobandit.analysis.power import checked_sizes
+from cobandit.analysis.power_curves import COLUMNS, PowerCurve, PowerPoint, power_rows
+from cobandit.analysis.tally import Tally, p_values_of
 from cobandit.base.errors import InvalidInput, TooLarge, UnknownName
 from cobandit.studies import load_design
 
@@ -79,9 +74,9 @@ class TestCounting:
     def test_holm_is_that_of_the_analysis(self):
         p = np.random.default_rng(5).random((3, 40))
         for study in range(40):
-            assert holm_p_values(p, 3)[:, study] == pytest.approx(stats.holm(p[:, study].tolist()))
+            assert stats.holm_p_values(p, 3)[:, study] == pytest.approx(stats.holm(p[:, study].tolist()))
             padded = stats.holm([*p[:, study].tolist(), 1.0, 1.0])[:3]
-            assert holm_p_values(p, 5)[:, study] == pytest.approx(padded)
+            assert stats.holm_p_values(p, 5)[:, study] == pytest.approx(padded)
 
     def test_a_family_costs_power_and_counts_tests_that_are_left_out(self):
         rng = np.random.default_rng(6)
@@ -130,10 +125,9 @@ class TestSmallest:
         """The smallest size of a curve with these successes of 100."""
         intervals = [stats.wilson_interval(hit, 100) for hit in hits]
         points = [
-            module.PowerPoint(10 * (k + 1), 100, interval, None, 0.0, None, None, None)
-            for k, interval in enumerate(intervals)
+            PowerPoint(10 * (k + 1), 100, interval, None, 0.0, None, None, None) for k, interval in enumerate(intervals)
         ]
-        return module.PowerCurve(hypothesis(), tuple(points)).smallest(target)
+        return PowerCurve(hypothesis(), tuple(points)).smallest(target)
 
     def test_the_first_that_reaches_it_and_stays(self):
         assert self.smallest([50, 81, 79, 85, 99]).n == 40
@@ -207,7 +201,7 @@ class TestStudies:
         assert team == pytest.approx(factor * task)
         rows = list(power_rows([found]))
         assert len(rows) == 4
-        assert all(len(row) == len(module.COLUMNS) for row in rows)
+        assert all(len(row) == len(COLUMNS) for row in rows)
 
     def test_progress_comes_to_an_end(self):
         seen = []
@@ -279,3 +273,18 @@ class TestMistakes:
             power_analysis("burger", "softmax", (5,), 5, plan=plan_of(hypothesis(measure="survey:easy")))
         with pytest.raises(InvalidInput, match="for the study 'burger'"):
             power_analysis("casino", "softmax", (5,), 5, plan=plan_of(hypothesis()))
+
+
+def test_several_analyses_go_into_one_folder(tmp_path):
+    analyses = [power_analysis(BURGER, name, [4, 6], 5, seed=1) for name in ("softmax", "naive-ucb")]
+    files = save_power_analyses(analyses, tmp_path / "all", command="cobandit study power burger")
+    assert [file.name for file in files] == ["power.csv", "power.json"]
+    rows = files[0].read_text().splitlines()
+    assert rows[0] == ",".join(COLUMNS)
+    assert len(rows) - 1 == sum(len(analysis.sizes) * len(analysis.curves) for analysis in analyses)
+    stored = json.loads(files[1].read_text())
+    assert list(stored) == ["command", "simulated", "analyses"]
+    assert stored["analyses"] == [json.loads(json.dumps(analysis.to_dict())) for analysis in analyses]
+    alone = json.loads(analyses[0].save(tmp_path / "one")[1].read_text())
+    assert list(alone) == ["simulated", "analyses"]
+    assert alone["analyses"] == stored["analyses"][:1]

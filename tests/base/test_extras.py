@@ -13,9 +13,7 @@ from types import SimpleNamespace
 import pytest
 
 import cobandit as cb
-from cobandit.analysis import analyse_data
-from cobandit.analysis.calibration import calibrate
-from cobandit.analysis.power import power_analysis
+from cobandit.analysis import analyse_data, calibrate, power_analysis
 from cobandit.base.errors import MissingExtra
 from cobandit.base.extras import EXTRAS, installed, require_extras
 from cobandit.experiments import Processes, Settings, run

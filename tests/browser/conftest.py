@@ -151,12 +151,7 @@ def visit(new_context: Callable[..., Any]) -> Callable[..., Visit]:
 
 def play(one: Panel, settings: Settings) -> PanelResult:
     """A panel played here and now, nothing stored."""
-    results = []
-    for chunk in chunks(one, settings):
-        done = compute(chunk)
-        results.append(
-            CurveResult(chunk.curve, done.checkpoints, done.task_regret, done.team_regret, done.engine, done.seconds)
-        )
+    results = [CurveResult.of_runs(chunk.curve, compute(chunk)) for chunk in chunks(one, settings)]
     return PanelResult(one, settings, tuple(results))
 
 

@@ -9,6 +9,7 @@ import math
 import pytest
 
 from cobandit import AGENTS, Problem, Team
+from cobandit.base.files import write_csv
 from cobandit.cli import output
 
 
@@ -49,7 +50,7 @@ def test_json_is_strict(capsys):
 
 def test_csv_leaves_the_unknown_empty():
     file = io.StringIO()
-    output.write_csv(file, ["t", "seen"], [(1, math.nan), (2, 0.5), (3, None)])
+    write_csv(file, ["t", "seen"], [(1, math.nan), (2, 0.5), (3, None)])
     assert file.getvalue() == "t,seen\n1,\n2,0.5\n3,\n"
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import csv
 import errno
-import sys
 
 import numpy as np
 import pytest
@@ -186,12 +185,14 @@ class TestLeaving:
         assert target.read_text().count("\n") == 3
 
     def test_a_file_that_cannot_be_written_costs_nobody_the_end(self, run, monkeypatch, tmp_path):
+        from cobandit import Trajectory
+
         target = tmp_path / "game.csv"
 
         def full(*args: object) -> None:
             raise OSError(errno.ENOSPC, "No space left on device", str(target))
 
-        monkeypatch.setattr(sys.modules["cobandit.cli.play"], "_save", full)
+        monkeypatch.setattr(Trajectory, "save", full)
         done = run("play", "--seed", "3", "--save", str(target), stdin=lines(0, "q"))
         assert done.exit_code == 2
         assert "The best team action was" in done.stdout

@@ -39,6 +39,8 @@ ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 MODULES = [
     "cobandit",
+    "cobandit.analysis",
+    "cobandit.experiments",
     "cobandit.theory",
     "cobandit.testing",
     "cobandit.compiled",

@@ -8,7 +8,7 @@ import pytest
 from distributed import Client, LocalCluster
 
 import cobandit as cb
-from cobandit.experiments import Settings, Step, chunks, run
+from cobandit.experiments import ChunkEvent, Settings, chunks, run
 from cobandit.experiments.dask import ClusterError, Dask
 from cobandit.experiments.figures import panel
 from cobandit.experiments.store import Store
@@ -34,7 +34,7 @@ def test_a_cluster_by_address_with_a_worker_killed_in_mid_run(tmp_path: Path) ->
             victims = list(client.run(os.getpid).values())
         killed: list[int] = []
 
-        def watch(step: Step) -> None:
+        def watch(step: ChunkEvent) -> None:
             if step.kind == "finished" and not killed:
                 os.kill(victims[0], signal.SIGKILL)
                 killed.append(victims[0])
@@ -60,7 +60,7 @@ def test_a_cluster_is_handed_a_few_chunks_at_a_time(tmp_path: Path, monkeypatch:
         most.append(len(submitted) - len(finished))
         return real(self, *args, **more)
 
-    def watch(step: Step) -> None:
+    def watch(step: ChunkEvent) -> None:
         finished.extend([1] if step.kind == "finished" else [])
 
     monkeypatch.setattr(Client, "submit", submit)

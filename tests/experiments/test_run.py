@@ -16,7 +16,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.base.files import whole_file
-from cobandit.experiments import Chunk, Processes, Settings, Step, chunks, read_manifest, run
+from cobandit.experiments import Chunk, ChunkEvent, Processes, Settings, chunks, read_manifest, run
 from cobandit.experiments.executors import WorkerLost
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
@@ -73,7 +73,7 @@ def test_resuming_plays_only_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         run(PANELS, SETTINGS, tmp_path / "cut", Here(stop_after=7))
     second = Here()
-    steps: list[Step] = []
+    steps: list[ChunkEvent] = []
     resumed = run(PANELS, SETTINGS, tmp_path / "cut", second, resume=True, watch=steps.append)
     every = [chunk.id for each in PANELS for chunk in chunks(each, SETTINGS)]
     assert second.played == every[7:]
@@ -119,7 +119,7 @@ def test_a_damaged_chunk_is_noticed_named_and_played_again(tmp_path: Path, harm:
     with pytest.raises(cb.InvalidInput, match=rf"{victim.id} is damaged.*--resume"):
         gather(PANELS[0], SETTINGS, store)
     again = Here()
-    steps: list[Step] = []
+    steps: list[ChunkEvent] = []
     after = run(PANELS[:1], SETTINGS, tmp_path, again, resume=True, watch=steps.append)
     assert again.played == [victim.id]
     assert [(step.chunk.id, "damaged" in step.detail) for step in steps if step.kind == "unusable"] == [
@@ -132,7 +132,7 @@ def test_chunks_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> Non
     run(PANELS[:1], SETTINGS, tmp_path, Here())
     other = Settings(runs=50, horizon=60, chunk_runs=20, seed=5)
     again = Here()
-    steps: list[Step] = []
+    steps: list[ChunkEvent] = []
     run(PANELS[:1], other, tmp_path, again, resume=True, watch=steps.append)
     assert len(again.played) == 9
     assert {step.detail for step in steps if step.kind == "unusable"} == {"made with other settings"}

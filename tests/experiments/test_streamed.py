@@ -16,7 +16,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import cobandit as cb
-from cobandit.experiments import Chunk, Curve, Panel, PanelResult, Processes, Settings, StreamedCurveResult, chunks, run
+from cobandit.experiments import Chunk, Curve, Panel, PanelResult, Processes, Settings, chunks, run
 from cobandit.experiments.claims import Beats, BelowBound, Linear, NoDifference, Rises, Sublinear, pairs_of
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
@@ -79,7 +79,7 @@ def test_what_is_streamed_is_never_resampled() -> None:
 @pytest.mark.usefixtures("little_room")
 def test_a_panel_from_moments_is_the_panel_from_all_runs(tmp_path: Path, exact: PanelResult) -> None:
     streamed = gather(PANEL, SETTINGS, Store(tmp_path / "exact"))
-    assert all(isinstance(curve, StreamedCurveResult) for curve in streamed.curves)
+    assert all(curve.kept is None for curve in streamed.curves)
     for ours, theirs in zip(streamed.curves, exact.curves, strict=True):
         assert (ours.runs, ours.engine, ours.curve) == (theirs.runs, theirs.engine, theirs.curve)
         assert ours.seconds == pytest.approx(theirs.seconds)
@@ -276,7 +276,7 @@ def test_team_regret_of_changing_sight_is_its_own(tmp_path: Path, little_room: N
     dim = replace(PANEL, curves=(Curve("dim", "dim", problem, cb.Team.of("very-naive-ucb")),), claims=())
     (result,) = run([dim], replace(SETTINGS, runs=150), tmp_path, Here())
     (curve,) = result.curves
-    assert isinstance(curve, StreamedCurveResult)
+    assert curve.kept is None
     played = [compute(chunk).team_regret[:, -1] for chunk in chunks(dim, replace(SETTINGS, runs=150))]
     assert curve.finals()["mean_team_regret"] == pytest.approx(np.concatenate(played).mean(), rel=1e-12)
     assert curve.finals()["mean_team_regret"] == pytest.approx(curve.regrets.final.mean, rel=1e-12)

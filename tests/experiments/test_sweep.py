@@ -6,7 +6,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.experiments.claims import Beats
-from cobandit.experiments.sweep import parse_sweep, read_sweep
+from cobandit.experiments.sweep import parse_sweep, sweep_text
 
 GOOD = """
 name = "windows"
@@ -75,7 +75,7 @@ agent = "partner-aware-ts"
 
 
 def test_the_example_file_is_a_sweep() -> None:
-    panels, settings = read_sweep(Path(__file__).parents[2] / "examples" / "windows.toml")
+    panels, settings = parse_sweep(sweep_text(Path(__file__).parents[2] / "examples" / "windows.toml"))
     assert len(panels) == 2
     assert settings.runs == 200
 
@@ -120,13 +120,13 @@ def test_mistakes_are_named(old: str, new: str, message: str) -> None:
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(cb.InvalidInput, match="cannot be read: No such file"):
-        read_sweep(tmp_path / "none.toml")
+        sweep_text(tmp_path / "none.toml")
     (tmp_path / "binary.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(cb.InvalidInput, match="is not UTF-8 text"):
-        read_sweep(tmp_path / "binary.toml")
+        sweep_text(tmp_path / "binary.toml")
     (tmp_path / "huge.toml").write_text("#" * 1_000_001)
     with pytest.raises(cb.InvalidInput, match="is larger than"):
-        read_sweep(tmp_path / "huge.toml")
+        sweep_text(tmp_path / "huge.toml")
 
 
 def test_a_grid_without_end_is_refused() -> None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import cobandit as cb
-from cobandit.analysis.power import power_analysis
+from cobandit.analysis import power_analysis
 from cobandit.studies import StudyDesign, make_behaviour, rehearse, simulate_participants
 
 SHIPPED = ("burger", "casino", "three-by-three")
@@ -196,7 +196,7 @@ class Power:
     ways: Ways = THREADS
 
     def play(self, engine: str, threads: int) -> Outcome:
-        """By `cobandit.analysis.power.power_analysis`."""
+        """By `cobandit.analysis.power_analysis`."""
         made = power_analysis(
             self.design, self.behaviours, self.sizes, self.simulations, self.seed, engine=engine, threads=threads
         )

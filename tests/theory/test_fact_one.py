@@ -88,3 +88,16 @@ def test_refusals():
             single_agent_ucb(wrong)
     with pytest.raises(InvalidInput, match="exploration"):
         single_agent_ucb(rewards, -1.0)
+
+
+def test_potential_rewards_are_those_of_the_engine():
+    from cobandit import InvalidInput, Problem, Team, simulate
+    from cobandit.theory import potential_rewards
+
+    problem = Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
+    played = simulate(problem, Team.of("naive-ucb"), 60, runs=2, seed=4, engine="reference").trajectory(1)
+    rewards = potential_rewards(problem, 60, seed=4, run=1)
+    assert rewards.shape == (60, 2, 2)
+    assert [rewards[t, *action] for t, action in enumerate(played.actions.tolist())] == played.rewards.tolist()
+    with pytest.raises(InvalidInput, match="given means and Bernoulli rewards"):
+        potential_rewards(Problem.gaussian([[0.8, 0.4], [0.2, 0.6]], sd=0.1, noise=[0.1, 0.5]), 60, seed=4)

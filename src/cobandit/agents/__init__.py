@@ -11,7 +11,7 @@ from cobandit.agents.naive import NaiveTS, NaiveUCB
 from cobandit.agents.optimal import Optimal
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
-from cobandit.agents.registry import AGENTS, agent_class, make_agent
+from cobandit.agents.registry import AGENTS, agent_class, known_agents, make_agent, plugin_agents, plugin_class
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.team import Team
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
@@ -40,5 +40,8 @@ __all__ = [
     "VeryNaiveUCB",
     "WinStayLoseShift",
     "agent_class",
+    "known_agents",
     "make_agent",
+    "plugin_agents",
+    "plugin_class",
 ]

@@ -1,8 +1,14 @@
-"""From the data of a study to its results: the plan, the measures, the tests, the words."""
+"""From the data of a study to its results: the plan, the measures, the tests, the words; and how many people it needs.
 
-from cobandit.analysis.analysis import Analysis, PlanState, about_data, analyse, analyse_data
-from cobandit.analysis.findings import Described, Grid, GridRow, Result
-from cobandit.analysis.measures import Exclusion, Flow, Gap, Measures, measures
+`analyse` takes exported tables, `analyse_data` a study in memory, `power_analysis` a design and a mixture of simulated
+participants, `calibrate` the paper's own studies. Each gives data with a ``save``.
+"""
+
+from cobandit.analysis.analysis import Analysis, about_data, analyse, analyse_data
+from cobandit.analysis.calibration import Calibration, Comparison, Rehearsal, calibrate
+from cobandit.analysis.exclusions import Exclusion, Gap
+from cobandit.analysis.findings import Described, Grid, GridRow, StudyResult
+from cobandit.analysis.measures import Flow, Measures, measures
 from cobandit.analysis.plan import (
     AnalysisPlan,
     Exclusions,
@@ -14,10 +20,25 @@ from cobandit.analysis.plan import (
     read_plan_text,
     text_digest,
 )
+from cobandit.analysis.plan_state import PlanState
+from cobandit.analysis.population import Population, population, read_population
+from cobandit.analysis.power import power_analysis
+from cobandit.analysis.power_curves import (
+    LeftOut,
+    PowerAnalysis,
+    PowerCurve,
+    PowerPoint,
+    Smallest,
+    save_power_analyses,
+)
+from cobandit.analysis.published import PUBLISHED, Published
 
 __all__ = [
+    "PUBLISHED",
     "Analysis",
     "AnalysisPlan",
+    "Calibration",
+    "Comparison",
     "Described",
     "Exclusion",
     "Exclusions",
@@ -26,17 +47,30 @@ __all__ = [
     "Grid",
     "GridRow",
     "Hypothesis",
+    "LeftOut",
     "Listed",
     "Measures",
     "PlanState",
-    "Result",
+    "Population",
+    "PowerAnalysis",
+    "PowerCurve",
+    "PowerPoint",
+    "Published",
+    "Rehearsal",
+    "Smallest",
+    "StudyResult",
     "about_data",
     "analyse",
     "analyse_data",
+    "calibrate",
     "default_plan",
     "measures",
     "parse_plan",
     "plan_toml",
+    "population",
+    "power_analysis",
     "read_plan_text",
+    "read_population",
+    "save_power_analyses",
     "text_digest",
 ]

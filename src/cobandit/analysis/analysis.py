@@ -7,78 +7,44 @@ the analysis as a sentence.
 
 from __future__ import annotations
 
-import math
+import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cobandit.analysis import words
-from cobandit.analysis.findings import (
-    UNTESTABLE,
-    Described,
-    Grid,
-    Result,
-    descriptions,
-    grids,
-    hypothesis_results,
-    order_results,
-    population_results,
-    reliability_results,
-    robustness_results,
-    score_hypotheses,
-)
-from cobandit.analysis.measures import Measures, Tables, measures
-from cobandit.analysis.plan import (
-    AnalysisPlan,
-    Exclusions,
-    Hypothesis,
-    default_plan,
-    parse_plan,
-    text_digest,
-)
+from cobandit.analysis.checks import order_results, population_results, reliability_results, robustness_results
+from cobandit.analysis.deviations import changed_files, deviations_from, free_id, joined_plan, test_of
+from cobandit.analysis.findings import Described, Grid, StudyResult
+from cobandit.analysis.grids import descriptions, grids
+from cobandit.analysis.hypotheses import hypothesis_results, score_hypotheses
+from cobandit.analysis.measures import Measures, measures
+from cobandit.analysis.methods_text import methods
+from cobandit.analysis.plan import AnalysisPlan, default_plan, plan_toml
+from cobandit.analysis.plan_state import PlanState, plan_state
+from cobandit.analysis.results_text import results
+from cobandit.analysis.tables import Tables
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.numbers import count
+from cobandit.base.files import save_csv, save_json, save_text, strict
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of
 
 TESTING = "Analysing a study"
-PLANNED, OPEN, LATE, CHANGED, UNPLANNED = "planned", "open", "late", "changed", "none"
-STATUSES = (PLANNED, OPEN, LATE, CHANGED, UNPLANNED)
-"""What a plan is worth: fixed before the first person; stored while nobody has begun; stored later; not the text that
-its digest vouches for, or not to be read; not there."""
+RESULTS = "results.json"
 
-
-@dataclass(frozen=True)
-class PlanState:
-    """The plan that was stored with the study, and whether it came before the data.
-
-    ``counts``: what the plan asks for may be called planned. ``sentence`` says all of it for the report.
-    """
-
-    status: str
-    counts: bool
-    sentence: str
-    plan: AnalysisPlan | None = None
-    digest: str | None = None
-    fixed_at: str | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain values by name, ready for JSON."""
-        kept = None if self.plan is None else self.plan.to_dict()
-        return {
-            "status": self.status,
-            "counts": self.counts,
-            "sentence": self.sentence,
-            "sha256": self.digest,
-            "fixed_at": self.fixed_at,
-            "plan": kept,
-        }
+COLUMNS = (
+    "id", "section", "planned", "hypothesis", "family", "measure", "compares", "group", "test", "n", "statistic_name",
+    "statistic", "df", "p", "p_adjusted", "mark", "alternative", "estimate_name", "estimate", "estimate_low",
+    "estimate_high", "effect_name", "effect", "low", "high", "level", "mean_1", "sd_1", "se_1", "n_1", "mean_2", "sd_2",
+    "se_2", "n_2", "verdict", "reason", "question", "note",
+)  # fmt: skip
+"""The columns of `Analysis.rows`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +60,7 @@ class Analysis:
     measures: Measures
     plan: AnalysisPlan
     stored: PlanState
-    results: tuple[Result, ...]
+    results: tuple[StudyResult, ...]
     grids: tuple[Grid, ...]
     described: tuple[Described, ...]
     deviations: tuple[str, ...]
@@ -117,20 +83,20 @@ class Analysis:
         return tuple(entry.sentence for entry in self.measures.excluded)
 
     @property
-    def planned(self) -> tuple[Result, ...]:
+    def planned(self) -> tuple[StudyResult, ...]:
         """The answers to planned hypotheses."""
         return tuple(row for row in self.results if row.planned and row.section == "hypothesis")
 
     @property
-    def exploratory(self) -> tuple[Result, ...]:
+    def exploratory(self) -> tuple[StudyResult, ...]:
         """The answers to questions that no plan asked before the data."""
         return tuple(row for row in self.results if not row.planned and row.section == "hypothesis")
 
-    def section(self, *names: str) -> tuple[Result, ...]:
+    def section(self, *names: str) -> tuple[StudyResult, ...]:
         """The results of some sections (see ``SECTIONS``)."""
         return tuple(row for row in self.results if row.section in names)
 
-    def result(self, id: str) -> Result:
+    def result(self, id: str) -> StudyResult:
         """The result of an id."""
         for row in self.results:
             if row.id == id:
@@ -140,12 +106,12 @@ class Analysis:
     @cached_property
     def methods_parts(self) -> tuple[words.Paragraph, ...]:
         """A methods section written from the design: titles and paragraphs."""
-        return words.methods(self)
+        return methods(self)
 
     @cached_property
     def results_parts(self) -> tuple[words.Paragraph, ...]:
         """A results section written from the numbers: titles and paragraphs."""
-        return words.results(self)
+        return results(self)
 
     @property
     def methods(self) -> str:
@@ -159,7 +125,7 @@ class Analysis:
 
     def rows(self) -> list[dict[str, Any]]:
         """All results and all rows of the grids as one flat table, ready for CSV; None: nothing to say."""
-        made = [_flat(row.to_dict() | {"finding": row.finding}) for row in self.results]
+        rows = [_flat(row.to_dict() | {"finding": row.finding}) for row in self.results]
         for grid in self.grids:
             for entry in grid.rows:
                 about = {
@@ -170,8 +136,8 @@ class Analysis:
                     "planned": False,
                     "mark": entry.mark,
                 }
-                made.append(_flat(about | {"finding": entry.finding}))
-        return made
+                rows.append(_flat(about | {"finding": entry.finding}))
+        return rows
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data, ready for JSON; NaN becomes None."""
@@ -198,52 +164,68 @@ class Analysis:
             "measures": {
                 "conditions": list(measured.conditions),
                 "orders": [list(order) for order in measured.orders],
-                "task_regret": _nested(measured.task_regret),
-                "team_regret": _nested(measured.team_regret),
-                "good": _nested(measured.good),
+                "task_regret": strict(measured.task_regret.tolist()),
+                "team_regret": strict(measured.team_regret.tolist()),
+                "good": strict(measured.good.tolist()),
                 "survey_items": list(measured.items),
-                "survey": _nested(measured.survey),
-                "survey_score": _nested(measured.score),
+                "survey": strict(measured.survey.tolist()),
+                "survey_score": strict(measured.score.tolist()),
                 "curve_rounds": measured.points.tolist(),
-                "mean_curves": _nested(measured.mean_curves),
+                "mean_curves": strict(measured.mean_curves.tolist()),
             },
             "methods": self.methods,
             "results_text": self.results_text,
         }
 
+    def save(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the analysis into a folder and give the files; the page is `cobandit.report.write_study_report`.
+
+        ``results.json`` holds everything, ``results.csv`` a row for each test, ``methods.md`` and ``results.md`` the
+        words, ``plan.toml`` the plan that was followed. The folder is a new or an empty one, or that of an earlier
+        analysis of the same study.
+        """
+        out = Path(folder)
+        self._refuse_another_folder(out)
+        out.mkdir(parents=True, exist_ok=True)
+        rows = ([row[name] for name in COLUMNS] for row in self.rows())
+        return [
+            save_json(out / RESULTS, self.to_dict()),
+            save_csv(out / "results.csv", COLUMNS, rows),
+            save_text(out / "methods.md", words.markdown("Methods", self.methods_parts)),
+            save_text(out / "results.md", words.markdown("Results", self.results_parts)),
+            save_text(out / "plan.toml", plan_toml(self.plan)),
+        ]
+
+    def _refuse_another_folder(self, folder: Path) -> None:
+        """Nothing but an earlier analysis of the same study is written over."""
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInput(f"{str(folder)!r} is a file; a folder is needed.")
+        if not folder.exists() or not any(folder.iterdir()):
+            return
+        try:
+            earlier = json.loads((folder / RESULTS).read_text(encoding="utf-8"))["study"]
+        except (OSError, ValueError, TypeError, KeyError):
+            earlier = None
+        if earlier != self.design.name:
+            raise InvalidInput(
+                f"The folder {str(folder)!r} holds something else already; a new or an empty one is needed."
+            )
+
     def __repr__(self) -> str:
         return f"<Analysis of {self.design.name}: {len(self.measures)} {self.kind}, {len(self.results)} results>"
 
 
-def _nested(values: np.ndarray[Any, Any]) -> Any:
-    def plain(part: Any) -> Any:
-        if isinstance(part, list):
-            return [plain(entry) for entry in part]
-        return None if isinstance(part, float) and not math.isfinite(part) else part
-
-    return plain(values.tolist())
-
-
-COLUMNS = (
-    "id", "section", "planned", "hypothesis", "family", "measure", "compares", "group", "test", "n", "statistic_name",
-    "statistic", "df", "p", "p_adjusted", "mark", "alternative", "estimate_name", "estimate", "estimate_low",
-    "estimate_high", "effect_name", "effect", "low", "high", "level", "mean_1", "sd_1", "se_1", "n_1", "mean_2", "sd_2",
-    "se_2", "n_2", "verdict", "reason", "question", "note",
-)  # fmt: skip
-"""The columns of `Analysis.rows`."""
-
-
 def _flat(row: dict[str, Any]) -> dict[str, Any]:
-    found = row["finding"]
-    made: dict[str, Any] = dict.fromkeys(COLUMNS) | {key: row.get(key) for key in COLUMNS if key in row}
-    made["compares"] = " - ".join(row["compares"])
+    finding = row["finding"]
+    flat: dict[str, Any] = dict.fromkeys(COLUMNS) | {key: row.get(key) for key in COLUMNS if key in row}
+    flat["compares"] = " - ".join(row["compares"])
     for key in COLUMNS:
-        if hasattr(found, key) and key not in row:
-            made[key] = getattr(found, key)
-    made["df"] = None if found.df is None else " ".join(f"{value:.6g}" for value in found.df)
-    for place, group in enumerate(found.groups[:2], start=1):
-        made |= {f"mean_{place}": group.mean, f"sd_{place}": group.sd, f"se_{place}": group.se, f"n_{place}": group.n}
-    return made
+        if hasattr(finding, key) and key not in row:
+            flat[key] = getattr(finding, key)
+    flat["df"] = None if finding.df is None else " ".join(f"{value:.6g}" for value in finding.df)
+    for place, group in enumerate(finding.groups[:2], start=1):
+        flat |= {f"mean_{place}": group.mean, f"sd_{place}": group.sd, f"se_{place}": group.se, f"n_{place}": group.n}
+    return flat
 
 
 def about_data(data: StudyData) -> dict[str, Any]:
@@ -282,112 +264,36 @@ def analyse(
     stored = plan_state(design, tables, known)
     followed = plan or stored.plan or default_plan(design)
     if plan is not None and stored.plan is not None:
-        followed = _joined(stored.plan, plan)
+        followed = joined_plan(stored.plan, plan)
     measured = measures(design, tables, followed.exclusions, kind=kind)
-    results = tuple(_results(measured, followed, stored))
+    rows = tuple(_results(measured, followed, stored))
     notes = [*measured.notes, *_notes(measured)]
     return Analysis(
         design=design,
         measures=measured,
         plan=followed,
         stored=stored,
-        results=results,
+        results=rows,
         grids=tuple(grids(measured, followed.alpha)),
         described=tuple(descriptions(measured, followed.alpha)),
-        deviations=(*_edited(known), *_deviations(measured, followed, stored, plan, results)),
+        deviations=(*changed_files(known), *deviations_from(measured, followed, stored, plan, rows)),
         notes=tuple(notes),
         versions=dict(known.get("versions") or {}) | {"analysed_with": this_software()["cobandit"]},
     )
 
 
-def _joined(stored: AnalysisPlan, given: AnalysisPlan) -> AnalysisPlan:
-    """The plan that was handed in, with every stored hypothesis that it does not have: none is forgotten."""
-    asked = [_test_of(hypothesis) for hypothesis in given.hypotheses]
-    ids = {hypothesis.id for hypothesis in given.hypotheses}
-    missing = [hypothesis for hypothesis in stored.hypotheses if _test_of(hypothesis) not in asked]
-    kept = [replace(one, id=_free(one.id, ids)) for one in missing]
-    return replace(given, hypotheses=(*given.hypotheses, *kept))
-
-
-def _free(id: str, taken: set[str]) -> str:
-    name, number = id, 1
-    while name in taken:
-        number += 1
-        name = f"{id}-{number}"
-    taken.add(name)
-    return name
-
-
-def _test_of(hypothesis: Hypothesis) -> dict[str, Any]:
-    """What a plan fixes about a hypothesis: all but what it is called and how it is worded."""
-    return {key: value for key, value in hypothesis.to_dict().items() if key not in ("id", "text")}
-
-
-# The plan
-
-
-def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any]) -> PlanState:
-    """What is known of the stored plan: whether there is one, and whether it came before the data."""
-    text, digest = about.get("analysis_plan"), about.get("analysis_plan_sha256")
-    beside = about.get("about")
-    fixed = beside.get("plan_fixed_at") if isinstance(beside, Mapping) else None
-    if not isinstance(text, str):
-        return PlanState(
-            UNPLANNED, False, "No analysis plan was stored with the study, so every result is exploratory."
-        )
-    own = text_digest(text)
-    if digest is not None and digest != own:
-        why = f"its SHA-256 is {own[:12]}..., and {str(digest)[:12]}... was stored"
-        return _unusable(CHANGED, f"The stored plan is not the one that its digest vouches for ({why})", digest, fixed)
-    try:
-        plan = parse_plan(text, "the stored plan").checked(design)
-    except InvalidInput as error:
-        return _unusable(CHANGED, f"The stored plan cannot be followed: {str(error).rstrip('.')}", own, fixed)
-    earlier = _began_before(tables, fixed)
-    if plan.late or earlier:
-        many = count(plan.late or earlier, "participant")
-        sentence = (
-            f"The analysis plan (SHA-256 {own[:12]}...) was stored after {many} had started, so every result is "
-            f"exploratory."
-        )
-        return PlanState(LATE, False, sentence, plan, own, fixed)
-    if fixed is None:
-        sentence = f"The analysis plan (SHA-256 {own[:12]}...) was stored before any real participant had started."
-        return PlanState(OPEN, True, sentence, plan, own, None)
-    sentence = f"The analysis plan (SHA-256 {own[:12]}...) was fixed at {fixed}, when the first participant started."
-    return PlanState(PLANNED, True, sentence, plan, own, fixed)
-
-
-def _unusable(status: str, why: str, digest: Any, fixed: Any) -> PlanState:
-    told = None if digest is None else str(digest)
-    return PlanState(status, False, f"{why}. Every result is exploratory.", None, told, fixed)
-
-
-def _began_before(tables: Tables, fixed: Any) -> int:
-    """How many real participants had consented before the plan was fixed (all, where it never was)."""
-    wide = tables.get("wide", {})
-    if "consented_at" not in wide or "kind" not in wide:
-        return 0
-    real = np.array([kind == "real" for kind in wide["kind"].tolist()], dtype=bool)
-    times = np.asarray(wide["consented_at"], dtype="datetime64[ms]")[real]
-    times = times[~np.isnat(times)]
-    if not isinstance(fixed, str):
-        return len(times)
-    try:
-        moment = np.datetime64(fixed.removesuffix("Z").removesuffix("+00:00"), "ms")
-    except ValueError:
-        return len(times)
-    return int((times < moment).sum())
-
-
-def _results(measured: Measures, plan: AnalysisPlan, stored: PlanState) -> list[Result]:
-    fixed = [_test_of(one) for one in stored.plan.hypotheses] if stored.counts and stored.plan is not None else []
-    asked = [(hypothesis, _test_of(hypothesis) in fixed) for hypothesis in plan.hypotheses]
+def _results(measured: Measures, plan: AnalysisPlan, stored: PlanState) -> list[StudyResult]:
+    fixed = (
+        [test_of(hypothesis) for hypothesis in stored.plan.hypotheses]
+        if stored.counts and stored.plan is not None
+        else []
+    )
+    asked = [(hypothesis, test_of(hypothesis) in fixed) for hypothesis in plan.hypotheses]
     known = {hypothesis.essential for hypothesis in plan.hypotheses}
     taken = {hypothesis.id for hypothesis in plan.hypotheses}
     for more in (*default_plan(measured.design).hypotheses, *score_hypotheses(measured.design)):
         if more.essential not in known:
-            asked.append((replace(more, id=_free(more.id, taken)), False))
+            asked.append((replace(more, id=free_id(more.id, taken)), False))
     asked.sort(key=lambda entry: not entry[1])
     alpha = plan.alpha
     return [
@@ -399,93 +305,23 @@ def _results(measured: Measures, plan: AnalysisPlan, stored: PlanState) -> list[
     ]
 
 
-def _edited(about: Mapping[str, Any]) -> list[str]:
-    files = about.get("changed_files") or ()
-    return [f"These files were changed after the export: {', '.join(map(str, files))}."] if files else []
-
-
-def _deviations(
-    measured: Measures,
-    followed: AnalysisPlan,
-    stored: PlanState,
-    given: AnalysisPlan | None,
-    results: tuple[Result, ...],
-) -> list[str]:
-    found = []
-    flow = measured.flow
-    if stored.status in (LATE, CHANGED):
-        found.append(stored.sentence)
-    if given is not None and stored.status == UNPLANNED:
-        found.append(
-            "The plan that was followed was handed in with the analysis and not stored with the study, so nothing "
-            "shows that it came before the data; every result is exploratory."
-        )
-    planned = stored.plan if stored.plan is not None else followed
-    if given is not None and stored.plan is not None:
-        found += _changes(stored.plan, given)
-    if planned.n is not None and planned.n != flow.analysed:
-        found.append(
-            f"The plan asks for {planned.n} participants; {flow.analysed} were analysed ({flow.began} began, "
-            f"{flow.excluded} excluded)."
-        )
-    for row in results:
-        if row.planned and row.verdict == UNTESTABLE:
-            found.append(f"{row.id} was planned and could not be tested. {row.reason}")
-    return found
-
-
-def _changes(stored: AnalysisPlan, given: AnalysisPlan) -> list[str]:
-    """What a plan that was handed in changes."""
-    found = []
-    if given.alpha != stored.alpha:
-        found.append(f"The level of significance is {given.alpha:g}; the plan says {stored.alpha:g}.")
-    if given.exclusions != stored.exclusions:
-        found += [
-            f"The exclusion rule {key} is {_said(getattr(given.exclusions, key))}; the plan says "
-            f"{_said(getattr(stored.exclusions, key))}."
-            for key in Exclusions().to_dict()
-            if key != "listed" and getattr(given.exclusions, key) != getattr(stored.exclusions, key)
-        ]
-        planned = {entry.participant for entry in stored.exclusions.listed}
-        found += [
-            f"{entry.participant} is excluded by name, which the plan does not do: {entry.reason}"
-            for entry in given.exclusions.listed
-            if entry.participant not in planned
-        ]
-        names = {entry.participant for entry in given.exclusions.listed}
-        found += [
-            f"{entry.participant} is not excluded, although the plan names them: {entry.reason}"
-            for entry in stored.exclusions.listed
-            if entry.participant not in names
-        ]
-    new = [_test_of(one) for one in stored.hypotheses]
-    added = [one.id for one in given.hypotheses if _test_of(one) not in new]
-    if added:
-        found.append(f"Added to the stored plan, and exploratory: {', '.join(added)}.")
-    return found
-
-
-def _said(value: Any) -> str:
-    return "not set" if value is None else str(value).lower() if isinstance(value, bool) else f"{value:g}"
-
-
 def _notes(measured: Measures) -> list[str]:
     """What readers should know besides."""
-    design, found = measured.design, []
+    design, notes = measured.design, []
     factor = design.problem.team_factor
-    found.append(
+    notes.append(
         f"Team regret is {factor:g} times task regret in this design, so both have the same test statistics, p-values "
         f"and effect sizes."
     )
     if len(measured.conditions) == 1:
-        found.append("The design has one condition only, so there is nothing to compare.")
+        notes.append("The design has one condition only, so there is nothing to compare.")
     failed = sum(measured.attention_failed)
     if design.attention:
-        found.append(f"{failed} of {len(measured)} analysed participants failed an attention check.")
+        notes.append(f"{failed} of {len(measured)} analysed participants failed an attention check.")
     if len(measured) == 0:
-        found.append("Nobody is left to analyse, so nothing could be tested.")
+        notes.append("Nobody is left to analyse, so nothing could be tested.")
     orders = {order: measured.orders.count(order) for order in design.orders}
     if len(measured) and len(design.orders) > 1:
         counts = ", ".join(f"{count} of {' > '.join(order)}" for order, count in orders.items())
-        found.append(f"Orders: {counts}.")
-    return found
+        notes.append(f"Orders: {counts}.")
+    return notes

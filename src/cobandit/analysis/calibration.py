@@ -9,18 +9,23 @@ prediction. Published numbers: SPEC sections 5 and 6 (Experiments, Results; Onli
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.analysis.power import MOST_SIMULATIONS, Population, crowd_seed, population, refuse_endless
+from cobandit.analysis.population import Population, population
+from cobandit.analysis.power import MOST_SIMULATIONS, crowd_seed, refuse_endless
+from cobandit.analysis.published import PEOPLE, PUBLISHED, Published
 from cobandit.base.checks import one_of, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.files import make_folder, save_csv, save_json
 from cobandit.base.streams import CrowdStream, checked_seed
 from cobandit.engine.simulation import Progress
 from cobandit.problem import FixedMeans
@@ -31,8 +36,11 @@ from cobandit.studies.design import MeansRule, StudyDesign, load_design
 Array = NDArray[np.float64]
 
 NAIVE, AWARE = "naive-ucb", "partner-aware-ucb"
+
 STUDIES = ("burger", "casino")
+
 INDICES = ("paper", "companion")
+
 SIMULATIONS = {"burger": 1000, "casino": 50}
 """How many studies are simulated where nothing is said; one of the casino takes as long as 250 of the burger."""
 
@@ -42,6 +50,7 @@ SIGNIFICANT = 0.05
 STUDIES_PER_CROWD = 250
 
 BEHAVIOURS = ("softmax", "epsilon-greedy", "win-stay-lose-shift", "knowledge-gradient", "naive-ucb")
+
 POPULATIONS: dict[str, Sequence[tuple[str, float]]] = {
     **{name: ((name, 1.0),) for name in BEHAVIOURS},
     "noisy people": (("softmax", 1.0), ("epsilon-greedy", 1.0), ("win-stay-lose-shift", 1.0)),
@@ -60,140 +69,6 @@ POPULATIONS: dict[str, Sequence[tuple[str, float]]] = {
     ),
 }
 """Who is rehearsed: every noisy person, two planners, and mixtures of them, each with its share."""
-
-
-# What was published
-
-
-@dataclass(frozen=True)
-class Published:
-    """One published number.
-
-    ``value`` is None where the paper gives a limit only (``claim``). ``se`` is the published standard error.
-    ``computed`` tells what we have worked out of other published numbers. ``missing`` says why a number is not
-    simulated. ``scale`` is the unit of the distance by which populations are ranked (None: not ranked by it).
-    """
-
-    id: str
-    text: str
-    value: float | None = None
-    se: float | None = None
-    claim: str = ""
-    computed: str = ""
-    missing: str = ""
-    scale: float | None = None
-    scaled_by: str = ""
-
-    @property
-    def simulated(self) -> bool:
-        """Whether a simulated study has this number."""
-        return not self.missing
-
-    def short_repr(self) -> str:
-        """The number as it was published."""
-        if self.value is None:
-            return self.claim
-        text = f"{self.value:,.1f}" if abs(self.value) >= 1000 else f"{self.value:g}"
-        return text if self.se is None else f"{text} ± {self.se:g}"
-
-
-_ANSWERS = "simulated participants give no answers"
-_GROUPS = "the behaviours do not say who does research"
-_PUBLISHED_SE = "its published standard error"
-
-
-def _mean(id: str, text: str, value: float, se: float, scale: float | None = None, scaled_by: str = "") -> Published:
-    return Published(id, text, value, se, scale=se if scale is None else scale, scaled_by=scaled_by or _PUBLISHED_SE)
-
-
-def _count(id: str, text: str, value: int, of: int) -> Published:
-    scale = math.sqrt(value * (1 - value / of))
-    return Published(id, text, value, scale=scale, scaled_by="the binomial standard error of the published count")
-
-
-def _apart(a: float, b: float) -> float:
-    return round(math.hypot(a, b), 3)
-
-
-CASINO_LUCK = 1000 * math.sqrt(25) * math.sqrt(4 / 150)
-"""How much the coins of 25 casinos of 1000 pulls vary, because their best means do: the largest of four draws from
-Unif[0, 1] has variance 4/150. The casinos of the paper are not known."""
-
-_INDEPENDENT = "both standard errors, as if independent"
-_CASINOS_TOO = "its standard error and the luck of 25 unknown casinos"
-
-PUBLISHED: dict[str, tuple[Published, ...]] = {
-    "burger": (
-        _mean("regret-aware", "Task regret with Partner-Aware UCB", 2.7, 0.31),
-        _mean("regret-naive", "Task regret with Naive UCB", 3.6, 0.31),
-        Published(
-            "regret-difference",
-            "Regret, Partner-Aware minus Naive",
-            -0.9,
-            computed="from the two means",
-            scale=_apart(0.31, 0.31),
-            scaled_by=_INDEPENDENT,
-        ),
-        Published("regret-aware-se", "Standard error of the regret, Partner-Aware", 0.31),
-        Published("regret-naive-se", "Standard error of the regret, Naive", 0.31),
-        Published("regret-p", "Lower regret with p < .005 (share of studies)", claim="p < .005"),
-        _mean("good-aware", "Satisfied customers with Partner-Aware UCB", 13.5, 0.6),
-        _mean("good-naive", "Satisfied customers with Naive UCB", 12.7, 0.6),
-        Published(
-            "good-difference",
-            "Satisfied customers, Partner-Aware minus Naive",
-            0.8,
-            computed="from the two means",
-            scale=_apart(0.6, 0.6),
-            scaled_by=_INDEPENDENT,
-        ),
-        Published("good-aware-se", "Standard error of the customers, Partner-Aware", 0.6),
-        Published("good-naive-se", "Standard error of the customers, Naive", 0.6),
-        Published("good-p", "More customers with p < .05 (share of studies)", claim="p < .05"),
-        Published("alpha", "Cronbach's alpha of the survey", claim="> .95", missing=_ANSWERS),
-        Published("researchers-aware", "Regret of 19 AI researchers, Partner-Aware", 1.8, 0.47, missing=_GROUPS),
-        Published("researchers-naive", "Regret of 19 AI researchers, Naive", 2.8, 0.58, missing=_GROUPS),
-        Published("others-aware", "Regret of 39 others, Partner-Aware", 3.1, 0.39, missing=_GROUPS),
-        Published("others-naive", "Regret of 39 others, Naive", 4.1, 0.35, missing=_GROUPS),
-    ),
-    "casino": (
-        _mean(
-            "coins-aware",
-            "Coins with Partner-Aware UCB",
-            18_825.8,
-            39.3,
-            _apart(39.3, CASINO_LUCK),
-            _CASINOS_TOO,
-        ),
-        _mean("coins-naive", "Coins with Naive UCB", 17_717.2, 235.0, _apart(235.0, CASINO_LUCK), _CASINOS_TOO),
-        Published(
-            "coins-difference",
-            "Coins, Partner-Aware minus Naive",
-            1108.6,
-            computed="from the two means",
-            scale=_apart(39.3, 235.0),
-            scaled_by=_INDEPENDENT,
-        ),
-        Published("coins-aware-se", "Standard error of the coins, Partner-Aware", 39.3),
-        Published("coins-naive-se", "Standard error of the coins, Naive", 235.0),
-        _count("participants-lower", "Participants of 24 with lower regret", 23, 24),
-        _count("participants-significant", "Participants of 24 with significantly lower regret", 14, 24),
-        _count("casinos-lower", "Casinos of 25 with lower regret", 21, 25),
-        _count("casinos-significant", "Casinos of 25 with significantly lower regret", 16, 25),
-        Published(
-            "anova-p", "Effect of the algorithm, p < .005, towards less regret (share of studies)", claim="p < .005"
-        ),
-        Published("alpha", "Cronbach's alpha of the survey", claim="> .85", missing=_ANSWERS),
-        Published("survey-p", "All survey items in favour of Partner-Aware UCB", claim="p < .005", missing=_ANSWERS),
-    ),
-}
-"""Every published number of both studies that SPEC sections 5 and 6 give."""
-
-PEOPLE = {"burger": 58, "casino": 24}
-"""How many took part."""
-
-
-# Ours beside them
 
 
 @dataclass(frozen=True)
@@ -312,11 +187,12 @@ class Calibration:
     @property
     def studies(self) -> tuple[str, ...]:
         """The studies that were rehearsed."""
-        return tuple(dict.fromkeys(one.study for one in self.rehearsals))
+        return tuple(dict.fromkeys(rehearsal.study for rehearsal in self.rehearsals))
 
     def of(self, study: str) -> tuple[Rehearsal, ...]:
         """The rehearsals of one study, the nearest first."""
-        return tuple(sorted((one for one in self.rehearsals if one.study == study), key=lambda one: one.distance))
+        mine = [rehearsal for rehearsal in self.rehearsals if rehearsal.study == study]
+        return tuple(sorted(mine, key=lambda rehearsal: rehearsal.distance))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name, ready for JSON."""
@@ -327,22 +203,42 @@ class Calibration:
             "engine": self.engine,
             "seconds": self.seconds,
             "participants": dict(self.participants),
-            "rehearsals": [one.to_dict() for one in self.rehearsals],
+            "rehearsals": [rehearsal.to_dict() for rehearsal in self.rehearsals],
             "not_simulated": {
                 study: [
-                    {"id": one.id, "text": one.text, "published": one.short_repr(), "reason": one.missing}
-                    for one in PUBLISHED[study]
-                    if one.missing
+                    {
+                        "id": published.id,
+                        "text": published.text,
+                        "published": published.as_text(),
+                        "reason": published.missing,
+                    }
+                    for published in PUBLISHED[study]
+                    if published.missing
                 ]
                 for study in self.studies
             },
         }
+
+    def save(self, folder: str | os.PathLike[str], *, command: str = "") -> list[Path]:
+        """Write ``calibration.csv`` and ``calibration.json`` into a folder.
+
+        ``command`` is the line that repeats the work; the JSON file begins with it where it is given. The page with the
+        figures is `cobandit.report.write_calibration_report`.
+        """
+        out = Path(folder)
+        make_folder(out)
+        about = {"command": command} if command else {}
+        return [
+            save_csv(out / "calibration.csv", COLUMNS, calibration_rows(self)),
+            save_json(out / "calibration.json", about | self.to_dict()),
+        ]
 
 
 WARNING = (
     "All participants here are simulated; nothing here is evidence about people. The published numbers are those of "
     "the paper's real participants."
 )
+
 FITTING = (
     "The nearest population was picked because it is the nearest, after the published numbers were known: that is "
     "fitting, not prediction, and says nothing about how people decide."
@@ -371,13 +267,14 @@ COLUMNS = (
 """The columns of ``calibration.csv``."""
 
 
-def calibration_rows(made: Calibration) -> Iterator[list[Any]]:
+def calibration_rows(calibration: Calibration) -> Iterator[list[Any]]:
     """One row for every population, index and published number, in the order of `COLUMNS`."""
-    for one in made.rehearsals:
-        about = [one.study, one.index, one.population.label, one.simulations, one.distance]
-        for row in one.rows:
-            plain = row.to_dict()
-            yield [*about, *(plain[key] for key in COLUMNS[5:])]
+    for rehearsal in calibration.rehearsals:
+        who = (rehearsal.study, rehearsal.index, rehearsal.population.label)
+        about = [*who, rehearsal.simulations, rehearsal.distance]
+        for row in rehearsal.rows:
+            values = row.to_dict()
+            yield [*about, *(values[key] for key in COLUMNS[5:])]
 
 
 def calibrate(
@@ -424,25 +321,23 @@ def calibrate(
             progress(finished, total)
 
     start = time.perf_counter()
-    made: list[Rehearsal] = []
+    rehearsals: list[Rehearsal] = []
     people = {label: population(parts, label) for label, parts in POPULATIONS.items()}
     for name in chosen:
         for index in variants:
-            found: dict[str, list[dict[str, Array]]] = {label: [] for label in people}
-            rehearsed = _played(
-                with_index(load_design(name), index), sizes[name], counts[name], number, engine, threads
-            )
-            for pure, draws, played_by in rehearsed:
+            batches: dict[str, list[dict[str, Array]]] = {label: [] for label in people}
+            design = with_index(load_design(name), index)
+            for pure, draws, played_by in _played(design, sizes[name], counts[name], number, engine, threads):
                 used = played_by
-                for label, one in people.items():
-                    found[label].append(_statistics(name, *_mixed(one, pure, draws)))
+                for label, mixture in people.items():
+                    batches[label].append(_statistics(name, *_mixed(mixture, pure, draws)))
                 done(len(BEHAVIOURS) * draws.size)
-            for label, parts in found.items():
+            asked = [row for row in PUBLISHED[name] if row.simulated and _comparable(row, sizes[name], name)]
+            for label, parts in batches.items():
                 numbers = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
-                asked = [one for one in PUBLISHED[name] if one.simulated and _comparable(one, sizes[name], name)]
-                rows = tuple(_compared(one, numbers[one.id]) for one in asked)
-                made.append(Rehearsal(name, index, people[label], counts[name], rows))
-    return Calibration(tuple(made), sizes, number, used, time.perf_counter() - start)
+                rows = tuple(_compared(published, numbers[published.id]) for published in asked)
+                rehearsals.append(Rehearsal(name, index, people[label], counts[name], rows))
+    return Calibration(tuple(rehearsals), sizes, number, used, time.perf_counter() - start)
 
 
 def with_index(design: StudyDesign, index: str) -> StudyDesign:

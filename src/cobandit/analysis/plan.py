@@ -268,7 +268,7 @@ def _hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
     pairs = contrasts(design)
     several = len(pairs) > 1
 
-    def made(id: str, pair: tuple[str, str], measure: str, what: str, more: bool, family: str) -> Hypothesis:
+    def expected_of(id: str, pair: tuple[str, str], measure: str, what: str, more: bool, family: str) -> Hypothesis:
         first, second = pair
         expected = _aware(design, first) and not _aware(design, second)
         word = ("higher" if more else "lower") if expected else "different"
@@ -284,8 +284,8 @@ def _hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
         )
 
     for pair in pairs:
-        yield made("H1-regret", pair, TASK_REGRET, "The task regret over the counted rounds", False, "H1")
-        yield made("H1-good", pair, GOOD, f"The number of {good_word(design)}", True, "H1")
+        yield expected_of("H1-regret", pair, TASK_REGRET, "The task regret over the counted rounds", False, "H1")
+        yield expected_of("H1-good", pair, GOOD, f"The number of {good_word(design)}", True, "H1")
     if pairs and (design.episodes > 1 or several):
         how = (
             f"a two-way analysis (algorithm x {episode_word(design)})" if design.episodes > 1 else "one analysis of all"
@@ -300,7 +300,7 @@ def _hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
     for pair in pairs:
         for item in design.survey.items:
             says = f"The agreement with {item.id!r}"
-            yield made(f"H2-{item.id}", pair, f"{SURVEY}{item.id}", says, not item.reversed, "H2")
+            yield expected_of(f"H2-{item.id}", pair, f"{SURVEY}{item.id}", says, not item.reversed, "H2")
     question = researcher_question(design)
     if question is not None:
         for condition in design.conditions:
@@ -380,6 +380,6 @@ def plan_toml(plan: AnalysisPlan) -> str:
         lines += ["", "[[exclusions.listed]]", _line("participant", person.participant), _line("reason", person.reason)]
     lines += ["", _ABOUT_HYPOTHESES.rstrip()]
     for hypothesis in plan.hypotheses:
-        kept = hypothesis.essence()
-        lines += ["", "[[hypotheses]]", *(_line(key, kept[key]) for key in hypothesis.to_dict() if key in kept)]
+        settled = hypothesis.essence()
+        lines += ["", "[[hypotheses]]", *(_line(key, settled[key]) for key in hypothesis.to_dict() if key in settled)]
     return "\n".join(lines) + "\n"

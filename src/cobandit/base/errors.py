@@ -9,7 +9,8 @@
     ├── MissingExtra (also ImportError)  optional parts are not installed; the command to get them
     ├── RunsNotKept                      single runs of a result that keeps their summary
     ├── AgentError                       an agent broke the contract while playing
-    └── ModelError                       a model of means, reward or observation gave what it must not give
+    ├── ModelError                       a model of means, reward or observation gave what it must not give
+    └── PluginError                      what another package brings cannot be used; the package is named
 
 The command line prints these without a traceback and exits with 2.
 """
@@ -86,3 +87,7 @@ class AgentError(CobanditError):
 
 class ModelError(CobanditError):
     """A model of means, reward or observation gave what it must not give, for instance a reward that is no number."""
+
+
+class PluginError(CobanditError):
+    """An agent, a problem or a design that another package brings cannot be used; the message names the package."""

@@ -1,13 +1,17 @@
-"""Writing files so that they appear whole or not at all."""
+"""Writing files so that they appear whole or not at all: bytes, texts, CSV, strict JSON."""
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import math
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from cobandit.base.errors import InvalidInput
 
@@ -38,3 +42,47 @@ def make_folder(folder: Path) -> Path:
     except OSError as error:
         raise InvalidInput(f"The folder {str(folder)!r} cannot be made: {error.strerror}.") from None
     return folder
+
+
+def save_text(path: Path, text: str) -> Path:
+    """A whole text file in UTF-8."""
+    with whole_file(path) as file:
+        file.write(text.encode("utf-8"))
+    return path
+
+
+def save_new_text(path: Path, text: str) -> Path:
+    """The same where there is no file yet: what somebody may have edited is never overwritten."""
+    if path.exists():
+        raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
+    return save_text(path, text)
+
+
+def save_json(path: Path, data: Any) -> Path:
+    """One object in strict JSON, for programs and for people who look into the file."""
+    return save_text(path, json.dumps(strict(data), indent=1, allow_nan=False) + "\n")
+
+
+def save_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
+    """A header and rows; what is unknown stays empty."""
+    text = io.StringIO()
+    write_csv(text, heads, rows)
+    return save_text(path, text.getvalue())
+
+
+def write_csv(file: IO[str], heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """The same into any open text file."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([strict(cell) for cell in row] for row in rows)
+
+
+def strict(data: Any) -> Any:
+    """Plain data as JSON and CSV can hold it: what is not a finite number becomes None."""
+    if isinstance(data, dict):
+        return {key: strict(entry) for key, entry in data.items()}
+    if isinstance(data, (list, tuple)):
+        return [strict(entry) for entry in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobandit.base.errors import UnknownName
+from cobandit.base.errors import PluginError, UnknownName
 from cobandit.cli import options as shared
+from cobandit.cli.door import say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -24,18 +25,24 @@ def agents(
 ) -> None:
     """List the agents with their options and their parts of the paper."""
     from cobandit.agents import AGENTS, agent_class
+    from cobandit.base.plugins import AGENTS as GROUP
+    from cobandit.base.plugins import find_plugin
     from cobandit.cli import output
 
     if format not in ("table", "json"):
         raise UnknownName("format", format, ("table", "json"))
-    kinds = list(AGENTS.values()) if name is None else [agent_class(name)]
+    if name is None:
+        listed = [(kind, "") for kind in AGENTS.values()] + _brought()
+    else:
+        plugin = None if name in AGENTS else find_plugin(GROUP, name)
+        listed = [(agent_class(name), "" if plugin is None else plugin.package)]
+    rows = [_row(kind, package) for kind, package in listed]
     if format == "json":
-        plain = [_plain(kind) for kind in kinds]
-        output.print_json({"agents": plain} if name is None else plain[0])
+        output.print_json({"agents": rows} if name is None else rows[0])
         return
     screen = output.console()
-    for kind in kinds:
-        _print(screen, kind, whole=name is not None)
+    for row in rows:
+        _print(screen, row, whole=name is not None)
     if name is None:
         flags = ", ".join(f"--{flag}" for flag in shared.AGENT_FLAGS)
         output.paragraph(
@@ -45,12 +52,27 @@ def agents(
         )
 
 
-def _plain(kind: type[Agent] | type[Controller]) -> dict[str, Any]:
+def _brought() -> list[tuple[type[Agent] | type[Controller], str]]:
+    """The agents of other packages, each with its package; one that cannot be used is told of and left out."""
+    from cobandit.agents import plugin_agents, plugin_class
+
+    usable = []
+    for plugin in plugin_agents():
+        try:
+            usable.append((plugin_class(plugin), plugin.package))
+        except PluginError as error:
+            say(str(error))
+    return usable
+
+
+def _row(kind: type[Agent] | type[Controller], package: str) -> dict[str, Any]:
+    """What is said of an agent; ``package`` where another one than ours brings it."""
     from cobandit.agents import Controller
 
     rows = kind.option_rows()
     return {
         "name": kind.name,
+        **({"package": package} if package else {}),
         "paper": kind.paper,
         "joint": issubclass(kind, Controller),
         "doc": _doc(kind),
@@ -62,21 +84,23 @@ def _doc(kind: type[Agent] | type[Controller]) -> str:
     return (inspect.getdoc(kind) or "").replace("``", "")
 
 
-def _print(screen: Console, kind: type[Agent] | type[Controller], *, whole: bool) -> None:
+def _print(screen: Console, said: dict[str, Any], *, whole: bool) -> None:
     from rich import box
     from rich.padding import Padding
     from rich.table import Table
 
     from cobandit.cli import output
 
-    said = _plain(kind)
     text = said["doc"] if whole else said["doc"].split("\n\n")[0]
     screen.print(said["name"], style="bold")
     for paragraph in text.split("\n\n"):
         output.paragraph(screen, paragraph, 2)
     if whole and said["joint"]:
         output.paragraph(screen, "One brain for all the agents of a team: it cannot be a member of a mixed team.", 2)
-    output.paragraph(screen, f"Paper: {said['paper']}", 2)
+    if "package" in said:
+        output.paragraph(screen, f"Package: {said['package']}", 2)
+    if said["paper"] or "package" not in said:
+        output.paragraph(screen, f"Paper: {said['paper']}", 2)
     if said["options"]:
         rows = Table(box=box.SIMPLE_HEAD if whole else None, show_header=whole, pad_edge=False, padding=(0, 1))
         for head in ("option", "default", "meaning"):

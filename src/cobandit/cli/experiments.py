@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,12 +17,11 @@ from cobandit.cli import parsing
 from cobandit.cli.door import INTERRUPTED, say
 
 if TYPE_CHECKING:
-    from cobandit.experiments import Executor, Panel, PanelResult, Settings, Step
+    from cobandit.experiments import ChunkEvent, Executor, Job, PanelResult
     from cobandit.experiments.claims import Outcome
 
 EXECUTORS = ("processes", "dask")
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
-PAPER = "The paper's simulations, reproduced"
 THE_WORK = "The work"
 THE_OUTPUT = "The output"
 
@@ -89,8 +87,7 @@ def reproduce(
     Finished chunks are stored at once: a run that was stopped goes on with --resume.
     """
     require_extras("Reproducing the paper's figures", parquet=True, plot=True, dask=engine == "dask")
-    from cobandit.experiments import Settings, with_index
-    from cobandit.experiments.figures import PANELS, THEORY, panel
+    from cobandit.experiments import Job, Settings
     from cobandit.experiments.spec import CHUNK_RUNS
 
     settings = Settings(
@@ -100,16 +97,15 @@ def reproduce(
         index=index,
         chunk_runs=parsing.value(chunk_runs),
     )
-    names = list(dict.fromkeys(panels)) if panels else [*PANELS, THEORY]
-    chosen = [with_index(panel(name), index) for name in names]
+    job = Job.paper(panels or (), settings)
     again = ["reproduce", *(panels or []), "--runs", runs, "--index", index, "--seed", seed, "--out", str(out)]
     if horizon is not None:
         again += ["--horizon", horizon]
     if settings.chunk_runs != CHUNK_RUNS:
         again += ["--chunk-runs", chunk_runs]
     executor = _executor(engine, dask_address, workers)
-    results = _run(chosen, settings, out, executor, resume, {"kind": "reproduce"}, again)
-    about = {"title": PAPER, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
+    results = _run(job, out, executor, resume, again)
+    about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, out, json, about)
 
 
@@ -131,17 +127,15 @@ def sweep(
 ) -> None:
     """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
     require_extras("A sweep", parquet=True, plot=True, dask=engine == "dask")
-    from cobandit.experiments.sweep import parse_sweep, sweep_text
+    from cobandit.experiments import Job
 
-    text = sweep_text(file)
-    panels, settings = parse_sweep(text, str(file))
+    job = Job.sweep(file)
     folder = Path("out") / file.stem if out is None else out
     executor = _executor(engine, dask_address, workers)
-    about = {"kind": "sweep", "sweep": text}
     again = ["sweep", str(file), "--out", str(folder)]
-    results = _run(panels, settings, folder, executor, resume, about, again)
-    words = {"title": _title(panels), "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
-    _finish(results, folder, json, words)
+    results = _run(job, folder, executor, resume, again)
+    about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
+    _finish(results, folder, json, about)
 
 
 def report(
@@ -150,30 +144,10 @@ def report(
 ) -> None:
     """Write the report of stored results once more, without playing anything."""
     require_extras("A report", parquet=True, plot=True)
-    from cobandit.experiments import Settings, read_manifest, with_index
-    from cobandit.experiments.figures import panel
-    from cobandit.experiments.run import gather
-    from cobandit.experiments.store import Store
-    from cobandit.experiments.sweep import parse_sweep
+    from cobandit.experiments import Job
 
-    manifest = read_manifest(folder)
-    try:
-        settings = Settings(**manifest["settings"])
-        if manifest["kind"] == "sweep":
-            panels, settings = parse_sweep(manifest["sweep"])
-            title = _title(panels)
-        else:
-            panels = [with_index(panel(name), settings.index) for name in manifest["panels"]]
-            title = PAPER
-    except (KeyError, TypeError) as error:
-        raise InvalidInput(f"The manifest in {str(folder)!r} is not one of this version: {error}.") from error
-    results = [gather(one, settings, Store(folder)) for one in panels]
-    _finish(results, folder, json, {"title": title, "executor": "stored"})
-
-
-def _title(panels: Sequence[Panel]) -> str:
-    """What all panels of a sweep have in common."""
-    return panels[0].title.split(":")[0]
+    job = Job.stored(folder)
+    _finish(job.results(folder), folder, json, {"title": job.title, "executor": "stored"})
 
 
 def _executor(engine: str, address: str | None, workers: str | None) -> Executor:
@@ -193,55 +167,45 @@ def _executor(engine: str, address: str | None, workers: str | None) -> Executor
     return Processes(count)
 
 
-def _run(
-    panels: Sequence[Panel],
-    settings: Settings,
-    out: Path,
-    executor: Executor,
-    resume: bool,
-    about: dict[str, Any],
-    again: list[str],
-) -> list[PanelResult]:
-    from cobandit.experiments import run
+def _run(job: Job, out: Path, executor: Executor, resume: bool, again: list[str]) -> list[PanelResult]:
+    finished = 0
 
-    kept = 0
-
-    def counted(step: Step) -> None:
-        nonlocal kept
-        kept += step.kind in ("kept", "finished")
-        if step.kind == "unusable":
-            say(f"Chunk {step.chunk.id} is {step.detail}: it is played again.")
-        show(step)
+    def counted(event: ChunkEvent) -> None:
+        nonlocal finished
+        finished += event.kind in ("kept", "finished")
+        if event.kind == "unusable":
+            say(f"Chunk {event.chunk.id} is {event.detail}: it is played again.")
+        show(event)
 
     try:
         with _bars() as show:
-            return run(panels, settings, out, executor, resume=resume, about=about, watch=counted)
+            return job.run(out, executor, resume=resume, watch=counted)
     except KeyboardInterrupt:
-        say(f"Interrupted. {kept} finished chunks are kept in {out}; go on with:")
+        say(f"Interrupted. {finished} finished chunks are kept in {out}; go on with:")
         say(f"  cobandit {shlex.join(again)} --resume")
         raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
-def _bars() -> Iterator[Callable[[Step], None]]:
+def _bars() -> Iterator[Callable[[ChunkEvent], None]]:
     """One bar per panel, with rate and remaining time; on a terminal only."""
     if not sys.stderr.isatty():
-        yield lambda step: None
+        yield lambda event: None
         return
     from cobandit.cli.progress import run_bars
 
     tasks: dict[str, Any] = {}
     with run_bars(transient=False) as bars:
 
-        def show(step: Step) -> None:
-            name = step.chunk.panel
-            if step.kind in ("planned", "kept"):
+        def show(event: ChunkEvent) -> None:
+            name = event.chunk.panel
+            if event.kind in ("planned", "kept"):
                 if name not in tasks:
                     tasks[name] = bars.add_task(name, total=0)
-                total = (bars.tasks[tasks[name]].total or 0) + step.chunk.runs
+                total = (bars.tasks[tasks[name]].total or 0) + event.chunk.runs
                 bars.update(tasks[name], total=total)
-            if step.kind in ("kept", "finished"):
-                bars.advance(tasks[name], step.chunk.runs)
+            if event.kind in ("kept", "finished"):
+                bars.advance(tasks[name], event.chunk.runs)
 
         yield show
 
@@ -249,11 +213,9 @@ def _bars() -> Iterator[Callable[[Step], None]]:
 def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any]) -> None:
     """Figures, page, and the verdicts for a person or a program."""
     from cobandit.cli import output
-    from cobandit.experiments.store import this_machine
     from cobandit.report import write_report
 
-    when = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    page = write_report(results, out, about | {"when": when, "machine": this_machine()})
+    page = write_report(results, out, about)
     if as_json:
         output.print_json({"report": str(page), **about, "panels": [result.to_dict() for result in results]})
         return

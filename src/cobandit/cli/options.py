@@ -6,8 +6,11 @@ the command line and from Python. The words about the agents' options come from 
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 from typer.core import TyperCommand
@@ -18,9 +21,6 @@ from cobandit.cli import parsing
 if TYPE_CHECKING:
     from cobandit.agents import Agent, Controller, Team
     from cobandit.problem import Problem
-
-FIXED = [[0.8, 0.4], [0.2, 0.6]]
-"""The matrix of the paper's simulations, with two local optima."""
 
 SIGHT = (1.0, 0.5)
 NOISE = (0.1, 0.5)
@@ -147,6 +147,97 @@ Format = Annotated[
     str,
     typer.Option(metavar="|".join(FORMATS), help="For people, or for programs.", rich_help_panel=THE_OUTPUT),
 ]
+
+
+@dataclass(frozen=True)
+class AgentOptions:
+    """The options of the agents: those with a flag of their own (`AGENT_FLAGS`), and --option for all the others."""
+
+    window: Window = None
+    repeat: Repeat = None
+    exploration: Exploration = None
+    index: Index = None
+    ties: Ties = None
+    discount: Discount = None
+    option: Option = None
+
+    def values(self) -> dict[str, Any]:
+        """Every option that was named on the command line."""
+        return agent_options({name: getattr(self, name) for name in AGENT_FLAGS}, self.option)
+
+
+@dataclass(frozen=True)
+class ProblemOptions:
+    """What is played."""
+
+    means: Means = "fixed"
+    arms: Arms = None
+    reward: Reward = "bernoulli"
+    sd: Spread = None
+    observation: Observation = None
+    observability: Observability = None
+    noise: Noise = None
+    weights: Weights = None
+    roles: Roles = "observability"
+
+    def problem(self) -> Problem:
+        """The problem that they describe."""
+        return problem_of(**{field.name: getattr(self, field.name) for field in fields(self)})
+
+
+@dataclass(frozen=True)
+class WorkOptions:
+    """How much is played, and how."""
+
+    horizon: Horizon = "2000"
+    runs: Runs = "100"
+    seed: Seed = "0"
+    engine: Engine = "auto"
+    threads: Threads = None
+
+    def values(self) -> dict[str, Any]:
+        """The arguments of `simulate` that they stand for."""
+        return {
+            "horizon": parsing.value(self.horizon),
+            "runs": parsing.value(self.runs),
+            "seed": parsing.value(self.seed),
+            "engine": self.engine,
+            "threads": None if self.threads is None else parsing.value(self.threads),
+        }
+
+
+GROUPS = (AgentOptions, ProblemOptions, WorkOptions)
+
+
+def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose parameters of the `GROUPS` become one command line option for each of their fields.
+
+    The default of such a parameter is a group, whose values are the defaults of the options.
+    """
+    hints = get_type_hints(command, include_extras=True)
+    parameters, groups = [], {}
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind = hints[name]
+        if kind not in GROUPS:
+            parameters.append(parameter.replace(annotation=kind))
+            continue
+        groups[name] = kind
+        types = get_type_hints(kind, include_extras=True)
+        for field in fields(kind):
+            default = getattr(parameter.default, field.name)
+            parameters.append(parameter.replace(name=field.name, annotation=types[field.name], default=default))
+
+    @functools.wraps(command)
+    def expanded(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
+        command(**given)
+
+    # Typer reads either of the two.
+    expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    del expanded.__wrapped__
+    return expanded
 
 
 class GroupedHelp(TyperCommand):
@@ -300,6 +391,10 @@ def problem_of(
     ranks: Any = roles if roles[:1].isalpha() else parsing.numbers("--roles", roles, "1,0")
     sizes = None if arms is None else _arms(arms)
     matrix = parsing.means("--means", means)
+    if isinstance(matrix, str) and matrix not in parsing.NAMED_MEANS:
+        from cobandit.problem.named import named_means
+
+        matrix = named_means(matrix, sizes)
     named = matrix if isinstance(matrix, str) else None
     agents = _depth(matrix) if named is None else 2 if sizes is None else len(sizes)
 
@@ -332,7 +427,11 @@ def _means(
     matrix: Any, sizes: tuple[int, ...] | None, agents: int, ranks: Any, levels: Sequence[Any], model: str
 ) -> Any:
     """The means themselves, where they were given by name."""
+    if not isinstance(matrix, str):
+        return matrix
     if matrix == "fixed":
+        from cobandit.problem.named import FIXED
+
         return FIXED
     if matrix == "local-optima":
         from cobandit.problem.means import local_optima
@@ -368,7 +467,9 @@ def _arms(text: str) -> tuple[int, ...]:
 
 
 def _depth(matrix: Any) -> int:
-    """The levels of brackets: one per agent."""
+    """How many agents the means are for: one for each level of brackets, or for each axis of a model."""
+    if hasattr(matrix, "arms") or hasattr(matrix, "shape"):
+        return len(getattr(matrix, "arms", None) or matrix.shape)
     depth = 0
     while isinstance(matrix, (list, tuple)):
         depth += 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
-import math
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cobandit.base.files import strict, write_csv
 from cobandit.base.numbers import TERMINAL, count
 
 if TYPE_CHECKING:
@@ -137,26 +136,9 @@ def nested(means: Any) -> str:
 
 def print_json(data: Any) -> None:
     """One object in strict JSON: what is not a finite number becomes null."""
-    print(json.dumps(_strict(data), allow_nan=False))
+    print(json.dumps(strict(data), allow_nan=False))
 
 
 def print_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """A header and rows; what is unknown stays empty."""
     write_csv(sys.stdout, heads, rows)
-
-
-def write_csv(file: Any, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """The same into any text file."""
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([_strict(cell) for cell in row] for row in rows)
-
-
-def _strict(data: Any) -> Any:
-    if isinstance(data, dict):
-        return {key: _strict(entry) for key, entry in data.items()}
-    if isinstance(data, (list, tuple)):
-        return [_strict(entry) for entry in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return None
-    return data

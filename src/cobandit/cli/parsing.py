@@ -12,6 +12,7 @@ from cobandit.base.errors import InvalidInput, UnknownName
 
 MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
+"""The means that go by a name, as `cobandit.problem.named` has them; told here so that ``--help`` need not load it."""
 
 
 def short_repr(text: str) -> str:
@@ -54,29 +55,34 @@ def value(text: str) -> Any:
 def numbers(flag: str, text: str, example: str) -> tuple[Any, ...]:
     """Numbers separated by commas; each of them is checked where it is used."""
     try:
-        found = literal(text)
+        values = literal(text)
     except ValueError:
         raise InvalidInput(f"{flag} is {short_repr(text)}; numbers and commas are needed, such as {example}.") from None
-    return tuple(found) if isinstance(found, (tuple, list)) else (found,)
+    return tuple(values) if isinstance(values, (tuple, list)) else (values,)
 
 
 def means(flag: str, text: str) -> Any:
-    """A matrix, or one of `NAMED_MEANS`."""
+    """A matrix, or the name of means: one of `NAMED_MEANS`, or one that another package brings."""
     word = text.strip()
     if word in NAMED_MEANS:
         return word
     if word[:1].isalpha():
-        raise UnknownName("problem called", word, [*NAMED_MEANS, f"or a matrix such as {MATRIX}"])
+        from cobandit.problem.named import known_means
+
+        known = known_means()
+        if word not in known:
+            raise UnknownName("problem called", word, [*known, f"or a matrix such as {MATRIX}"])
+        return word
     try:
-        found = literal(word)
+        matrix = literal(word)
     except ValueError:
-        found = None
-    if not isinstance(found, (list, tuple)):
+        matrix = None
+    if not isinstance(matrix, (list, tuple)):
         raise InvalidInput(
             f"{flag} is {short_repr(text)}; a matrix with one level of brackets per agent is needed, such as {MATRIX}, "
             f"or one of {', '.join(NAMED_MEANS)}."
         )
-    return found
+    return matrix
 
 
 def setting(text: str) -> tuple[str, Any]:

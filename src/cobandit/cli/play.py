@@ -35,18 +35,13 @@ class _Leave(Exception):
     """The person wants to stop."""
 
 
+@shared.with_option_groups
 def play(
     partner: Annotated[
         str,
         typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
     ] = "partner-aware-ucb",
-    window: shared.Window = None,
-    repeat: shared.Repeat = None,
-    exploration: shared.Exploration = None,
-    index: shared.Index = None,
-    ties: shared.Ties = None,
-    discount: shared.Discount = None,
-    option: shared.Option = None,
+    agent_options: shared.AgentOptions = shared.AgentOptions(),
     means: shared.Means = "random",
     arms: shared.Arms = None,
     observability: Annotated[
@@ -93,15 +88,7 @@ def play(
     problem = shared.problem_of(means=means, arms=arms, observability=observability, roles=roles, sight_of=_sight)
     if shared.is_joint(agent_class(partner)):
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
-    given = {
-        "window": window,
-        "repeat": repeat,
-        "exploration": exploration,
-        "index": index,
-        "ties": ties,
-        "discount": discount,
-    }
-    options = shared.agent_options(given, option)
+    options = agent_options.values()
     names = _labels(labels, problem.arms)
     horizon = whole(1)("rounds", parsing.value(rounds))
     number = secrets.randbits(32) if seed is None else checked_seed(parsing.value(seed))
@@ -116,7 +103,7 @@ def play(
     refused: OSError | None = None
     if target is not None and len(played):
         try:
-            _save(played, target)  # first of all, as nobody can repeat these rounds
+            played.save(target)  # first of all, as nobody can repeat these rounds
         except OSError as error:
             refused = error
     yardstick = Team.of(YARDSTICK, **(options if partner == YARDSTICK else {}))
@@ -266,14 +253,6 @@ def _checked_file(path: str) -> Path:
     if target.is_dir() or not target.parent.is_dir() or not os.access(place, os.W_OK):
         raise InvalidInput(f"--save is {str(target)!r}; a file in a folder that can be written to is needed.")
     return target
-
-
-def _save(played: Trajectory, target: Path) -> None:
-    """The columns of any trajectory, one row per round."""
-    from cobandit.cli.output import write_csv
-
-    with target.open("w", newline="", encoding="utf-8") as file:
-        write_csv(file, list(played.columns()), (list(row.values()) for row in played.rows()))
 
 
 def _welcome(screen: Console, problem: Problem, partner: Any, horizon: int) -> None:

@@ -17,32 +17,15 @@ STATISTICS = ("mean", "se", "median", "q10", "q90")
 ROWS_SHOWN = 10
 
 
+@shared.with_option_groups
 def simulate(
     team: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
     ] = None,
-    window: shared.Window = None,
-    repeat: shared.Repeat = None,
-    exploration: shared.Exploration = None,
-    index: shared.Index = None,
-    ties: shared.Ties = None,
-    discount: shared.Discount = None,
-    option: shared.Option = None,
-    means: shared.Means = "fixed",
-    arms: shared.Arms = None,
-    reward: shared.Reward = "bernoulli",
-    sd: shared.Spread = None,
-    observation: shared.Observation = None,
-    observability: shared.Observability = None,
-    noise: shared.Noise = None,
-    weights: shared.Weights = None,
-    roles: shared.Roles = "observability",
-    horizon: shared.Horizon = "2000",
-    runs: shared.Runs = "100",
-    seed: shared.Seed = "0",
-    engine: shared.Engine = "auto",
-    threads: shared.Threads = None,
+    agent_options: shared.AgentOptions = shared.AgentOptions(),
+    problem_options: shared.ProblemOptions = shared.ProblemOptions(),
+    work: shared.WorkOptions = shared.WorkOptions(),
     checkpoints: Annotated[
         str | None,
         typer.Option(
@@ -64,7 +47,7 @@ def simulate(
     One --team fills every place with that agent; given once for each agent, in the order of the places, they make a
     mixed team, and an option then goes to every member that has it. Without --team it is partner-aware-ucb.
     """
-    require_extras("This simulation", fast=engine == "fast", parquet=out is not None)
+    require_extras("This simulation", fast=work.engine == "fast", parquet=out is not None)
     from cobandit.base.parquet import checked_output
     from cobandit.cli import output
     from cobandit.cli.door import say
@@ -72,36 +55,14 @@ def simulate(
     from cobandit.engine import simulation
 
     style = shared.checked_format(format)
-    problem = shared.problem_of(
-        means=means,
-        arms=arms,
-        reward=reward,
-        sd=sd,
-        observation=observation,
-        observability=observability,
-        noise=noise,
-        weights=weights,
-        roles=roles,
-    )
-    given = {
-        "window": window,
-        "repeat": repeat,
-        "exploration": exploration,
-        "index": index,
-        "ties": ties,
-        "discount": discount,
-    }
-    chosen = shared.teams_of([team or ["partner-aware-ucb"]], shared.agent_options(given, option))[0]
+    problem = problem_options.problem()
+    chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
     target = None if out is None else checked_output(out)
     with progress_bar(1) as progress:
         result = simulation.simulate(
             problem,
             chosen,
-            parsing.value(horizon),
-            runs=parsing.value(runs),
-            seed=parsing.value(seed),
-            engine=engine,
-            threads=None if threads is None else parsing.value(threads),
+            **work.values(),
             checkpoints=None if checkpoints is None else parsing.value(checkpoints),
             out=target,
             progress=progress(chosen.label),

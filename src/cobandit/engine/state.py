@@ -19,9 +19,9 @@ from cobandit.agents.base import Agent, Briefing, resume
 from cobandit.agents.beliefs import Memory
 from cobandit.agents.foresight import Window
 from cobandit.agents.guards import is_arm
-from cobandit.agents.registry import AGENTS
+from cobandit.agents.registry import AGENTS, agent_class, plugin_agents
 from cobandit.base.checks import Check, short_repr, whole
-from cobandit.base.errors import AgentError, InvalidInput, UnknownName
+from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer
 
 
@@ -171,14 +171,14 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Ag
     """The agent of a state, before its reset."""
     name, path = state["agent"], state["class"]
     if agent is None:
-        if path is not None:
+        if path is not None and name not in AGENTS:
+            agent = _brought_class(name, path)
+        if path is not None and agent is None:
             raise InvalidInput(
                 f"The state is that of {short_repr(path)}, which is not an agent of the library; "
                 f"give its class, such as Partner.from_state(state, agent={path.rpartition('.')[2]})."
             )
-        if name not in AGENTS:
-            raise UnknownName("agent", name, AGENTS)
-        agent = AGENTS[name]
+        agent = agent_class(name) if agent is None else agent
     kind = agent if isinstance(agent, type) else type(agent)
     if not issubclass(kind, Agent):
         raise InvalidInput(f"agent is {short_repr(agent)}; the class of an agent, or an agent, is needed.")
@@ -195,6 +195,14 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Ag
             f"{kind.__name__} cannot be made from its options alone ({error}); "
             f"give an agent in place of the class: agent={kind.__name__}(...)."
         ) from error
+
+
+def _brought_class(name: str, path: str) -> Any:
+    """The class of a state where another package brings it under this name; else None."""
+    if all(plugin.name != name for plugin in plugin_agents()):
+        return None
+    kind = agent_class(name)
+    return kind if f"{kind.__module__}.{kind.__qualname__}" == path else None
 
 
 def _check_fit(agent: Agent, fresh: dict[str, Any]) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cobandit.base.files import save_csv
 
 NOBODY = -1
 """Stands where no arm was foreseen."""
@@ -84,6 +88,10 @@ class Trajectory:
         table = self.columns()
         for values in zip(*(column.tolist() for column in table.values()), strict=True):
             yield dict(zip(table, values, strict=True))
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write `columns` as a CSV file, one row per round; the file appears whole or not at all."""
+        return save_csv(Path(path), list(self.columns()), (list(row.values()) for row in self.rows()))
 
     def same_as(self, other: Trajectory) -> bool:
         """Whether two runs agree to the last bit."""

@@ -1,21 +1,36 @@
-"""Experiments: spec -> chunks -> run (processes or Dask) -> store -> claims."""
+"""Experiments: spec -> chunks -> run (processes or Dask) -> store -> claims; and teams compared side by side.
 
+`Job` is the short way: the paper's panels or a sweep file, played into a folder and read from it again.
+"""
+
+from cobandit.experiments.comparison import TeamComparison, compare_teams
+from cobandit.experiments.dask import Dask
 from cobandit.experiments.executors import Executor, Processes
-from cobandit.experiments.run import CurveResult, PanelResult, Step, StreamedCurveResult, read_manifest, run
+from cobandit.experiments.figures import PANELS, THEORY, panel
+from cobandit.experiments.jobs import Job
+from cobandit.experiments.run import ChunkEvent, CurveResult, PanelResult, read_manifest, run
 from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks, with_index
+from cobandit.experiments.sweep import parse_sweep
 
 __all__ = [
+    "PANELS",
+    "THEORY",
     "Chunk",
+    "ChunkEvent",
     "Curve",
     "CurveResult",
+    "Dask",
     "Executor",
+    "Job",
     "Panel",
     "PanelResult",
     "Processes",
     "Settings",
-    "Step",
-    "StreamedCurveResult",
+    "TeamComparison",
     "chunks",
+    "compare_teams",
+    "panel",
+    "parse_sweep",
     "read_manifest",
     "run",
     "with_index",

@@ -118,7 +118,7 @@ Evidence = Mapping[str, Regrets | StreamedRegrets]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Quantity:
     """One number behind a verdict, with its interval."""
 
     name: str
@@ -140,7 +140,7 @@ class Verdict:
     kind: str
     outcome: Outcome
     rule: str
-    findings: tuple[Finding, ...]
+    findings: tuple[Quantity, ...]
     runs: int
     note: str = ""
 
@@ -241,7 +241,7 @@ class NoDifference:
             outcome = "holds"
         elif any((gap.low > 0 or gap.high < 0) and abs(gap.value) > margin for gap in gaps):
             outcome = "does not hold"
-        return _verdict(self, outcome, [*found, Finding("margin", margin, margin, margin)], regrets)
+        return _verdict(self, outcome, [*found, Quantity("margin", margin, margin, margin)], regrets)
 
 
 @dataclass(frozen=True)
@@ -284,7 +284,7 @@ class BelowBound:
         found = [_found("measured", mean)]
         for name in ("proved", "printed", "safe", "linear"):
             limit = float(getattr(limits, name))
-            found.append(Finding(f"bound, {name}", limit, limit, limit))
+            found.append(Quantity(f"bound, {name}", limit, limit, limit))
         return _verdict(self, _sided(mean, limits.proved, above="does not hold", below="holds"), found, regrets)
 
 
@@ -321,10 +321,10 @@ def _all_below(gaps: list[Interval]) -> Outcome:
     return "does not hold" if any(gap.low > 0 for gap in gaps) else "undecided"
 
 
-def _found(name: str, interval: Interval) -> Finding:
-    return Finding(name, interval.value, interval.low, interval.high)
+def _found(name: str, interval: Interval) -> Quantity:
+    return Quantity(name, interval.value, interval.low, interval.high)
 
 
-def _verdict(claim: Claim, outcome: Outcome, findings: list[Finding], regrets: Evidence) -> Verdict:
+def _verdict(claim: Claim, outcome: Outcome, findings: list[Quantity], regrets: Evidence) -> Verdict:
     runs = min(curve.runs for curve in regrets.values())
     return Verdict(claim.text, claim.kind, outcome, claim.rule, tuple(findings), runs, claim.note)

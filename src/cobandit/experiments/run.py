@@ -15,18 +15,18 @@ from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import require_extras
-from cobandit.base.files import whole_file
+from cobandit.base.files import make_folder, whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
-from cobandit.experiments.store import ChunkResult, Store, Unusable
+from cobandit.experiments.store import ChunkResult, Store, Unusable, joined
 from cobandit.stats import Moments, StreamedSummary, Summary, summarise, worth_streaming
 
 MANIFEST = "manifest.json"
 
 
 @dataclass(frozen=True)
-class Step:
+class ChunkEvent:
     """Something that happened on the way: ``kind`` is planned, kept, unusable or finished."""
 
     kind: str
@@ -35,55 +35,32 @@ class Step:
     seconds: float = 0.0
 
 
-Watch = Callable[[Step], None]
+Watch = Callable[[ChunkEvent], None]
 
 
 @dataclass(frozen=True, eq=False)
 class CurveResult:
-    """All runs of one curve."""
+    """One curve: statistics, what claims need, and every run where they are few enough to be held (``kept``).
 
-    curve: Curve
-    checkpoints: NDArray[np.int64]
-    task_regret: NDArray[np.float64]
-    team_regret: NDArray[np.float64]
-    engine: str
-    seconds: float
-
-    @property
-    def runs(self) -> int:
-        """How many runs were played."""
-        return len(self.task_regret)
-
-    @property
-    def regrets(self) -> Regrets:
-        """Half-way and final team regret, for claims."""
-        half, horizon = _halfway(self.checkpoints), int(self.checkpoints[-1])
-        return Regrets(self.team_regret[:, half], self.team_regret[:, -1], self.curve.problem, horizon)
-
-    def summary(self) -> Summary:
-        """The statistics of task regret at each checkpoint."""
-        return summarise(self.task_regret)
-
-    def finals(self) -> dict[str, float]:
-        """What it comes to in the end."""
-        return {
-            "mean_team_regret": float(self.team_regret[:, -1].mean()),
-            "median_team_regret": float(np.median(self.team_regret[:, -1])),
-            "mean_task_regret": float(self.task_regret[:, -1].mean()),
-        }
-
-
-@dataclass(frozen=True, eq=False)
-class StreamedCurveResult:
-    """What is left of the very many runs of one curve: statistics, and what claims need. The runs are on disk."""
+    Where there are too many, the runs are on disk alone, and median and quantiles are within 0.4 %.
+    """
 
     curve: Curve
     checkpoints: NDArray[np.int64]
     statistics: Summary
     team_statistics: Summary
-    regrets: StreamedRegrets
+    regrets: Regrets | StreamedRegrets
     engine: str
     seconds: float
+    kept: ChunkResult | None = None
+
+    @classmethod
+    def of_runs(cls, curve: Curve, played: ChunkResult) -> CurveResult:
+        """The result of a curve of which every run is held."""
+        half, horizon = _halfway(played.checkpoints), int(played.checkpoints[-1])
+        regrets = Regrets(played.team_regret[:, half], played.team_regret[:, -1], curve.problem, horizon)
+        task, team = summarise(played.task_regret), summarise(played.team_regret)
+        return cls(curve, played.checkpoints, task, team, regrets, played.engine, played.seconds, played)
 
     @property
     def runs(self) -> int:
@@ -92,16 +69,24 @@ class StreamedCurveResult:
 
     @property
     def task_regret(self) -> NDArray[np.float64]:
-        """Not there: too many to be held at once."""
-        raise RunsNotKept(
-            f"Of {self.runs:,} runs of {self.curve.name} the summary alone is kept in memory; every run is in the "
-            "Parquet files of its chunks, to be read one after another."
-        )
+        """Task regret of each run at each checkpoint, where the runs are held."""
+        return self._held().task_regret
 
-    team_regret = task_regret
+    @property
+    def team_regret(self) -> NDArray[np.float64]:
+        """Team regret of each run at each checkpoint, where the runs are held."""
+        return self._held().team_regret
+
+    def _held(self) -> ChunkResult:
+        if self.kept is None:
+            raise RunsNotKept(
+                f"Of {self.runs:,} runs of {self.curve.name} the summary alone is kept in memory; every run is in the "
+                "Parquet files of its chunks, to be read one after another."
+            )
+        return self.kept
 
     def summary(self) -> Summary:
-        """The statistics of task regret at each checkpoint; median and quantiles within 0.4 %."""
+        """The statistics of task regret at each checkpoint."""
         return self.statistics
 
     def finals(self) -> dict[str, float]:
@@ -124,7 +109,7 @@ class PanelResult:
 
     panel: Panel
     settings: Settings
-    curves: tuple[CurveResult | StreamedCurveResult, ...]
+    curves: tuple[CurveResult, ...]
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -160,7 +145,7 @@ def run(
     *,
     resume: bool = False,
     about: dict[str, Any] | None = None,
-    watch: Watch = lambda step: None,
+    watch: Watch | None = None,
 ) -> list[PanelResult]:
     """Play all panels into the folder ``out`` and gather their results.
 
@@ -168,8 +153,8 @@ def run(
     stored as soon as it is finished, so whatever ends the work loses nothing but what was under way.
     """
     require_extras("Playing and storing experiments", parquet=True, dask=executor.name == "dask")
-    store = Store(out)
-    _make_folder(out)
+    store, tell = Store(out), watch or (lambda event: None)
+    make_folder(out)
     keep_manifest(out, panels, settings, about or {})
     waiting: list[Chunk] = []
     for panel in panels:
@@ -178,14 +163,14 @@ def run(
         for chunk in chunks(panel, settings):
             kept, detail = _kept(store, chunk) if resume else (None, "")
             if detail:
-                watch(Step("unusable", chunk, detail))
+                tell(ChunkEvent("unusable", chunk, detail))
             if kept is None:
                 waiting.append(chunk)
-            watch(Step("planned" if kept is None else "kept", chunk))
+            tell(ChunkEvent("planned" if kept is None else "kept", chunk))
     if waiting:
         for chunk, file in executor.play(waiting):
             store.write(chunk, file)
-            watch(Step("finished", chunk, seconds=file.seconds))
+            tell(ChunkEvent("finished", chunk, seconds=file.seconds))
     return [gather(panel, settings, store) for panel in panels]
 
 
@@ -204,23 +189,11 @@ def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
     parts: dict[str, list[ChunkResult]] = {curve.name: [] for curve in panel.curves}
     for chunk in chunks(panel, settings):
         parts[chunk.curve.name].append(_read(store, chunk))
-    results = []
-    for curve in panel.curves:
-        pieces = parts[curve.name]
-        results.append(
-            CurveResult(
-                curve=curve,
-                checkpoints=pieces[0].checkpoints,
-                task_regret=np.concatenate([piece.task_regret for piece in pieces]),
-                team_regret=np.concatenate([piece.team_regret for piece in pieces]),
-                engine=pieces[0].engine,
-                seconds=sum(piece.seconds for piece in pieces),
-            )
-        )
+    results = [CurveResult.of_runs(curve, joined(parts[curve.name])) for curve in panel.curves]
     return PanelResult(panel, settings, tuple(results))
 
 
-def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple[StreamedCurveResult, ...]:
+def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple[CurveResult, ...]:
     """Every curve's summary, one chunk in memory at a time.
 
     Claims compare curves run by run, so the same runs of all curves are read one after another, and of each no more
@@ -263,7 +236,7 @@ def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple
         if curve.name in team_summaries:
             team = team_summaries.pop(curve.name).summary()
         results.append(
-            StreamedCurveResult(curve, checkpoints, statistics, team, regrets, engines[curve.name], seconds[curve.name])
+            CurveResult(curve, checkpoints, statistics, team, regrets, engines[curve.name], seconds[curve.name])
         )
     return tuple(results)
 
@@ -307,10 +280,3 @@ def read_manifest(out: Path) -> dict[str, Any]:
     if not isinstance(manifest, dict) or "settings" not in manifest:
         raise InvalidInput(f"{str(out / MANIFEST)!r} is not a manifest of cobandit.")
     return manifest
-
-
-def _make_folder(out: Path) -> None:
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from error

@@ -10,7 +10,8 @@ import hashlib
 import io
 import json
 import platform
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,16 @@ class ChunkResult:
             plain = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
             digest.update(plain.reshape(-1).data)
         return digest.hexdigest()
+
+
+def joined(pieces: Sequence[ChunkResult]) -> ChunkResult:
+    """Consecutive chunks of one curve as one."""
+    return replace(
+        pieces[0],
+        task_regret=np.concatenate([piece.task_regret for piece in pieces]),
+        team_regret=np.concatenate([piece.team_regret for piece in pieces]),
+        seconds=sum(piece.seconds for piece in pieces),
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,11 +64,6 @@ MOST_CURVES = 500
 LONGEST_FILE = 1_000_000
 
 
-def read_sweep(path: Path) -> tuple[list[Panel], Settings]:
-    """The panels and the settings that a sweep file describes."""
-    return parse_sweep(sweep_text(path), str(path))
-
-
 def sweep_text(path: Path) -> str:
     """The text of a sweep file."""
     try:

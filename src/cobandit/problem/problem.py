@@ -13,6 +13,7 @@ from cobandit.base.checks import one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
+from cobandit.problem.named import named_means
 from cobandit.problem.observation import OBSERVATIONS, Observation
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 
@@ -86,8 +87,8 @@ class Problem:
     ) -> Problem:
         """Any models together, one's own among them.
 
-        ``means`` is a nested list, ``"random"`` with ``arms``, or a `Means`; ``reward`` a `Reward`; ``observation``
-        an `Observation`, or the name of one of ours with ``observability`` or ``noise``.
+        ``means`` is a nested list, a name with ``arms`` (``"random"``, ``"local-optima"``), or a `Means`; ``reward`` a
+        `Reward`; ``observation`` an `Observation`, or the name of one of ours with ``observability`` or ``noise``.
         """
         checked = _means(means, arms)
         seen = _observation(observation, observability, noise, len(checked.arms))
@@ -263,9 +264,9 @@ def _means(means: Any, arms: Sequence[int] | None) -> Means:
     if accept.looks_like(means, accept.MEANS):
         checked = accept.accept_means(means)
     elif isinstance(means, str):
-        if means != "random":
-            raise UnknownName("kind of means", means, ["random"])
-        return RandomMeans((2, 2) if arms is None else _listed(arms))
+        if means == "random":
+            return RandomMeans((2, 2) if arms is None else _listed(arms))
+        checked = _means(named_means(means, None if arms is None else checked_arms(arms)), None)
     else:
         checked = FixedMeans.of(means)
     if arms is not None and checked_arms(arms) != checked.arms:

@@ -1,19 +1,20 @@
-"""Results as figures and offline pages. What draws is imported when it is asked for: it takes seconds to load.
+"""Results as figures and offline pages. Each name is loaded when it is first used: what draws takes seconds to load.
 
 All of it needs the extra ``plot``.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from cobandit.base.lazy import lazy_names
 
 if TYPE_CHECKING:
-    from cobandit.report.power.calibration import write_calibration_report
-    from cobandit.report.power.power import write_power_report
-    from cobandit.report.simulation.comparison import draw_comparison
-    from cobandit.report.simulation.page import write_report
-    from cobandit.report.study.page import write_study_report
+    from cobandit.report.power.calibration import write_calibration_report as write_calibration_report
+    from cobandit.report.power.power import write_power_report as write_power_report
+    from cobandit.report.simulation.comparison import draw_comparison as draw_comparison
+    from cobandit.report.simulation.page import write_report as write_report
+    from cobandit.report.study.page import write_study_report as write_study_report
 
 __all__ = [
     "draw_comparison",
@@ -32,12 +33,4 @@ _HOMES = {
 }
 """Where each public name lives."""
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__getattr__ = lazy_names(__name__, _HOMES)

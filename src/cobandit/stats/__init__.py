@@ -8,7 +8,7 @@ from cobandit.stats.bootstrap import (
     streamed_mean_interval,
     streamed_ratio_interval,
 )
-from cobandit.stats.correction import adjusted, holm
+from cobandit.stats.correction import adjusted, holm, holm_p_values
 from cobandit.stats.crossover import crossover_model, order_effects
 from cobandit.stats.effects import hedges_correction, noncentrality_interval
 from cobandit.stats.finding import Description, Finding
@@ -35,6 +35,7 @@ __all__ = [
     "describe",
     "hedges_correction",
     "holm",
+    "holm_p_values",
     "mean_interval",
     "mixed_model",
     "noncentrality_interval",

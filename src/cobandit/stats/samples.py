@@ -73,7 +73,7 @@ def constant(values: Array, slack: float) -> bool:
     return values.size == 0 or float(values.max() - values.min()) <= slack
 
 
-def number(value: float) -> str:
+def short_number(value: float) -> str:
     """A number as a note shows it."""
     return f"{value:.4g}" if math.isfinite(value) else "none"
 

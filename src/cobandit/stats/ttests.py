@@ -18,9 +18,9 @@ from cobandit.stats.samples import (
     describe,
     left_out,
     measures,
-    number,
     pairs,
     rounding,
+    short_number,
     t_probability,
     t_reach,
 )
@@ -159,7 +159,7 @@ def welch_t(
     g = _corrected(d, low, high, hedges_correction(pooled))
     if not any(flat) and max(variances) > 4 * min(variances):
         ratio = math.sqrt(max(variances) / min(variances))
-        notes.append(f"One standard deviation is {number(ratio)} times the other; Hedges' g assumes equal ones.")
+        notes.append(f"One standard deviation is {short_number(ratio)} times the other; Hedges' g assumes equal ones.")
     return replace(
         row,
         statistic=t,
@@ -186,7 +186,9 @@ def no_difference_test(difference: Array, slack: float) -> str:
         mean = float(difference.mean())
         if abs(mean) <= slack:
             return "Not tested: both conditions have the same value for everybody."
-        return f"Not tested: all differences are the same ({number(mean)}), so there is no spread to test against."
+        return (
+            f"Not tested: all differences are the same ({short_number(mean)}), so there is no spread to test against."
+        )
     return ""
 
 

@@ -9,6 +9,7 @@ from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, make_behaviour
 from cobandit.studies.crowd import Crowd, simulate_participants
 from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment, rehearsed_data
 from cobandit.studies.design import StudyDesign, design_text, load_design, parse_design, shipped_designs
+from cobandit.studies.drafts import new_design
 from cobandit.studies.episode import (
     AlreadyPlayed,
     BrokenLog,
@@ -71,6 +72,7 @@ __all__ = [
     "load_design",
     "make_behaviour",
     "moment",
+    "new_design",
     "next_order",
     "parse_design",
     "participant_view",

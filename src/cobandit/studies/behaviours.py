@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cobandit.agents import AGENTS, Agent
+from cobandit.agents import AGENTS, Agent, agent_class, plugin_agents
 from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
@@ -27,6 +27,10 @@ def make_behaviour(name: str | Agent, **options: Any) -> Agent:
         if options:
             raise InvalidInput(f"{name} is made already; options go with a name.")
         return name.clone()
-    if not isinstance(name, str) or name not in BEHAVIOURS:
-        raise UnknownName("behaviour", name, BEHAVIOURS)
-    return BEHAVIOURS[name].of(**options)
+    if isinstance(name, str) and name in BEHAVIOURS:
+        return BEHAVIOURS[name].of(**options)
+    others = [plugin for plugin in plugin_agents() if plugin.name == name]
+    kind = agent_class(name) if others and name not in AGENTS else None
+    if kind is None or not issubclass(kind, Agent):
+        raise UnknownName("behaviour", name, [*BEHAVIOURS, *(plugin.name for plugin in plugin_agents())])
+    return kind.of(**options)

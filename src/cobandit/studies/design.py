@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.plugins import DESIGNS, plugin_names
 from cobandit.base.records import (
     Record,
     Table,
@@ -35,6 +36,7 @@ from cobandit.base.records import (
     words_or_empty,
 )
 from cobandit.problem import Problem
+from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AgentChoice as AgentChoice
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
@@ -280,13 +282,16 @@ def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
     """A shipped design by name, or one's own by the path of its TOML file."""
     if isinstance(name_or_path, str) and name_or_path in shipped_designs():
         return parse_design(design_text(name_or_path), f"the design {name_or_path!r}")
+    brought = plugin_design_text(name_or_path)
+    if brought is not None:
+        return parse_design(brought, f"the design {name_or_path!r}")
     if not isinstance(name_or_path, (str, os.PathLike)) or "\0" in str(name_or_path):
         raise InvalidInput(
             f"The design is {short_repr(name_or_path)}; the name of a shipped design or a path is needed."
         )
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
-        raise UnknownName("study design or file", str(name_or_path), shipped_designs())
+        raise UnknownName("study design or file", str(name_or_path), [*shipped_designs(), *plugin_names(DESIGNS)])
     return parse_design(_file_text(path), repr(str(path)))
 
 

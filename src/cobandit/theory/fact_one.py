@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import real, short_repr
+from cobandit.base.checks import real, short_repr, whole
 from cobandit.base.errors import InvalidInput
-from cobandit.problem import Noisy, Problem
+from cobandit.base.streams import Streams, checked_seed
+from cobandit.problem import FixedMeans, Noisy, Problem
 
 
 def single_agent_ucb(rewards: Any, exploration: float = 0.025) -> NDArray[np.int64]:
@@ -68,6 +69,20 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
         )
     single = np.unravel_index(single_agent_ucb(table, exploration), problem.arms)
     return bool(np.array_equal(arms, np.stack(single, axis=1)))
+
+
+def potential_rewards(problem: Problem, horizon: int, seed: int, run: int = 0) -> NDArray[np.float64]:
+    """The rewards that every team action would have given in a run of a simulation: rounds x arms of each agent.
+
+    For given means and Bernoulli rewards: the engines draw one number a round, and every action is paid by it.
+    """
+    if not isinstance(problem, Problem) or type(problem.means) is not FixedMeans or problem.reward.name != "bernoulli":
+        raise InvalidInput(f"problem is {short_repr(problem)}; one with given means and Bernoulli rewards is needed.")
+    rounds = whole(1)("horizon", horizon)
+    streams = Streams.of(seed=checked_seed(seed), run=whole(0)("run", run), agents=problem.agents)
+    draws = np.asarray(streams.rewards.random(size=(rounds, *(1,) * problem.agents)))
+    means = np.array(problem.means.values).reshape(problem.arms)
+    return np.asarray(draws < means, dtype=np.float64)
 
 
 def _rewards(rewards: Any) -> NDArray[np.float64]:

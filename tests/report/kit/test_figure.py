@@ -5,12 +5,13 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cobandit.report.kit.figure import legend_label, legend_shape, spread_labels
 
 
+@settings(derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=15))
 def test_labels_keep_their_distance_and_their_order(wanted):
     gap = 0.05

@@ -6,7 +6,8 @@ from html import unescape
 
 import pytest
 
-from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, calibrate
+from cobandit.analysis.calibration import FITTING, WARNING, calibrate
+from cobandit.analysis.published import PUBLISHED
 from cobandit.report import write_calibration_report
 
 

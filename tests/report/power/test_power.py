@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from cobandit.analysis.power import Population, power_analysis
+from cobandit.analysis import Population, power_analysis
 from cobandit.base.errors import InvalidInput
 from cobandit.report import write_power_report
 

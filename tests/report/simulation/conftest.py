@@ -11,6 +11,7 @@ import pytest
 
 from cobandit.experiments import CurveResult, PanelResult, Settings
 from cobandit.experiments.figures import panel
+from cobandit.experiments.store import ChunkResult
 
 
 @pytest.fixture
@@ -32,7 +33,8 @@ def made_up() -> Callable[..., PanelResult]:
             rounds = rng.exponential(number + 1.0, (runs, len(checkpoints)))
             task = np.cumsum(rounds * rng.lognormal(0.0, 1.0, (runs, 1)), axis=1)  # a few runs are far off
             team = task * curve.problem.team_factor
-            results.append(CurveResult(curve, checkpoints, task, team, "fast", 0.5))
+            played = ChunkResult(checkpoints, task, team, "fast", 0.5, "0.1.0", "here")
+            results.append(CurveResult.of_runs(curve, played))
         return PanelResult(one, Settings(runs=runs, horizon=horizon), tuple(results))
 
     return make

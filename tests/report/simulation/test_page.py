@@ -14,7 +14,7 @@ import pytest
 
 from cobandit.base.errors import InvalidInput
 from cobandit.experiments import PanelResult
-from cobandit.experiments.claims import Finding, Verdict
+from cobandit.experiments.claims import Quantity, Verdict
 from cobandit.experiments.figures import PANELS, THEORY
 from cobandit.report.kit.assets import static_text
 from cobandit.report.simulation.page import deciding, write_page, write_report
@@ -219,7 +219,7 @@ def test_a_folder_that_cannot_be_made_is_refused(made_up: Make, tmp_path: Path) 
 
 
 def verdict(kind: str, outcome: Any, *limits: tuple[float, float, float]) -> Verdict:
-    found = tuple(Finding(f"f{n}", *numbers) for n, numbers in enumerate(limits))
+    found = tuple(Quantity(f"f{n}", *numbers) for n, numbers in enumerate(limits))
     return Verdict("c", kind, outcome, "r", found, 10)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json as json_format
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,10 +15,9 @@ from cobandit.cli.door import say
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version, existing_database, stored_study
 
 if TYPE_CHECKING:
-    from cobandit.analysis import Analysis, AnalysisPlan, Result
+    from cobandit.analysis import Analysis, AnalysisPlan, StudyResult
 
 KINDS = ("real", "rehearsal")
-RESULTS = "results.json"
 THE_DATA = "The data"
 
 
@@ -75,18 +73,21 @@ def analyse(
 
     followed = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
     if format is not None:
-        made = _of_export(Path(study), kind, followed, changed)
+        analysis = _of_export(Path(study), kind, followed, changed)
     else:
-        made = _of_database(study, kind, followed, database, version)
-    folder = Path("out") / f"{made.design.name}-analysis" if out is None else out
-    _check_folder(folder, made)
-    if not len(made.measures):
+        analysis = _of_database(study, kind, followed, database, version)
+    folder = Path("out") / f"{analysis.design.name}-analysis" if out is None else out
+    files = analysis.save(folder)
+    if installed("plot"):
+        from cobandit.report import write_study_report
+
+        files.append(write_study_report(analysis, folder))
+    if not len(analysis.measures):
         say("There is nobody to analyse; the files say so.")
-    files = _write(made, folder)
     if json:
-        output.print_json(made.to_dict())
+        output.print_json(analysis.to_dict())
     else:
-        _show(made)
+        _show(analysis)
     for file in files:
         say(str(file))
 
@@ -130,103 +131,51 @@ def _of_database(
     with existing_database(database) as opened:
         from cobandit.web.storage.study_data import census, study_data
 
-        found = stored_study(opened, study, version)
+        stored = stored_study(opened, study, version)
         with opened.read() as connection:
-            people = census(connection, found)
+            people = census(connection, stored)
             real = people["finished"] + people["active"] + people["dropped"]
             chosen = kind or ("rehearsal" if not real and people["rehearsals"] else "real")
-            data = study_data(connection, found, chosen)
+            data = study_data(connection, stored, chosen)
     if kind is None and chosen == "rehearsal":
         say("No real participant has started yet; these are the simulated ones.")
     return analyse_data(data, kind=chosen, plan=plan)
 
 
-def _check_folder(folder: Path, made: Analysis) -> None:
-    """A new or an empty folder, or an earlier analysis of the same study."""
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"{str(folder)!r} is a file; a folder is needed.")
-    if not folder.exists() or not any(folder.iterdir()):
-        return
-    try:
-        earlier = json_format.loads((folder / RESULTS).read_text(encoding="utf-8"))["study"]
-    except (OSError, ValueError, TypeError, KeyError):
-        earlier = None
-    if earlier != made.design.name:
-        raise InvalidInput(f"The folder {str(folder)!r} holds something else already; a new or an empty one is needed.")
-
-
-def _write(made: Analysis, folder: Path) -> list[Path]:
-    from cobandit.analysis import plan_toml
-    from cobandit.analysis.analysis import COLUMNS
-    from cobandit.base.files import whole_file
-
-    table = io.StringIO()
-    output.write_csv(table, COLUMNS, ([row[name] for name in COLUMNS] for row in made.rows()))
-    texts = {
-        RESULTS: json_format.dumps(made.to_dict(), indent=1, allow_nan=False) + "\n",
-        "results.csv": table.getvalue(),
-        "methods.md": _markdown("Methods", made.methods_parts),
-        "results.md": _markdown("Results", made.results_parts),
-        "plan.toml": plan_toml(made.plan),
-    }
-    folder.mkdir(parents=True, exist_ok=True)
-    files = []
-    for name, text in texts.items():
-        with whole_file(folder / name) as file:
-            file.write(text.encode("utf-8"))
-        files.append(folder / name)
-    if installed("plot"):
-        files.append(_report(made, folder))
-    return files
-
-
-def _report(made: Analysis, folder: Path) -> Path:
-    """The page with the figures."""
-    from datetime import UTC, datetime
-
-    from cobandit.report import write_study_report
-
-    return write_study_report(made, folder, {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"})
-
-
-def _markdown(title: str, parts: tuple[tuple[str, str], ...]) -> str:
-    return "\n\n".join([f"# {title}", *(f"**{name}.** {text}" for name, text in parts)]) + "\n"
-
-
-def _show(made: Analysis) -> None:
+def _show(analysis: Analysis) -> None:
     """The answers to the hypotheses in a table, and what readers must know beside it."""
     from cobandit.analysis import words
 
     screen = output.console()
-    who = "simulated participants" if made.simulated else "participants"
-    flow = made.measures.flow
+    who = "simulated participants" if analysis.simulated else "participants"
+    flow = analysis.measures.flow
     output.paragraph(
-        screen, f"{made.design.title}: {flow.analysed} {who} analysed, {flow.excluded} of {flow.began} excluded."
+        screen, f"{analysis.design.title}: {flow.analysed} {who} analysed, {flow.excluded} of {flow.began} excluded."
     )
-    output.paragraph(screen, made.stored.sentence)
-    for status, rows in (("planned", made.planned), ("exploratory", made.exploratory)):
+    output.paragraph(screen, analysis.stored.sentence)
+    for status, rows in (("planned", analysis.planned), ("exploratory", analysis.exploratory)):
         if not rows:
             continue
         table = output.table(status, "n", "test", "p", "effect", "", first="left")
         for row in rows:
             table.add_row(*_cells(row))
         screen.print(table)
-    for grid in made.grids:
+    for grid in analysis.grids:
         output.paragraph(
             screen,
             f"By {grid.by}: {grid.measure.replace('_', ' ')} lower with "
-            f"{words.condition_label(made.design, grid.compares[0])} for {grid.lower} of {len(grid.rows)}, "
+            f"{words.condition_label(analysis.design, grid.compares[0])} for {grid.lower} of {len(grid.rows)}, "
             f"p < .05 for {grid.significant}.",
         )
-    for text in (*made.deviations, *made.exclusions):
+    for text in (*analysis.deviations, *analysis.exclusions):
         output.paragraph(screen, text)
 
 
-def _cells(row: Result) -> list[str]:
+def _cells(row: StudyResult) -> list[str]:
     from cobandit.analysis import words
 
-    found = row.finding
+    finding = row.finding
     p = "-" if row.p is None else words.p_value(row.p).removeprefix("p ").removeprefix("= ")
-    effect = "-" if found.effect is None else f"{words.number(found.effect)}"
+    effect = "-" if finding.effect is None else f"{words.number(finding.effect)}"
     verdict = row.verdict if row.planned or row.p is None else ""
-    return [row.id, str(found.n), words.statistic(found) or "-", f"{p}{row.mark}", effect, verdict]
+    return [row.id, str(finding.n), words.statistic(finding) or "-", f"{p}{row.mark}", effect, verdict]

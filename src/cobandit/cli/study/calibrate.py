@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -11,7 +10,7 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
-from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads, make_folder, now, write_tables
+from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads
 
 if TYPE_CHECKING:
     from cobandit.analysis.calibration import Calibration, Rehearsal
@@ -39,15 +38,16 @@ def calibrate(
     Every population is played with both index variants of the robots. Nothing of it is evidence about people.
     """
     require_extras("Rehearsing the paper's studies", stats=True, plot=out is not None)
+    from cobandit.analysis import calibrate as rehearse_all
     from cobandit.analysis.calibration import STUDIES
-    from cobandit.analysis.calibration import calibrate as rehearse_all
+    from cobandit.base.files import make_folder
     from cobandit.cli.progress import progress_bar
 
     if out is not None:
-        make_folder(out)
+        make_folder(out)  # told before the work, not after
     names = studies or list(STUDIES)
     with progress_bar(1) as labelled:
-        made = rehearse_all(
+        rehearsed = rehearse_all(
             names,
             None if simulations is None else parsing.value(simulations),
             None if participants is None else parsing.value(participants),
@@ -58,63 +58,62 @@ def calibrate(
     words = ["study", "calibrate", *names]
     for flag, text in (("--participants", participants), ("--simulations", simulations), ("--seed", seed)):
         words += [] if text is None else [flag, text]
-    page = None if out is None else _write(made, out, f"cobandit {shlex.join(words)}")
+    page = None
+    if out is not None:
+        from cobandit.report import write_calibration_report
+
+        command = f"cobandit {shlex.join(words)}"
+        rehearsed.save(out, command=command)
+        page = write_calibration_report(rehearsed, out, {"command": command})
     if json:
-        output.print_json(made.to_dict())
+        output.print_json(rehearsed.to_dict())
     else:
-        _print(made)
+        _print(rehearsed)
     if page is not None:
         say(f"The page is in {page}.")
 
 
-def _write(made: Calibration, out: Path, command: str) -> Path:
-    from cobandit.analysis.calibration import COLUMNS, calibration_rows
-    from cobandit.report import write_calibration_report
-
-    write_tables(out, "calibration", COLUMNS, calibration_rows(made), {"command": command} | made.to_dict())
-    return write_calibration_report(made, out, {"when": now(), "command": command})
-
-
-def _print(made: Calibration) -> None:
-    from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING
+def _print(rehearsed: Calibration) -> None:
+    from cobandit.analysis import PUBLISHED
+    from cobandit.analysis.calibration import FITTING, WARNING
 
     screen = output.console()
     output.paragraph(screen, WARNING)
-    for study in made.studies:
-        ranked = made.of(study)
+    for study in rehearsed.studies:
+        ranked = rehearsed.of(study)
         nearest = ranked[0]
         screen.print()
         output.paragraph(
             screen,
-            f"The {study} study: {nearest.simulations:,} simulated studies of {made.participants[study]} participants "
-            f"for each of {len(ranked)} rehearsals, seed {made.seed}",
+            f"The {study} study: {nearest.simulations:,} simulated studies of {rehearsed.participants[study]} "
+            f"participants for each of {len(ranked)} rehearsals, seed {rehearsed.seed}",
         )
         first = "regret" if study == "burger" else "coins"
         rows = output.table("participants", "index", "aware", "naive", "difference", "distance", first="left")
-        published = {one.id: one for one in PUBLISHED[study]}
+        published = {number.id: number for number in PUBLISHED[study]}
         ids = [f"{first}-{which}" for which in ("aware", "naive", "difference")]
         rows.add_row("published", "?", *(output.number(published[id].value) for id in ids), "")
-        for one in ranked:
-            means = [output.number(one.row(id).mean) for id in ids]
-            rows.add_row(one.population.label, one.index, *means, output.number(one.distance, 2))
+        for rehearsal in ranked:
+            means = [output.number(rehearsal.row(id).mean) for id in ids]
+            rows.add_row(rehearsal.population.label, rehearsal.index, *means, output.number(rehearsal.distance, 2))
         screen.print(rows)
         output.paragraph(screen, f"Nearest: {nearest.population.label}, {nearest.index} index. {FITTING}")
         _print_numbers(nearest)
-        against = [f"{one.population.label} ({one.index})" for one in ranked if one.contradicts]
+        against = [f"{other.population.label} ({other.index})" for other in ranked if other.contradicts]
         if against:
             output.paragraph(screen, f"Against the published direction: {'; '.join(against)}.")
-        missing = [one.text for one in PUBLISHED[study] if one.missing]
+        missing = [number.text for number in PUBLISHED[study] if number.missing]
         output.paragraph(screen, f"Published, but not simulated: {'; '.join(missing)}.")
 
 
-def _print_numbers(one: Rehearsal) -> None:
+def _print_numbers(rehearsal: Rehearsal) -> None:
     rows = output.table("number", "published", "ours ± sd", "off by", "s.e. off", first="left")
-    for row in one.rows:
+    for row in rehearsal.rows:
         if row.published.value is None:
             rows.add_row(row.published.text, row.published.claim, f"{100 * row.mean:.0f} %", "", "")
             continue
         places = output.decimals_for([row.mean])
         off = "" if row.off is None else output.number(row.off, 1)
         ours = output.plus_minus(row.mean, row.sd, places)
-        rows.add_row(row.published.text, row.published.short_repr(), ours, output.number(row.difference, places), off)
+        rows.add_row(row.published.text, row.published.as_text(), ours, output.number(row.difference, places), off)
     output.console().print(rows)

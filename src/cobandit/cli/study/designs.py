@@ -7,7 +7,6 @@ from typing import Annotated
 
 import typer
 
-from cobandit.base.errors import InvalidInput
 from cobandit.cli import output
 from cobandit.cli.door import say
 
@@ -27,22 +26,9 @@ def new(
     ] = None,
 ) -> None:
     """Copy a design to a file of your own, to be edited."""
-    from cobandit.base.files import whole_file
-    from cobandit.base.records import slug
-    from cobandit.studies import design_text, parse_design
+    from cobandit.studies import new_design
 
-    called = slug("The name of the study", name)
-    text = design_text(template)
-    kept = f'\nname = "{parse_design(text).name}"\n'
-    if kept not in text:
-        raise InvalidInput(f"The design {template!r} does not say its name on a line of its own.")
-    text = text.replace(kept, f'\nname = "{called}"\n', 1)
-    parse_design(text)
-    path = Path(f"{called}.toml") if out is None else out
-    if path.exists():
-        raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
-    with whole_file(path) as file:
-        file.write(text.encode("utf-8"))
+    path = new_design(name, template, out)
     say(f"Wrote {path}. Edit it, then:")
     say(f"  cobandit study check {path}")
     say(f"  cobandit study serve {path}")

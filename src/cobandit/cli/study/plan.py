@@ -71,7 +71,7 @@ def plan(
     if late:
         raise InvalidInput("--late goes with --set FILE.toml.")
     from cobandit.analysis import default_plan, plan_toml
-    from cobandit.base.files import whole_file
+    from cobandit.base.files import save_new_text
 
     design, text = _known(study, database, version)
     if text is None:
@@ -79,10 +79,7 @@ def plan(
     elif n is not None:
         raise InvalidInput(f"The study {design.name!r} has a plan already, which says its own n; --n is for a new one.")
     path = Path(f"{design.name}-plan.toml") if out is None else out
-    if path.exists():
-        raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
-    with whole_file(path) as file:
-        file.write(text.encode("utf-8"))
+    save_new_text(path, text)
     say(f"Wrote {path}. Edit it, then, before anybody takes part:")
     say(f"  cobandit study plan {study} --set {path}")
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shlex
-from datetime import UTC, datetime
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,7 +17,7 @@ from cobandit.cli.door import say
 from cobandit.cli.study.common import THE_OUTPUT
 
 if TYPE_CHECKING:
-    from cobandit.analysis.power import PowerAnalysis
+    from cobandit.analysis import PowerAnalysis
 
 THE_PEOPLE = "The simulated participants"
 THE_WORK = "The simulation"
@@ -74,45 +73,53 @@ def power(
     All participants are simulated: other behaviours give other powers, so try several.
     """
     require_extras("A power analysis", stats=True, plot=out is not None)
-    from cobandit.analysis.plan import parse_plan, read_plan_text
-    from cobandit.analysis.power import power_analysis, read_population
+    from cobandit.analysis import parse_plan, power_analysis, read_plan_text, read_population, save_power_analyses
+    from cobandit.base.files import make_folder
     from cobandit.cli.progress import progress_bar
     from cobandit.studies import load_design
 
-    found = load_design(design)
+    study = load_design(design)
     people = [read_population(text) for text in behaviour or [BEHAVIOUR]]
     chosen = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
     sizes = sizes_of(participants)
     if out is not None:
-        make_folder(out)
-    made = []
+        make_folder(out)  # told before the work, not after
+    analyses = []
     with progress_bar(len(people)) as labelled:
-        for one in people:
-            made.append(
+        for mixture in people:
+            analyses.append(
                 power_analysis(
-                    found,
-                    one,
+                    study,
+                    mixture,
                     sizes,
                     parsing.value(simulations),
                     parsing.value(seed),
                     plan=chosen,
                     threads=None if threads is None else parsing.value(threads),
-                    progress=labelled(one.label[:30]),
+                    progress=labelled(mixture.label[:30]),
                 )
             )
-    words = ["study", "power", design]
-    for text in behaviour or []:
-        words += ["--behaviour", text]
-    words += ["--participants", participants, "--simulations", simulations, "--seed", seed]
-    if plan is not None:
-        words += ["--plan", str(plan)]
-    page = None if out is None else _write(made, out, f"cobandit {shlex.join(words)}")
+    page = None
+    if out is not None:
+        from cobandit.report import write_power_report
+
+        words = ["--participants", participants, "--simulations", simulations, "--seed", seed]
+        command = _command(design, behaviour or [], words, plan)
+        save_power_analyses(analyses, out, command=command)
+        page = write_power_report(analyses, out, {"command": command})
     if json:
-        output.print_json({"simulated": True, "analyses": [one.to_dict() for one in made]})
+        output.print_json({"simulated": True, "analyses": [analysis.to_dict() for analysis in analyses]})
     else:
-        _print(made)
+        _print(analyses)
     if page is not None:
         say(f"The page is in {page}.")
+
+
+def _command(design: str, behaviours: Sequence[str], words: list[str], plan: Path | None) -> str:
+    """The line that does the same again."""
+    mixtures = [word for text in behaviours for word in ("--behaviour", text)]
+    plans = [] if plan is None else ["--plan", str(plan)]
+    return f"cobandit {shlex.join(['study', 'power', design, *mixtures, *words, *plans])}"
 
 
 def sizes_of(text: str) -> tuple[Any, ...]:
@@ -128,68 +135,32 @@ def sizes_of(text: str) -> tuple[Any, ...]:
     return tuple(range(first, last + 1, second - first))
 
 
-def make_folder(out: Path) -> None:
-    """Told before the work, not after."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput(f"The folder {str(out)!r} cannot be made: {error.strerror}.") from None
-
-
-def write_tables(out: Path, name: str, heads: Any, rows: Any, data: Any) -> None:
-    """The same numbers as ``NAME.csv`` and ``NAME.json``."""
-    import json
-
-    from cobandit.base.files import whole_file
-
-    text = io.StringIO()
-    output.write_csv(text, heads, rows)
-    with whole_file(out / f"{name}.csv") as file:
-        file.write(text.getvalue().encode("utf-8"))
-    with whole_file(out / f"{name}.json") as file:
-        file.write((json.dumps(data, indent=1, allow_nan=False) + "\n").encode("utf-8"))
-
-
-def now() -> str:
-    """The time for a page."""
-    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def _write(made: list[PowerAnalysis], out: Path, command: str) -> Path:
-    from cobandit.analysis.power import COLUMNS, power_rows
-    from cobandit.report import write_power_report
-
-    data = {"command": command, "simulated": True, "analyses": [one.to_dict() for one in made]}
-    write_tables(out, "power", COLUMNS, power_rows(made), data)
-    return write_power_report(made, out, {"when": now(), "command": command})
-
-
-def _print(made: list[PowerAnalysis]) -> None:
-    from cobandit.analysis.power import TARGETS
+def _print(analyses: list[PowerAnalysis]) -> None:
+    from cobandit.analysis.power_curves import TARGETS
 
     screen = output.console()
-    first = made[0]
+    first = analyses[0]
     output.paragraph(
         screen,
         f"{first.design.name}: {first.simulations:,} simulated studies of up to {first.sizes[-1]:,} participants, "
         f"alpha {first.plan.alpha:g}, seed {first.seed}, {first.engine} engine, "
-        f"{output.seconds(sum(one.seconds for one in made))}",
+        f"{output.seconds(sum(analysis.seconds for analysis in analyses))}",
     )
     output.paragraph(
         screen, "All participants are simulated; if people decide otherwise, the true power is another one."
     )
-    for one in made:
+    for analysis in analyses:
         screen.print()
-        output.paragraph(screen, f"Participants: {one.population.label}")
-        rows = output.table("n", *(curve.hypothesis.id for curve in one.curves))
-        for place, n in enumerate(one.sizes):
-            cells = [curve.points[place].planned for curve in one.curves]
+        output.paragraph(screen, f"Participants: {analysis.population.label}")
+        rows = output.table("n", *(curve.hypothesis.id for curve in analysis.curves))
+        for place, n in enumerate(analysis.sizes):
+            cells = [curve.points[place].planned for curve in analysis.curves]
             shares = [f"{100 * c.value:.0f} % ({100 * c.low:.0f} to {100 * c.high:.0f})" for c in cells]
             rows.add_row(f"{n:,}", *shares)
         screen.print(rows)
         heads = [f"{100 * target:.0f} % at n" for target in TARGETS]
         smallest = output.table("test", *heads, "d_z", "wrong way", first="left")
-        for curve in one.curves:
+        for curve in analysis.curves:
             last = curve.points[-1]
             effect = "-" if last.effect is None else output.plus_minus(last.effect, last.effect_sd, 2)
             reached = [str(curve.smallest(target)).replace("not reached by n =", "above") for target in TARGETS]
@@ -203,7 +174,7 @@ def _print(made: list[PowerAnalysis]) -> None:
     )
     for note in first.notes:
         output.paragraph(screen, note)
-    reasons = dict.fromkeys(one.reason for one in first.left_out)
+    reasons = dict.fromkeys(test.reason for test in first.left_out)
     for reason in reasons:
-        ids = ", ".join(one.hypothesis.id for one in first.left_out if one.reason == reason)
+        ids = ", ".join(test.hypothesis.id for test in first.left_out if test.reason == reason)
         output.paragraph(screen, f"Left out: {ids} ({reason}).")

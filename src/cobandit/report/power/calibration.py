@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cobandit.analysis.calibration import FITTING, PUBLISHED, WARNING, Calibration, Comparison, Rehearsal
+from cobandit.analysis.calibration import FITTING, WARNING, Calibration, Comparison, Rehearsal
+from cobandit.analysis.published import PUBLISHED
 from cobandit.base.numbers import DASH, PAGE
 from cobandit.report.kit.figure import SIZE, new_figure, save_figure, short_numbers
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
@@ -127,9 +128,7 @@ def _study(study: str, ranked: Sequence[Rehearsal], out: Path) -> dict[str, Any]
         for row in nearest.rows
         if row.published.scale is not None
     )
-    missing = [
-        [number.text, number.short_repr(), number.missing] for number in PUBLISHED[study] if not number.simulated
-    ]
+    missing = [[number.text, number.as_text(), number.missing] for number in PUBLISHED[study] if not number.simulated]
     return {
         "name": study,
         "many": len(ranked),
@@ -152,7 +151,7 @@ def _study(study: str, ranked: Sequence[Rehearsal], out: Path) -> dict[str, Any]
 def _overview(study: str, ranked: Sequence[Rehearsal]) -> Table:
     published = [row.published for row in ranked[0].rows if not row.published.id.endswith("-se")]
     heads = ["Participants", "Distance", *(number.id.replace("-", " ") for number in published)]
-    rows = [["published", DASH, *(number.short_repr() for number in published)]]
+    rows = [["published", DASH, *(number.as_text() for number in published)]]
     rows += [
         [
             _label(rehearsal),
@@ -179,7 +178,7 @@ def _numbers(rehearsal: Rehearsal) -> Table:
         rows.append(
             [
                 published.text + (f" ({published.computed})" if published.computed else ""),
-                published.short_repr(),
+                published.as_text(),
                 _ours(row) + ("" if row.sd is None else f" ± {PAGE.format(row.sd)}"),
                 PAGE.format(row.difference),
                 PAGE.format(row.ratio, 2),

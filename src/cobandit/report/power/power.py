@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cobandit.analysis.power import TARGETS, PowerAnalysis, PowerCurve
+from cobandit.analysis.power_curves import TARGETS, PowerAnalysis, PowerCurve
 from cobandit.base.errors import InvalidInput
 from cobandit.base.numbers import DASH, PAGE
 from cobandit.report.kit.figure import (

@@ -15,7 +15,7 @@ import numpy as np
 from cobandit import __version__
 from cobandit.base.errors import InvalidInput
 from cobandit.base.numbers import DASH, PAGE, count
-from cobandit.experiments.claims import Finding, Verdict
+from cobandit.experiments.claims import Quantity, Verdict
 from cobandit.experiments.figures import PANELS, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
@@ -78,7 +78,7 @@ def _check(results: Sequence[PanelResult]) -> None:
 # Numbers
 
 
-def _interval(finding: Finding) -> str:
+def _interval(finding: Quantity) -> str:
     """An estimate with its limits; a number alone if it is no estimate."""
     if finding.low == finding.high:
         return PAGE.format(finding.value)
@@ -131,7 +131,7 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> dict[str
 # Claims
 
 
-def deciding(verdict: Verdict) -> Finding:
+def deciding(verdict: Verdict) -> Quantity:
     """The number that settled a verdict: of several comparisons the one nearest to the wrong side, or beyond it."""
     findings = verdict.findings
     if verdict.kind in ("beats", "rises"):

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cobandit import __version__
-from cobandit.analysis import Analysis, Result
-from cobandit.analysis.analysis import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
+from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE
+from cobandit.analysis.plan_state import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
 from cobandit.analysis.words import condition_label, numbers
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
@@ -178,7 +178,7 @@ def _glance(analysis: Analysis) -> dict[str, Any]:
     design = analysis.design
     sets = f"{design.rounds:,}" if design.episodes == 1 else f"{design.episodes} episodes of {design.rounds:,}"
 
-    def outcomes(rows: Sequence[Result]) -> str | None:
+    def outcomes(rows: Sequence[StudyResult]) -> str | None:
         verdicts = Counter(row.verdict for row in rows)
         return ", ".join(f"{verdicts[verdict]} {verdict}" for verdict in VERDICTS if verdicts[verdict]) or None
 
@@ -233,7 +233,7 @@ def _results(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _with_companions(analysis: Analysis, answer: Result) -> list[Result]:
+def _with_companions(analysis: Analysis, answer: StudyResult) -> list[StudyResult]:
     """A hypothesis's result, and those that stand beside it."""
     beside = analysis.section("companion", "anova")
     return [answer, *(row for row in beside if row.id.rpartition("/")[0] == answer.id)]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cobandit.analysis import Analysis, Result
+from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.findings import measure_name
 from cobandit.analysis.words import condition_label, effect, p_value, statistic
 from cobandit.base.numbers import APA, DASH
@@ -59,12 +59,12 @@ class DataTable:
     rows: tuple[tuple[str, ...], ...]
 
 
-def result_anchor(result: Result) -> str:
+def result_anchor(result: StudyResult) -> str:
     """The id of a result on the page."""
     return "result-" + re.sub(r"[^A-Za-z0-9_-]+", "-", result.id)
 
 
-def result_table(caption: str, groups: Sequence[tuple[str, Sequence[Result]]]) -> ResultTable:
+def result_table(caption: str, groups: Sequence[tuple[str, Sequence[StudyResult]]]) -> ResultTable:
     """Results in a table; among planned ones, those that were not planned are marked."""
     rows = tuple(
         (title, tuple(_result_row(result, any(other.planned for other in results)) for result in results))
@@ -73,7 +73,7 @@ def result_table(caption: str, groups: Sequence[tuple[str, Sequence[Result]]]) -
     return ResultTable(caption, rows)
 
 
-def _result_row(result: Result, among_planned: bool) -> ResultRow:
+def _result_row(result: StudyResult, among_planned: bool) -> ResultRow:
     finding = result.finding
     sided = "" if finding.alternative == "two-sided" else f", one-sided ({finding.alternative})"
     apart = " (not planned)" if among_planned and not result.planned else ""

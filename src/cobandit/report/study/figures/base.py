@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.analysis import Analysis, Described, Result
+from cobandit.analysis import Analysis, Described, StudyResult
 from cobandit.analysis.words import condition_label, p_value
 from cobandit.base.numbers import APA, DASH, count
 from cobandit.stats import Description
@@ -45,7 +45,7 @@ def interval_text(low: float | None, high: float | None) -> str:
     return DASH if low is None or high is None else f"[{APA.format(low)}, {APA.format(high)}]"
 
 
-def verdict_text(row: Result | None) -> str:
+def verdict_text(row: StudyResult | None) -> str:
     """What stands above a bracket: the mark and the p-value of a test."""
     if row is None or row.p is None:
         return "not tested"
@@ -83,7 +83,7 @@ def described(analysis: Analysis, measure: str) -> dict[str, Description]:
     return {row.condition: row.description for row in rows if row.measure == measure and not row.question}
 
 
-def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> Result | None:
+def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> StudyResult | None:
     """The test that compares a measure between two conditions: the planned one, where there is one."""
     for row in analysis.section("hypothesis"):
         same = row.measure == measure and set(row.compares) == set(pair) and len(row.compares) == 2
@@ -92,7 +92,7 @@ def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> Resu
     return None
 
 
-def correction(rows: Sequence[Result | None]) -> str:
+def correction(rows: Sequence[StudyResult | None]) -> str:
     """What a caption adds where p-values are corrected."""
     some = any(row is not None and row.finding.p_adjusted is not None for row in rows)
     return ", after Holm's correction" if some else ""

@@ -1,0 +1,177 @@
+"""What stands beside the hypotheses: populations, reliability of the survey, order effects, robustness."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from cobandit import stats
+from cobandit.analysis.findings import StudyResult, mark, measure_name
+from cobandit.analysis.hypotheses import between
+from cobandit.analysis.measures import Measures
+from cobandit.analysis.plan import GOOD, SCORE, TASK_REGRET, contrasts, episode_word, researcher_question
+from cobandit.analysis.tables import Array
+from cobandit.stats import Finding
+
+CHECKED = (TASK_REGRET, GOOD, SCORE)
+"""The measures whose order effects and mixed models are shown."""
+
+_ORDER = {
+    "condition": "Is there a difference between the conditions when both orders weigh the same?",
+    "set": "Is there a difference between the first and the second set?",
+    "carry-over": "Do those who began with one condition differ from those who began with the other?",
+}
+
+
+def population_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
+    """AI researchers and others: the overall level of regret, and what the first algorithm of a pair spares them."""
+    question = researcher_question(measured.design)
+    if question is None:
+        return
+    values = measured.totals(TASK_REGRET)
+    pairs = contrasts(measured.design)
+
+    def row(id: str, text: str, sample: Array, compares: tuple[str, ...]) -> StudyResult:
+        finding = between(measured, sample, question.id, name=f"{id}: task regret", level=1 - alpha)
+        return StudyResult(
+            id=id,
+            section="population",
+            question=text,
+            finding=finding,
+            measure=TASK_REGRET,
+            compares=compares,
+            group=question.id,
+            mark=mark(finding.p),
+        )
+
+    if len(measured.conditions) > 1:
+        text = "Mean task regret over all conditions, between the two populations."
+        yield row("population/level", text, values.mean(axis=1), measured.conditions)
+    for first, second in pairs:
+        id = "population/gain" if len(pairs) == 1 else f"population/gain/{first}/{second}"
+        gain = values[:, measured.column(second)] - values[:, measured.column(first)]
+        text = f"Task regret that {first} spares compared with {second}, between the two populations."
+        yield row(id, text, gain, (first, second))
+
+
+def reliability_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
+    """Cronbach's alpha of the survey after each condition, and of all surveys together."""
+    points, items = measured.design.survey.points, len(measured.items)
+    every = measured.survey.reshape(-1, items)
+    samples = [(condition, measured.survey[:, c]) for c, condition in enumerate(measured.conditions)]
+    for condition, answers in [*samples, ("all", every)] if len(samples) > 1 else samples:
+        said = f"after {condition}" if condition != "all" else "of all conditions"
+        given = answers[~np.isnan(answers).all(axis=1)]  # who was not asked has not left a gap
+        finding = stats.cronbach_alpha(
+            given, reverse=measured.reversed, points=points, name=f"reliability: survey {said}", level=1 - alpha
+        )
+        if condition == "all" and finding.statistic is not None:
+            note = "Each participant is in it once per condition, so the interval is narrower than it should be."
+            finding = replace(finding, note=f"{finding.note} {note}".strip())
+        yield StudyResult(
+            id=f"reliability/{condition}",
+            section="reliability",
+            question=f"Do the survey items {said} measure one thing?",
+            finding=finding,
+            measure="survey",
+            compares=measured.conditions if condition == "all" else (condition,),
+        )
+
+
+def order_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
+    """Whether the set (first or second), what was carried over, or the swap of the labels made a difference."""
+    design = measured.design
+    level = 1 - alpha
+    if len(measured.conditions) == 2:
+        labels = contrasts(design)[0]
+        firsts = [order[0] for order in measured.orders]
+        for measure in CHECKED:
+            values = measured.totals(measure)
+            x, y = (values[:, measured.column(label)] for label in labels)
+            effects = stats.order_effects(
+                x,
+                y,
+                firsts,
+                labels=labels,
+                swapped_labels=design.swap_labels,
+                name=f"order: {measure_name(design, measure)}",
+                level=level,
+            )
+            for what, row in zip(("condition", "set", "carry-over"), effects, strict=True):
+                yield _check(f"order/{measure}/{what}", "order", _ORDER[what], row, measure, labels)
+    elif len(measured.conditions) > 2:
+        for measure in CHECKED:
+            sets = measured.by_set(measured.totals(measure))
+            (row,) = stats.rm_anova(sets, ("set",), name=f"order: {measure_name(design, measure)}")
+            text = "Is there a difference between the first set and the later ones, whatever the condition?"
+            yield _check(f"order/{measure}/set", "order", text, row, measure, measured.conditions)
+    if design.swap_labels and len(measured.conditions) > 1:
+        yield _label_check(measured, level)
+
+
+def _label_check(measured: Measures, level: float) -> StudyResult:
+    """The same arm goes by two labels in swapped and other sets; whoever follows rewards alone picks it as often."""
+    shares = measured.by_set(measured.first_arm)
+    labels = measured.design.seating[measured.design.participant_seat].arms
+    row = stats.paired_t(
+        shares[:, 0::2].mean(axis=1),
+        shares[:, 1::2].mean(axis=1),
+        name="labels: share of choices of one and the same arm",
+        level=level,
+        labels=(f"labelled {labels[0]}", f"labelled {labels[-1]}"),
+    )
+    text = (
+        f"Is the same arm chosen more often when it is labelled {labels[0]!r} than when, in swapped sets, it is "
+        f"labelled {labels[-1]!r}?"
+    )
+    return _check("order/labels", "order", text, row, "first_arm", measured.conditions)
+
+
+def robustness_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
+    """A mixed-effects model of each measure, with those who have a value in some conditions only."""
+    design = measured.design
+    level = 1 - alpha
+    several = "" if design.episodes == 1 else f" (mean per {episode_word(design)}, over those there are)"
+    for measure in CHECKED if len(measured.conditions) > 1 else ():
+        values = measured.means_over_episodes(measure)
+        name = f"mixed model: {measure_name(design, measure)}{several if measure != SCORE else ''}"
+        if len(measured.conditions) == 2:
+            labels = contrasts(design)[0]
+            x, y = (values[:, measured.column(label)] for label in labels)
+            firsts = [order[0] for order in measured.orders]
+            fitted = stats.crossover_model(
+                x, y, firsts, labels=labels, swapped_labels=design.swap_labels, name=name, level=level
+            )
+            terms: Iterable[str] = ("condition", "set", "order")
+            compares: tuple[str, ...] = labels
+        else:
+            fitted, terms = _several_conditions(measured, values, name, level)
+            compares = measured.conditions
+        for term, row in zip(terms, fitted, strict=True):
+            text = f"Does {term!r} matter when each participant has a level of their own?"
+            yield _check(f"mixed/{measure}/{term}", "robustness", text, row, measure, compares)
+
+
+def _several_conditions(
+    measured: Measures, values: Array, name: str, level: float
+) -> tuple[tuple[Finding, ...], list[str]]:
+    """Each condition against the first, and each set against the first set."""
+    people, sets = len(measured), len(measured.conditions)
+    place = np.array([[order.index(c) for c in measured.conditions] for order in measured.orders], dtype=np.int64)
+    place = place.reshape(people, sets)
+    column = np.broadcast_to(np.arange(sets), (people, sets))
+    terms = {
+        f"{condition} minus {measured.conditions[0]}": (column == c + 1).astype(float).ravel()
+        for c, condition in enumerate(measured.conditions[1:])
+    }
+    terms |= {f"set {s + 1} minus set 1": (place == s).astype(float).ravel() for s in range(1, sets)}
+    who = np.repeat(np.arange(people), sets).tolist()
+    return stats.mixed_model(values.ravel(), who, terms, name=name, level=level), list(terms)
+
+
+def _check(id: str, section: str, text: str, row: Finding, measure: str, compares: tuple[str, ...]) -> StudyResult:
+    return StudyResult(
+        id=id, section=section, question=text, finding=row, measure=measure, compares=compares, mark=mark(row.p)
+    )

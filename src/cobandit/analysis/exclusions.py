@@ -1,0 +1,143 @@
+"""Who is left out and by which rule, and what those who stay lack: each with the sentence that says so."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from cobandit.analysis.plan import Exclusions
+from cobandit.analysis.tables import Array, People, PlayedEpisodes
+from cobandit.studies.design import StudyDesign
+
+RULES = ("unfinished", "attention-failed", "quiz-attempts", "too-fast", "listed")
+"""The rules by which people are left out, in the order in which they are applied."""
+
+
+@dataclass(frozen=True)
+class Exclusion:
+    """Somebody who is left out of every test, by which rule, and the sentence that says so."""
+
+    participant: str
+    rule: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Gap:
+    """Somebody who is in the analysis but lacks something; the sentence says what and what follows."""
+
+    participant: str
+    sentence: str
+
+
+@dataclass(frozen=True)
+class _Rules:
+    """The rules of a plan for the people of one study: each says why somebody is left out, or nothing."""
+
+    design: StudyDesign
+    people: People
+    played: PlayedEpisodes
+    chosen: Exclusions
+
+    def unfinished(self, i: int) -> str:
+        if not self.chosen.unfinished or self.people.status[i] == "finished":
+            return ""
+        whole = len(self.design.conditions) * self.design.episodes
+        done = int((~np.isnan(self.played.task_regret[i])).sum())
+        active = self.people.status[i] == "active"
+        state = "was still at it when the data were taken" if active else "left before the end"
+        return f"{state}, with {done} of {whole} counted {_episodes(whole)} complete"
+
+    def inattentive(self, i: int) -> str:
+        return "failed an attention check" if self.chosen.attention_failed and self.people.failed[i] else ""
+
+    def too_many_attempts(self, i: int) -> str:
+        most, attempts = self.chosen.quiz_attempts, self.people.quiz_attempts[i]
+        many = most is not None and attempts > most
+        return f"needed {attempts} attempts at the quiz, more than {most}" if many else ""
+
+    def too_fast(self, i: int) -> str:
+        fastest, median = self.chosen.fastest_ms, self.played.reaction_ms[i]
+        if fastest is None or not median < fastest:  # no reaction times: not a number, and below nothing
+            return ""
+        return f"chose within {median:g} ms (median), below {fastest:g} ms"
+
+    def named(self, i: int) -> str:
+        reasons = {entry.participant: entry.reason for entry in self.chosen.listed}
+        name = self.people.names[i]
+        return f"listed: {reasons[name]}" if name in reasons else ""
+
+    def notes(self) -> list[str]:
+        """What readers should know about the rules: whom they could not be applied to, whom they name in vain."""
+        names = self.people.names
+        notes = [
+            f"The exclusions list {entry.participant}, who is not among the participants of this analysis."
+            for entry in self.chosen.listed
+            if entry.participant not in self.people.places
+        ]
+        silent = sum(math.isnan(median) for median in self.played.reaction_ms)
+        if self.chosen.fastest_ms is not None and silent:
+            notes.append(
+                f"No reaction times are known of {silent} of {len(names)} participants, so the rule on the "
+                f"fastest could not be applied to them."
+            )
+        if self.chosen.attention_failed and not self.design.attention:
+            notes.append("The design has no attention check, so the rule on those who failed one leaves nobody out.")
+        return notes
+
+
+def exclude(
+    design: StudyDesign, people: People, played: PlayedEpisodes, rules: Exclusions, notes: list[str]
+) -> list[Exclusion]:
+    """Who is left out, each by the first rule that holds."""
+    asked = _Rules(design, people, played, rules)
+    checks = (asked.unfinished, asked.inattentive, asked.too_many_attempts, asked.too_fast, asked.named)
+    notes += asked.notes()
+    exclusions = []
+    for i, name in enumerate(people.names):
+        for rule, check in zip(RULES, checks, strict=True):
+            why = check(i)
+            if why:
+                exclusions.append(Exclusion(name, rule, f"{name} {why.rstrip('.')}."))
+                break
+    return exclusions
+
+
+def gaps_of(
+    design: StudyDesign, people: People, played: PlayedEpisodes, survey: Array, staying: Sequence[int]
+) -> list[Gap]:
+    """What those who stay lack: whole conditions, single episodes, survey answers."""
+    gaps = []
+    for i in staying:
+        name = people.names[i]
+        for c, condition in enumerate(design.conditions):
+            here = f"in {condition.name}"
+            there = ~np.isnan(played.task_regret[i, c])
+            if not there.any() and not played.rounds[i, c].any():
+                gaps.append(Gap(name, f"{name} has no rounds {here}, and is missing where it is compared."))
+            elif not there.all():
+                lost = np.flatnonzero(~there).tolist()
+                why = {played.broken[(i, c, e)] for e in lost if (i, c, e) in played.broken}
+                reason = f" ({'; '.join(sorted(why))})" if why else ""
+                gaps.append(
+                    Gap(
+                        name,
+                        f"{name} lacks {len(lost)} of {design.episodes} {_episodes(design.episodes)} {here}{reason}, "
+                        f"so there is no total of this condition; whole episodes are used where episodes are compared.",
+                    )
+                    if there.any()
+                    else Gap(name, f"{name} has no whole episode {here}{reason}, and is missing where it is compared.")
+                )
+            unanswered = int(np.isnan(survey[i, c]).sum())
+            if unanswered:
+                total = survey.shape[2]
+                what = "no survey answers" if unanswered == total else f"{total - unanswered} of {total} survey answers"
+                gaps.append(Gap(name, f"{name} has {what} {here}; missing ones are left out item by item."))
+    return gaps
+
+
+def _episodes(count: int) -> str:
+    return "episode" if count == 1 else "episodes"

@@ -1,0 +1,221 @@
+"""The methods section of a study, written from its design alone."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cobandit.analysis.plan import episode_word, good_word
+from cobandit.analysis.words import (
+    LABELS,
+    Paragraph,
+    condition_label,
+    listed,
+    number,
+    people_word,
+    say_simulated,
+)
+from cobandit.base.numbers import count
+from cobandit.studies.design import AgentChoice, Seat, StudyDesign
+
+if TYPE_CHECKING:
+    from cobandit.analysis.analysis import Analysis
+
+
+def methods(analysis: Analysis) -> tuple[Paragraph, ...]:
+    """The methods section."""
+    return say_simulated(
+        analysis,
+        [
+            Paragraph("Participants", _participants(analysis)),
+            Paragraph("Task and design", _design(analysis)),
+            Paragraph("Procedure", _procedure(analysis)),
+            Paragraph("Measures", _measures(analysis)),
+            Paragraph("Analysis", _analysis(analysis)),
+        ],
+    )
+
+
+def _participants(analysis: Analysis) -> str:
+    flow = analysis.measures.flow
+    text = f"{people_word(analysis, flow.began)} began the study"
+    text += (
+        f"; {flow.excluded} were excluded and {flow.analysed} analysed." if flow.excluded else "; all were analysed."
+    )
+    if flow.began == 0:
+        text = f"No {people_word(analysis)} began the study."
+    if analysis.simulated:
+        return text + (
+            " They are programs that choose by a rule; their answers to questions are made up. Their data say how the "
+            "design and the analysis work, and nothing about people."
+        )
+    parts = []
+    for question in analysis.design.demographics:
+        given = [answer for answer in analysis.measures.group(question.id) if answer is not None]
+        if not given or question.answer == "text":
+            continue
+        if question.answer == "whole":
+            ages = np.array(given, dtype=np.float64)
+            spread = f", SD = {number(float(ages.std(ddof=1)))}" if len(ages) > 1 else ""
+            parts.append(
+                f"{question.id}: M = {number(float(ages.mean()))}{spread}, range {ages.min():g} to {ages.max():g}"
+            )
+        else:
+            counts = Counter(given)
+            parts.append(f"{question.id}: {', '.join(f'{counts[c]} {c}' for c in question.choices if counts[c])}")
+    return text + (f" Of those analysed, {'; '.join(parts)}." if parts else "")
+
+
+def _settings(choice: AgentChoice) -> str:
+    options = choice.options.to_dict()
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, float) else f"{name} {value}" for name, value in options.items()
+    )
+
+
+def _design(analysis: Analysis) -> str:
+    design = analysis.design
+    task = design.task
+    conditions = []
+    for condition in design.conditions:
+        label = condition_label(design, condition.name)
+        agent = "" if label != condition.name else f"the agent {condition.agent}"
+        inside = ", ".join(part for part in (agent, _settings(condition)) if part)
+        conditions.append(f"{label} ({inside})" if inside else label)
+    each = count(design.rounds, "round")
+    sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each} each"
+    first, *others = [
+        (_called(design, seat.name), f"{100 * seat.observability:g}%") for seat in _participant_first(design)
+    ]
+    whole = listed([f"The participant saw {first[1]}", *(f"{name} {share}" for name, share in others)])
+    parts = listed([f"in {first[1]}", *(f"{name} in {share}" for name, share in others)])
+    sees = {
+        "missed": f"{whole} of the good outcomes; a missed one looked like a bad one.",
+        "missed-known": f"The participant saw the outcome {parts} of the rounds, and knew when not.",
+        "flipped": f"The participant saw the outcome itself {parts} of the rounds, and otherwise a good one.",
+    }[design.observation]
+    rule = design.means
+    if rule.draw == "fixed":
+        drawn = "were given by the design"
+    else:
+        owner = "for each participant" if rule.per == "participant" else "once for the whole study"
+        drawn = f"were drawn uniformly from {rule.low:g} to {rule.high:g} {owner}"
+    if len(design.conditions) == 1:
+        within = f"Each of the {people_word(analysis)} played {sets} with {conditions[0]}."
+        luck = ""
+    else:
+        order = "was counterbalanced" if design.order == "counterbalanced" else "was drawn at random"
+        within = (
+            f"The design was within subjects: each of the {people_word(analysis)} played {sets} with each of "
+            f"{len(conditions)} AI algorithms, {listed(conditions)}. The order of the algorithms {order}."
+        )
+        luck = " The outcomes that every choice would have had were the same in all sets." if design.shared_luck else ""
+        if design.swap_labels:
+            luck += f" In every second set the labels of {_all_arms(design)} were reversed."
+    return (
+        f"In every round, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
+        f"{'choice' if len(design.seating) == 2 else 'choices'}; the {task.configuration} that they made together was "
+        f"{task.good} or {task.bad}. Each of the "
+        f"{math.prod(design.arms)} combinations had its own chance of being {task.good}; these chances {drawn}. {sees} "
+        f"{within}{luck}"
+    )
+
+
+def _participant_first(design: StudyDesign) -> list[Seat]:
+    """The seats, the participant's first: a text speaks of people before it speaks of AIs."""
+    return sorted(design.seating, key=lambda seat: seat.player != "participant")
+
+
+def _called(design: StudyDesign, name: str) -> str:
+    """What the text calls an AI: by name only where there are several."""
+    return "the AI" if len(design.seating) == 2 else f"the AI {name}"
+
+
+def _team(design: StudyDesign) -> str:
+    """Who plays, each with the choices they have."""
+    own, *others = _participant_first(design)
+    first = f"the participant ({' or '.join(own.arms)})"
+    return listed([first, *(f"{_called(design, seat.name)} ({' or '.join(seat.arms)})" for seat in others)])
+
+
+def _each_other(design: StudyDesign) -> str:
+    return "the other's" if len(design.seating) == 2 else "the others'"
+
+
+def _all_arms(design: StudyDesign) -> str:
+    return "both agents' arms" if len(design.seating) == 2 else "all arms"
+
+
+def _procedure(analysis: Analysis) -> str:
+    design = analysis.design
+    steps = ["gave consent"]
+    if design.demographics:
+        steps.append("answered questions about themselves")
+    steps.append("read the instructions")
+    if design.quiz:
+        steps.append(f"answered {count(len(design.quiz), 'question')} on them until all answers were right")
+    if design.practice is not None:
+        practice = design.practice
+        many = f"{count(practice.episodes, 'practice ' + episode_word(design))} of {count(practice.rounds, 'round')}"
+        steps.append(f"played {many} with {LABELS.get(practice.agent, practice.agent)} that did not count")
+    sets = count(len(design.conditions), "set")
+    steps.append(f"played {sets} with a survey after each")
+    text = f"The {people_word(analysis)} {listed(steps)}."
+    if design.warm_start is not None:
+        warm = design.warm_start
+        ais = "the AI" if len(design.seating) == 2 else "the AIs"
+        text += (
+            f" Before each {'set' if design.episodes == 1 else episode_word(design)} {ais} had played "
+            f"{count(warm.rounds, 'round')} with a simulated partner ({LABELS.get(warm.agent, warm.agent)}), which did "
+            f"not count."
+        )
+    if design.attention:
+        text += f" The surveys held {count(len(design.attention), 'attention check')}."
+    return text
+
+
+def _measures(analysis: Analysis) -> str:
+    design = analysis.design
+    survey = design.survey
+    reversed_items = [item.id for item in survey.items if item.reversed]
+    turned = f" ({listed(reversed_items)} speak against the AI and were turned round)" if reversed_items else ""
+    members = "the two" if len(design.seating) == 2 else "all members of the team"
+    return (
+        f"Task regret is the best chance of a good outcome minus that of what was chosen, summed over the "
+        f"{count(design.rounds * design.episodes, 'counted round')} of a condition; team regret weighs it by what "
+        f"{members} observe. The second measure is the number of {good_word(design)}. After each set the "
+        f"{people_word(analysis)} rated {count(len(survey.items), 'statement')} "
+        f"({listed(item.id for item in survey.items)}) from 1 ({survey.low}) to "
+        f"{survey.points} ({survey.high}); the survey score is their mean{turned}."
+    )
+
+
+def _analysis(analysis: Analysis) -> str:
+    plan, rules = analysis.plan, analysis.plan.exclusions
+    left_out = ["those who had not finished"] if rules.unfinished else []
+    left_out += ["those who failed an attention check"] if rules.attention_failed else []
+    if rules.quiz_attempts is not None:
+        left_out.append(f"those who needed more than {count(rules.quiz_attempts, 'attempt')} at the quiz")
+    if rules.fastest_ms is not None:
+        left_out.append(f"those whose median reaction time was below {rules.fastest_ms:g} ms")
+    if rules.listed:
+        left_out.append(f"{len(rules.listed)} listed by name")
+    who = f"Excluded were {listed(left_out)}." if left_out else "Nobody was to be excluded."
+    tests = (
+        "Conditions were compared by paired t tests, with Wilcoxon's signed-rank test (zeros after Pratt) beside them; "
+        "groups of people by Welch's t test. p-values have two sides unless stated otherwise, and the level of "
+        f"significance was {f'{plan.alpha:g}'.removeprefix('0')}. Where several tests answered one question, Holm's "
+        "correction was made. d_z and Hedges' g come with exact intervals from the noncentral t distribution."
+    )
+    if analysis.section("anova") or any(row.finding.statistic_name == "F" for row in analysis.results):
+        tests += (
+            " Analyses of variance were for repeated measures, with degrees of freedom corrected after Greenhouse and "
+            "Geisser and generalised eta squared as effect size."
+        )
+    if len(analysis.design.conditions) > 1:
+        tests += " Order effects were checked, and a mixed-effects model with a level for each participant as well."
+    simulated = " All data are of simulated participants." if analysis.simulated else ""
+    return f"{analysis.stored.sentence} {who} {tests}{simulated}"

@@ -1,0 +1,102 @@
+"""What a stored plan is worth: whether it came before the data, and whether it is the text that was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cobandit.analysis.plan import AnalysisPlan, parse_plan, text_digest
+from cobandit.analysis.tables import Tables
+from cobandit.base.errors import InvalidInput
+from cobandit.base.numbers import count
+from cobandit.studies.design import StudyDesign
+
+PLANNED, OPEN, LATE, CHANGED, UNPLANNED = "planned", "open", "late", "changed", "none"
+
+STATUSES = (PLANNED, OPEN, LATE, CHANGED, UNPLANNED)
+"""What a plan is worth: fixed before the first person; stored while nobody has begun; stored later; not the text that
+its digest vouches for, or not to be read; not there."""
+
+
+@dataclass(frozen=True)
+class PlanState:
+    """The plan that was stored with the study, and whether it came before the data.
+
+    ``counts``: what the plan asks for may be called planned. ``sentence`` says all of it for the report.
+    """
+
+    status: str
+    counts: bool
+    sentence: str
+    plan: AnalysisPlan | None = None
+    digest: str | None = None
+    fixed_at: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values by name, ready for JSON."""
+        plan = None if self.plan is None else self.plan.to_dict()
+        return {
+            "status": self.status,
+            "counts": self.counts,
+            "sentence": self.sentence,
+            "sha256": self.digest,
+            "fixed_at": self.fixed_at,
+            "plan": plan,
+        }
+
+
+def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any]) -> PlanState:
+    """What is known of the stored plan: whether there is one, and whether it came before the data."""
+    text, digest = about.get("analysis_plan"), about.get("analysis_plan_sha256")
+    beside = about.get("about")
+    fixed = beside.get("plan_fixed_at") if isinstance(beside, Mapping) else None
+    if not isinstance(text, str):
+        return PlanState(
+            UNPLANNED, False, "No analysis plan was stored with the study, so every result is exploratory."
+        )
+    own = text_digest(text)
+    if digest is not None and digest != own:
+        why = f"its SHA-256 is {own[:12]}..., and {str(digest)[:12]}... was stored"
+        return _unusable(CHANGED, f"The stored plan is not the one that its digest vouches for ({why})", digest, fixed)
+    try:
+        plan = parse_plan(text, "the stored plan").checked(design)
+    except InvalidInput as error:
+        return _unusable(CHANGED, f"The stored plan cannot be followed: {str(error).rstrip('.')}", own, fixed)
+    earlier = _began_before(tables, fixed)
+    if plan.late or earlier:
+        many = count(plan.late or earlier, "participant")
+        sentence = (
+            f"The analysis plan (SHA-256 {own[:12]}...) was stored after {many} had started, so every result is "
+            f"exploratory."
+        )
+        return PlanState(LATE, False, sentence, plan, own, fixed)
+    if fixed is None:
+        sentence = f"The analysis plan (SHA-256 {own[:12]}...) was stored before any real participant had started."
+        return PlanState(OPEN, True, sentence, plan, own, None)
+    sentence = f"The analysis plan (SHA-256 {own[:12]}...) was fixed at {fixed}, when the first participant started."
+    return PlanState(PLANNED, True, sentence, plan, own, fixed)
+
+
+def _unusable(status: str, why: str, digest: Any, fixed: Any) -> PlanState:
+    sha256 = None if digest is None else str(digest)
+    return PlanState(status, False, f"{why}. Every result is exploratory.", None, sha256, fixed)
+
+
+def _began_before(tables: Tables, fixed: Any) -> int:
+    """How many real participants had consented before the plan was fixed (all, where it never was)."""
+    wide = tables.get("wide", {})
+    if "consented_at" not in wide or "kind" not in wide:
+        return 0
+    real = np.array([kind == "real" for kind in wide["kind"].tolist()], dtype=bool)
+    times = np.asarray(wide["consented_at"], dtype="datetime64[ms]")[real]
+    times = times[~np.isnat(times)]
+    if not isinstance(fixed, str):
+        return len(times)
+    try:
+        moment = np.datetime64(fixed.removesuffix("Z").removesuffix("+00:00"), "ms")
+    except ValueError:
+        return len(times)
+    return int((times < moment).sum())

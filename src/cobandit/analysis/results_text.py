@@ -1,0 +1,304 @@
+"""The results section of a study, written from the numbers alone.
+
+Every paragraph about simulated participants says that they are simulated.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult, measure_name
+from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
+from cobandit.analysis.words import (
+    Paragraph,
+    condition_label,
+    interval_text,
+    listed,
+    mean_and_sd,
+    number,
+    numbers,
+    p_value,
+    people_word,
+    say_simulated,
+    sentence,
+    share,
+    statistic,
+)
+from cobandit.base.numbers import count
+from cobandit.stats import Finding
+from cobandit.studies.design import StudyDesign
+
+if TYPE_CHECKING:
+    from cobandit.analysis.analysis import Analysis
+
+_RULES = {
+    "unfinished": "had not finished",
+    "attention-failed": "failed an attention check",
+    "quiz-attempts": "needed too many attempts at the quiz",
+    "too-fast": "chose too fast",
+    "listed": "listed by name",
+}
+
+
+def results(analysis: Analysis) -> tuple[Paragraph, ...]:
+    """The results section."""
+    paragraphs = [Paragraph("Participants and exclusions", _flow(analysis))]
+    if analysis.deviations:
+        paragraphs.append(Paragraph("Deviations from the plan", " ".join(map(sentence, analysis.deviations))))
+    topics = {
+        "Performance": (TASK_REGRET, TEAM_REGRET, GOOD),
+        "Survey": (SCORE, SURVEY),
+    }
+    for planned in (True, False):
+        status = "planned" if planned else "exploratory"
+        rows = analysis.planned if planned else analysis.exploratory
+        for topic, kinds in topics.items():
+            mine = [row for row in rows if row.measure.startswith(kinds) and not row.group]
+            tests = [row for row in mine if not _is_anova(row)]
+            paragraphs.append(Paragraph(f"{topic} ({status})", _answers(analysis, tests)))
+            paragraphs += [
+                Paragraph(f"Analysis of variance ({status})", _variance(analysis, row))
+                for row in mine
+                if _is_anova(row)
+            ]
+        groups = [row for row in rows if row.group]
+        more = analysis.section("population") if not planned else ()
+        sentences = [_population(analysis, row) for row in (*groups, *more)]
+        lead = [f"Among the {people_word(analysis)}:"] if sentences else []
+        paragraphs.append(Paragraph(f"Populations ({status})", " ".join([*lead, *sentences])))
+    paragraphs += [Paragraph(f"Within each {grid.by} (exploratory)", _grid(analysis, grid)) for grid in analysis.grids]
+    paragraphs.append(Paragraph("Reliability of the survey", _reliability(analysis)))
+    paragraphs.append(Paragraph("Order and labels", _order(analysis)))
+    paragraphs.append(Paragraph("Robustness", _robustness(analysis)))
+    return say_simulated(analysis, paragraphs)
+
+
+def _is_anova(row: StudyResult) -> bool:
+    return row.finding.test.startswith("RM ANOVA")
+
+
+def _flow(analysis: Analysis) -> str:
+    measured = analysis.measures
+    flow = measured.flow
+    text = f"{people_word(analysis, flow.analysed)} {'was' if flow.analysed == 1 else 'were'} analysed"
+    text += f", of {flow.began} who began." if flow.began else "; nobody began the study."
+    rules = Counter(entry.rule for entry in measured.excluded)
+    if rules:
+        reasons = listed(f"{rules[rule]} {said}" for rule, said in _RULES.items() if rules[rule])
+        text += f" Excluded: {reasons}."
+    if measured.gaps:
+        people = len({gap.participant for gap in measured.gaps})
+        text += (
+            f" {count(people, 'analysed participant lacks', 'analysed participants lack')} some data and "
+            f"{'is' if people == 1 else 'are'} left out of the tests that need it:"
+            f" {' '.join(gap.sentence for gap in measured.gaps[:5])}"
+        )
+        if len(measured.gaps) > 5:
+            text += f" ({len(measured.gaps) - 5} more are listed with the data.)"
+    return text
+
+
+def _subject(design: StudyDesign, measure: str) -> str:
+    if measure == GOOD:
+        return f"the number of {good_word(design)}"
+    if measure.startswith(SURVEY):
+        return f"agreement with {measure.removeprefix(SURVEY)!r}"
+    return measure_name(design, measure)
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _answers(analysis: Analysis, rows: Sequence[StudyResult]) -> str:
+    if not rows:
+        return ""
+    return " ".join([f"Among the {people_word(analysis)}:", *(_paired(analysis, row) for row in rows)])
+
+
+def _paired(analysis: Analysis, row: StudyResult) -> str:
+    design, finding = analysis.design, row.finding
+    subject = _subject(design, row.measure)
+    first, second = (condition_label(design, name) for name in row.compares)
+    values = [mean_and_sd(group) for group in finding.groups]
+    if row.verdict == UNTESTABLE:
+        both = f"{first} {values[0]} and {second} {values[1]}"
+        return f"{_capital(subject)} was not compared between {both} ({row.id}). {finding.note}"
+    p = row.p
+    significant = p is not None and p < analysis.plan.alpha
+    if significant:
+        word = "lower" if (finding.estimate or 0.0) < 0 else "higher"
+        if finding.estimate == 0.0:  # a median difference, with a test on ranks
+            word = "higher" if (finding.effect or 0.0) > 0 else "lower"
+        text = f"{_capital(subject)} was {word} with {first} {values[0]} than with {second} {values[1]}"
+    else:
+        text = f"{_capital(subject)} did not differ significantly between {first} {values[0]} and {second} {values[1]}"
+    text += f", {numbers(finding)}"
+    beside = [other for other in analysis.section("companion") if other.id.rpartition("/")[0] == row.id]
+    for other in beside:
+        test = "Wilcoxon" if other.finding.statistic_name == "W" else "paired t"
+        if other.finding.p is not None:
+            text += f" ({test}: {statistic(other.finding)}, {p_value(other.finding.p)})"
+    return f"{text}. {_verdict(row)}{_missing(analysis, finding)}".strip()
+
+
+def _verdict(row: StudyResult) -> str:
+    if row.verdict == SUPPORTED:
+        return f"{row.id} is supported." if row.planned else ""
+    if row.planned:
+        return f"{row.id} is not supported. {row.reason}".strip()
+    return row.reason
+
+
+def _missing(analysis: Analysis, finding: Finding) -> str:
+    lost = len(analysis.measures) - finding.n
+    return f" {lost} of {len(analysis.measures)} had no value in both." if lost > 0 else ""
+
+
+def _population(analysis: Analysis, row: StudyResult) -> str:
+    design, finding = analysis.design, row.finding
+    labels = [condition_label(design, name) for name in row.compares]
+    measure = _subject(design, row.measure)
+    if row.id.startswith("population/gain"):
+        what = f"The gain in {measure} with {labels[0]} over {labels[1]}"
+    elif len(labels) == 1:
+        what = f"{_capital(measure)} with {labels[0]}"
+    else:
+        what = f"{_capital(measure)}, averaged over {listed(labels)},"
+    first, second = finding.groups
+    values = (
+        f"{first.name} {mean_and_sd(first)}, n = {first.n}, and {second.name} {mean_and_sd(second)}, n = {second.n}"
+    )
+    if finding.p is None:
+        return f"{what} was not compared between {values}. {finding.note}"
+    differs = row.p is not None and row.p < analysis.plan.alpha
+    said = "differed" if differs else "did not differ significantly"
+    return f"{what} {said} between {values}, {numbers(finding)}. {_verdict(row)}".strip()
+
+
+def _variance(analysis: Analysis, row: StudyResult) -> str:
+    rows = [row, *(other for other in analysis.section("anova") if other.id.startswith(f"{row.id}/"))]
+    factors = rows[-1].finding.test.removeprefix("RM ANOVA ")
+    way = "two-way" if len(rows) > 1 else "one-way"
+    subject = _subject(analysis.design, row.measure)
+    text = f"A {way} repeated-measures analysis of the {people_word(analysis)}' {subject} ({factors})"
+    parts = []
+    for other in rows:
+        finding = other.finding
+        name = finding.test.removeprefix("RM ANOVA ")
+        if finding.p is None:
+            parts.append(f"the effect of {name} was not tested ({finding.note.rstrip('.')})")
+            continue
+        significant = finding.p < analysis.plan.alpha
+        epsilon = finding.more.get("epsilon_gg")
+        corrected = f", epsilon = {share(epsilon)}" if epsilon is not None and epsilon < 1 else ""
+        parts.append(
+            f"the effect of {name} was {'' if significant else 'not '}significant, {numbers(finding)}{corrected}"
+        )
+    left = _missing_cells(analysis, row.finding)
+    return f"{text}: {'; '.join(parts)}. {_verdict(row)}{left}".strip()
+
+
+def _missing_cells(analysis: Analysis, finding: Finding) -> str:
+    lost = len(analysis.measures) - finding.n
+    return (
+        f" {lost} of {len(analysis.measures)} were left out of it, as it needs a value in every cell." if lost else ""
+    )
+
+
+def _grid(analysis: Analysis, grid: Grid) -> str:
+    design = analysis.design
+    first, second = (condition_label(design, name) for name in grid.compares)
+    rows = len(grid.rows)
+    over = f"the {episode_word(design)}s" if grid.by == "participant" else f"the {people_word(analysis)}"
+    what = people_word(analysis, rows) if grid.by == "participant" else count(rows, grid.by)
+    text = (
+        f"{_capital(measure_name(design, grid.measure))} was lower with {first} than with {second} for {grid.lower} of "
+        f"{what} (paired t tests over {over}), significantly so for {grid.significant} (p < .05, of these "
+        f"{grid.strong} with p < .005; after Holm's correction over all {rows}: {grid.corrected})."
+    )
+    if grid.opposed:
+        text += f" It was significantly higher for {grid.opposed}."
+    if grid.untested:
+        text += f" {grid.untested} could not be tested."
+    return f"{text} {grid.note}"
+
+
+def _reliability(analysis: Analysis) -> str:
+    parts = []
+    for row in analysis.section("reliability"):
+        finding = row.finding
+        said = (
+            "over all surveys"
+            if len(row.compares) > 1
+            else f"after {condition_label(analysis.design, row.compares[0])}"
+        )
+        if finding.statistic is None:
+            parts.append(f"{said} it was not computed ({finding.note.rstrip('.')})")
+        else:
+            interval = interval_text(finding, finding.low, finding.high, share)
+            parts.append(f"{said} it was {share(finding.statistic)}{interval} (n = {finding.n})")
+    if not parts:
+        return ""
+    flipped = [item.id for item in analysis.design.survey.items if item.reversed]
+    turned = f", with {listed(flipped)} turned round" if flipped else ""
+    return f"Cronbach's alpha of the answers of the {people_word(analysis)}{turned}: {'; '.join(parts)}."
+
+
+def _order(analysis: Analysis) -> str:
+    rows = analysis.section("order")
+    if not rows:
+        return ""
+    alpha = analysis.plan.alpha
+    said = [f"The order of the conditions was checked in the data of the {people_word(analysis)}."]
+    swapped = False
+    for row in rows:
+        finding = row.finding
+        if row.id.endswith("/condition"):
+            continue  # the condition effect is told with the hypotheses
+        if row.id == "order/labels":
+            first, second = finding.groups
+            subject = "the share of choices of one and the same arm"
+            where = f"when it was {first.name} {mean_and_sd(first)} and when it was {second.name} {mean_and_sd(second)}"
+        else:
+            carried = row.id.endswith("/carry-over")
+            subject = _subject(analysis.design, row.measure)
+            where = "between those who met the conditions in one or the other order" if carried else "between the sets"
+            swapped |= not carried and analysis.design.swap_labels and len(row.compares) == 2
+        if finding.p is None:
+            said.append(f"{_capital(subject)} was not compared {where}. {finding.note}")
+        else:
+            word = "differed" if finding.p < alpha else "did not differ significantly"
+            said.append(f"{_capital(subject)} {word} {where}, {numbers(finding)}.")
+    if swapped:
+        said.append(
+            "The labels are swapped with the second set, so its effect and that of the swap cannot be told apart."
+        )
+    return " ".join(said)
+
+
+def _robustness(analysis: Analysis) -> str:
+    rows = [row for row in analysis.section("robustness") if "set" not in row.id.split("/")[-1].split()[0]]
+    rows = [row for row in rows if not row.id.endswith("/order")]
+    if not rows:
+        return ""
+    said = [
+        f"Mixed-effects models with a level for each of the {people_word(analysis)}, which also use incomplete data:"
+    ]
+    for row in rows:
+        finding = row.finding
+        term = row.id.split("/")[-1]
+        labels = [condition_label(analysis.design, name) for name in row.compares]
+        what = f"{labels[0]} minus {labels[1]}" if term == "condition" else term
+        per = "" if analysis.design.episodes == 1 or row.measure == SCORE else f" per {episode_word(analysis.design)}"
+        subject = f"{_capital(_subject(analysis.design, row.measure))}{per} ({what})"
+        if finding.p is None or finding.estimate is None:
+            said.append(f"{subject} could not be fitted. {finding.note}")
+        else:
+            interval = interval_text(finding, finding.estimate_low, finding.estimate_high)
+            said.append(
+                f"{subject}: b = {number(finding.estimate)}{interval}, {statistic(finding)}, {p_value(finding.p)}."
+            )
+    return " ".join(said)

@@ -1,0 +1,141 @@
+"""Counting, study by study, what every planned test shows at every number of participants."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.analysis.plan import AnalysisPlan, Hypothesis
+from cobandit.analysis.power_curves import PowerCurve, PowerPoint
+from cobandit.base.errors import InvalidInput
+from cobandit.stats import holm_p_values, paired_t_p_values, rm_anova, wilcoxon, wilson_interval
+
+Array = NDArray[np.float64]
+
+
+class Tally:
+    """Counts, study by study, what every planned test shows at every size."""
+
+    def __init__(
+        self, plan: AnalysisPlan, hypotheses: Sequence[Hypothesis], conditions: Sequence[str], sizes: Sequence[int]
+    ) -> None:
+        self._plan, self._hypotheses, self._sizes = plan, tuple(hypotheses), tuple(sizes)
+        self._places = [
+            [list(conditions).index(name) for name in hypothesis.compares] for hypothesis in self._hypotheses
+        ]
+        # How many tests of its family Holm's correction counts, and which of them are simulated.
+        planned = [hypothesis.family for hypothesis in plan.hypotheses]
+        self._families = {
+            family: (
+                [k for k, hypothesis in enumerate(self._hypotheses) if hypothesis.family == family],
+                planned.count(family),
+            )
+            for family in dict.fromkeys(hypothesis.family for hypothesis in self._hypotheses)
+            if family
+        }
+        shape = (len(self._hypotheses), len(self._sizes))
+        self._studies = 0
+        self._hits, self._corrected, self._opposite = (np.zeros(shape, dtype=np.int64) for _ in range(3))
+        self._effects = [[_Moments() for _ in self._sizes] for _ in self._hypotheses]
+        self._differences = [[_Moments() for _ in self._sizes] for _ in self._hypotheses]
+
+    def add(self, measures: Mapping[str, Array]) -> None:
+        """Some more studies: each measure as studies x participants x conditions."""
+        self._studies += len(next(iter(measures.values())))
+        for j, n in enumerate(self._sizes):
+            values = [
+                np.ascontiguousarray(measures[hypothesis.measure][:, :n, places])
+                for hypothesis, places in zip(self._hypotheses, self._places, strict=True)
+            ]
+            p_values = np.stack([p_values_of(*pair) for pair in zip(self._hypotheses, values, strict=True)])
+            corrected = p_values.copy()
+            for members, planned in self._families.values():
+                corrected[members] = holm_p_values(p_values[members], planned)
+            for k, hypothesis in enumerate(self._hypotheses):
+                right, wrong = self._directions(hypothesis, values[k])
+                self._hits[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & right)
+                self._corrected[k, j] += np.count_nonzero((corrected[k] < self._plan.alpha) & right)
+                self._opposite[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & wrong)
+                if values[k].shape[2] == 2:
+                    difference = values[k][..., 0] - values[k][..., 1]
+                    mean, sd = difference.mean(axis=1), difference.std(axis=1, ddof=1)
+                    self._differences[k][j].add(mean)
+                    self._effects[k][j].add(mean[sd > 0] / sd[sd > 0])
+
+    @staticmethod
+    def _directions(hypothesis: Hypothesis, values: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """In which studies the difference does not point the wrong way, and in which it does."""
+        if hypothesis.direction == "two-sided" or hypothesis.test == "rm-anova":
+            wrong = np.zeros(len(values), dtype=bool)
+        else:
+            difference = values[..., 0] - values[..., 1]
+            middle = np.median(difference, axis=1) if hypothesis.test == "wilcoxon" else difference.mean(axis=1)
+            wrong = middle > 0 if hypothesis.direction == "less" else middle < 0
+        return ~wrong, wrong
+
+    def curves(self) -> tuple[PowerCurve, ...]:
+        """What has been counted so far."""
+        if not self._studies:
+            raise InvalidInput("There is no simulated study yet; at least one is needed.")
+        return tuple(
+            PowerCurve(hypothesis, tuple(self._point(k, j) for j in range(len(self._sizes))))
+            for k, hypothesis in enumerate(self._hypotheses)
+        )
+
+    def _point(self, k: int, j: int) -> PowerPoint:
+        effect, difference = self._effects[k][j], self._differences[k][j]
+        family = bool(self._hypotheses[k].family)
+        return PowerPoint(
+            n=self._sizes[j],
+            simulations=self._studies,
+            power=wilson_interval(int(self._hits[k, j]), self._studies),
+            corrected=wilson_interval(int(self._corrected[k, j]), self._studies) if family else None,
+            opposite=float(self._opposite[k, j] / self._studies),
+            effect=effect.mean if effect.count else None,
+            effect_sd=effect.sd,
+            difference=difference.mean if difference.count else None,
+        )
+
+
+def p_values_of(hypothesis: Hypothesis, values: Array) -> Array:
+    """The p-value of the planned test in each study; ``values`` is studies x participants x compared conditions.
+
+    A study that cannot be tested has shown nothing: its p-value is 1.
+    """
+    if hypothesis.test == "paired-t":
+        return paired_t_p_values(values[..., 0] - values[..., 1], hypothesis.alternative)
+    if hypothesis.test == "wilcoxon":
+        # One by one: the exact distribution depends on the ties of each study.
+        tested = [wilcoxon(study[:, 0], study[:, 1], alternative=hypothesis.alternative).p for study in values]
+    elif values.shape[2] == 2:
+        # With two conditions their effect in a repeated-measures analysis is the paired t test: F = t squared.
+        return paired_t_p_values(values[..., 0] - values[..., 1])
+    else:
+        # Summed over the episodes: a second factor does not change the F of the first one.
+        tested = [rm_anova(study, ("condition",))[0].p for study in values]
+    return np.array([1.0 if p is None else p for p in tested])
+
+
+class _Moments:
+    """Mean and standard deviation of numbers that come in batches."""
+
+    def __init__(self) -> None:
+        self.count, self.mean, self._squares = 0, 0.0, 0.0
+
+    def add(self, values: Array) -> None:
+        """One more batch."""
+        if not len(values):
+            return
+        mean, total = float(values.mean()), self.count + len(values)
+        gap = mean - self.mean
+        self._squares += float(((values - mean) ** 2).sum()) + gap**2 * self.count * len(values) / total
+        self.mean += gap * len(values) / total
+        self.count = total
+
+    @property
+    def sd(self) -> float | None:
+        """The standard deviation; None for fewer than two numbers."""
+        return math.sqrt(self._squares / (self.count - 1)) if self.count > 1 else None

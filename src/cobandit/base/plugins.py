@@ -1,0 +1,73 @@
+"""Agents, problems and designs of other packages, found by their entry points.
+
+A package says in its own ``pyproject.toml`` what it brings::
+
+    [project.entry-points."cobandit.agents"]
+    cautious = "my_package:Cautious"
+
+Entry points are looked at only when a name is not one of ours, so they cost nothing to whoever has none; ours cannot be
+replaced by them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from cobandit.base.errors import PluginError
+
+AGENTS, PROBLEMS, DESIGNS = "cobandit.agents", "cobandit.problems", "cobandit.designs"
+"""The groups of entry points: classes of agents, functions from arms to means, and texts or files of designs."""
+
+_WORDS = {AGENTS: "agent", PROBLEMS: "problem", DESIGNS: "design"}
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """One entry point: its name, the package that brings it, and where it is."""
+
+    group: str
+    name: str
+    package: str
+    version: str
+    entry: EntryPoint
+
+    @property
+    def title(self) -> str:
+        """What an error calls it."""
+        return f"The {_WORDS[self.group]} {self.name!r} of the package {self.package!r} ({self.version})"
+
+    def load(self) -> Any:
+        """What the entry point leads to; whatever goes wrong on the way is told with the name of the package."""
+        try:
+            return self.entry.load()
+        except Exception as error:
+            raise self.error(f"cannot be loaded from {self.entry.value!r}: {type(error).__name__}: {error}") from error
+
+    def error(self, reason: str) -> PluginError:
+        """An error that names the package."""
+        return PluginError(f"{self.title} {reason.rstrip('.')}. Mend or uninstall that package.")
+
+
+def plugins(group: str) -> list[Plugin]:
+    """Everything that other packages bring for a group, by name."""
+    brought = []
+    for entry in entry_points(group=group):
+        package, version = ("?", "?") if entry.dist is None else (entry.dist.name, entry.dist.version)
+        brought.append(Plugin(group, entry.name, package, version, entry))
+    return sorted(set(brought), key=lambda plugin: (plugin.name, plugin.package))
+
+
+def plugin_names(group: str) -> list[str]:
+    """Their names, each once."""
+    return list(dict.fromkeys(plugin.name for plugin in plugins(group)))
+
+
+def find_plugin(group: str, name: object) -> Plugin | None:
+    """The entry point of that name; None where no package brings it. Two packages with one name are refused."""
+    named = [plugin for plugin in plugins(group) if plugin.name == name]
+    if len({plugin.package for plugin in named}) > 1:
+        packages = " and ".join(repr(plugin.package) for plugin in named)
+        raise PluginError(f"The {_WORDS[group]} {name!r} is brought by {packages}; uninstall all but one of them.")
+    return named[0] if named else None

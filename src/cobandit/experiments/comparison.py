@@ -1,0 +1,129 @@
+"""Several teams on one problem, all with the same luck: played, ranked, as rows and as files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cobandit.agents import Team
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.files import save_csv, save_json
+from cobandit.engine import Result, simulate
+from cobandit.engine.simulation import Progress
+from cobandit.problem import Problem
+
+POINTS = 100
+REGRETS = ("task", "team")
+COLUMNS = ("team", "mean", "se", "median", "q10", "q90", "growth", "engine", "seconds")
+"""The columns of `TeamComparison.rows`."""
+
+
+@dataclass(frozen=True, eq=False)
+class TeamComparison:
+    """The results of several teams on one problem, the lowest mean task regret first."""
+
+    results: tuple[Result, ...]
+
+    def finals(self, result: Result, regret: str = "task") -> tuple[float, float | None, float, float, float]:
+        """Mean, standard error, median, 10 % and 90 % quantile of a team's regret after the last round."""
+        if regret not in REGRETS:
+            raise UnknownName("regret", regret, REGRETS)
+        summary = result.summary()
+        chosen = summary.task_regret if regret == "task" else summary.team_regret
+        return (chosen.mean[-1], chosen.se[-1], chosen.median[-1], chosen.q10[-1], chosen.q90[-1])
+
+    def growth(self, result: Result) -> float | None:
+        """By how much a team's mean regret grows while the number of rounds doubles, from T/2 to T."""
+        summary = result.summary()
+        means = summary.task_regret.mean
+        halfway = means[summary.checkpoints.index(-(-result.horizon // 2))]
+        return means[-1] / halfway if halfway > 0.0 else None
+
+    def rows(self, regret: str = "task") -> list[tuple[Any, ...]]:
+        """One row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""
+        return [
+            (
+                result.team.label,
+                *self.finals(result, regret),
+                self.growth(result),
+                result.engine,
+                result.seconds,
+            )
+            for result in self.results
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Both regrets of every team at every checkpoint as plain data, ready for JSON."""
+        first = self.results[0].provenance()
+        shared = {key: first[key] for key in ("cobandit", "problem", "horizon", "runs", "seed")}
+        teams = [
+            {
+                "label": result.team.label,
+                "team": result.team.describe(),
+                "engine": result.engine,
+                "seconds": result.seconds,
+                "growth": self.growth(result),
+                **result.summary().to_dict(),
+            }
+            for result in self.results
+        ]
+        return {**shared, "teams": teams}
+
+    def save(self, path: str | os.PathLike[str], *, regret: str = "task") -> Path:
+        """Write `rows` into a ``.csv`` file or `to_dict` into a ``.json`` file; it appears whole or not at all."""
+        target = Path(path)
+        if target.suffix == ".json":
+            return save_json(target, self.to_dict())
+        if target.suffix == ".csv":
+            return save_csv(target, COLUMNS, self.rows(regret))
+        raise InvalidInput(f"path is {str(target)!r}; a name that ends in .csv or .json is needed.")
+
+    def __repr__(self) -> str:
+        return f"<TeamComparison of {', '.join(result.team.label for result in self.results)}>"
+
+
+def compare_teams(
+    problem: Problem,
+    teams: Sequence[Team],
+    horizon: int,
+    runs: int = 400,
+    seed: int | None = 0,
+    *,
+    engine: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[str], Progress | None] | None = None,
+) -> TeamComparison:
+    """Simulate each team on the same problem with the same seed, so that all of them meet the same luck.
+
+    ``progress`` is called with a team's label and gives what `cobandit.simulate` calls meanwhile. A team of the wrong
+    size is refused before any of them has played.
+    """
+    if not teams:
+        raise InvalidInput("teams is empty; at least one team is needed.")
+    for team in teams:
+        team.agents(problem.agents)
+    results = [
+        simulate(
+            problem,
+            team,
+            horizon,
+            runs=runs,
+            seed=seed,
+            engine=engine,
+            threads=threads,
+            checkpoints=_checkpoints(horizon),
+            progress=None if progress is None else progress(team.label),
+        )
+        for team in teams
+    ]
+    return TeamComparison(tuple(sorted(results, key=lambda result: result.summary().task_regret.mean[-1])))
+
+
+def _checkpoints(horizon: Any) -> list[int] | None:
+    """Evenly spread rounds with T/2 and T among them; what is no horizon is left to be refused."""
+    if isinstance(horizon, bool) or not isinstance(horizon, (int, float)) or horizon < 1 or horizon % 1:
+        return None
+    return sorted({-(-k * int(horizon) // POINTS) for k in range(1, POINTS + 1)})

@@ -1,0 +1,86 @@
+"""Whole jobs: the paper's panels or a sweep file, played into a folder that says what it holds and is read again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from cobandit.base.errors import InvalidInput
+from cobandit.experiments.executors import Executor, Processes
+from cobandit.experiments.figures import PANELS, THEORY, panel
+from cobandit.experiments.run import PanelResult, Watch, gather, read_manifest, run
+from cobandit.experiments.spec import Panel, Settings, with_index
+from cobandit.experiments.store import Store
+from cobandit.experiments.sweep import parse_sweep, sweep_text
+
+PAPER = "The paper's simulations, reproduced"
+
+
+@dataclass(frozen=True)
+class Job:
+    """Panels, the settings they are run with, and a title for the report.
+
+    Made by `Job.paper`, by `Job.sweep`, or by `Job.stored` from a folder that one of them has filled. ``source`` is
+    what the folder's manifest says beside panels and settings: enough to make the job again.
+    """
+
+    title: str
+    panels: tuple[Panel, ...]
+    settings: Settings
+    source: Mapping[str, Any]
+
+    @classmethod
+    def paper(cls, names: Iterable[str] = (), settings: Settings | None = None) -> Job:
+        """Panels of the paper by name, such as ``sim1-left``; all of them, and Theorem 1, where none is named."""
+        chosen = Settings() if settings is None else settings
+        wanted = tuple(dict.fromkeys(names)) or (*PANELS, THEORY)
+        panels = tuple(with_index(panel(name), chosen.index) for name in wanted)
+        return cls(PAPER, panels, chosen, {"kind": "reproduce"})
+
+    @classmethod
+    def sweep(cls, file: str | os.PathLike[str]) -> Job:
+        """The sweep that a TOML file describes."""
+        return cls._of_sweep(sweep_text(Path(file)), str(file))
+
+    @classmethod
+    def _of_sweep(cls, text: str, where: str = "the sweep") -> Job:
+        panels, settings = parse_sweep(text, where)
+        title = panels[0].title.split(":")[0]  # what all panels have in common
+        return cls(title, tuple(panels), settings, {"kind": "sweep", "sweep": text})
+
+    @classmethod
+    def stored(cls, folder: str | os.PathLike[str]) -> Job:
+        """The job whose results lie in a folder."""
+        manifest = read_manifest(Path(folder))
+        try:
+            settings = Settings(**manifest["settings"])
+            if manifest["kind"] == "sweep":
+                return cls._of_sweep(manifest["sweep"])
+            return cls.paper(manifest["panels"], settings)
+        except (KeyError, TypeError) as error:
+            where = str(folder)
+            raise InvalidInput(f"The manifest in {where!r} is not one of this version: {error}.") from error
+
+    def run(
+        self,
+        folder: str | os.PathLike[str],
+        executor: Executor | None = None,
+        *,
+        resume: bool = False,
+        watch: Watch | None = None,
+    ) -> list[PanelResult]:
+        """Play the job into a folder and give the results; `run` says what ``resume`` and ``watch`` do.
+
+        The executor is this machine's cores where none is given.
+        """
+        played_by = Processes() if executor is None else executor
+        about = dict(self.source)
+        return run(self.panels, self.settings, Path(folder), played_by, resume=resume, about=about, watch=watch)
+
+    def results(self, folder: str | os.PathLike[str]) -> list[PanelResult]:
+        """The results that lie in a folder, without playing anything."""
+        store = Store(Path(folder))
+        return [gather(panel, self.settings, store) for panel in self.panels]

@@ -1,0 +1,118 @@
+"""Writes docs/reference/api.md: every public name with its signature, from the code itself.
+
+``python tools/api_page.py`` writes the page; a test compares it with what would be written.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib
+import inspect
+import re
+from pathlib import Path
+from typing import Any
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "api.md"
+MODULES = (
+    "cobandit",
+    "cobandit.analysis",
+    "cobandit.compiled",
+    "cobandit.experiments",
+    "cobandit.report",
+    "cobandit.studies",
+    "cobandit.testing",
+    "cobandit.theory",
+)
+HEAD = """\
+# Every signature
+
+Written from the code by `tools/api_page.py`, and compared with it by the tests. What each name is for is in
+[the Python interface](python.md).
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    return HEAD + "".join(_section(name) for name in MODULES)
+
+
+def _section(module_name: str) -> str:
+    module = importlib.import_module(module_name)
+    blocks = [_block(name, getattr(module, name)) for name in sorted(module.__all__, key=str.lower)]
+    return f"\n## {module_name}\n\n```text\n" + "\n".join(block for block in blocks if block) + "\n```\n"
+
+
+def _block(name: str, thing: Any) -> str:
+    """A name with its signature; of a class of ours also its public methods and properties."""
+    if inspect.ismodule(thing):
+        return f"{name}: the module {thing.__name__}"
+    if inspect.isclass(thing):
+        return "\n".join([_class_line(name, thing), *_members(thing)])
+    if callable(thing):
+        return name + _signature(thing)
+    return f"{name}: {type(thing).__name__}"
+
+
+def _class_line(name: str, kind: type) -> str:
+    bases = [base.__name__ for base in kind.__bases__ if base is not object and base.__module__ != "typing"]
+    parents = f"  # kind of {', '.join(bases)}" if bases else ""
+    made_by = "" if issubclass(kind, (BaseException, enum.Enum)) or inspect.isabstract(kind) else _signature(kind)
+    return f"class {name}{made_by}{parents}"
+
+
+def _members(kind: type) -> list[str]:
+    lines = []
+    for name, member in sorted(vars(kind).items()):
+        if name.startswith("_"):
+            continue
+        plain = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
+        if inspect.isfunction(plain):
+            lines.append(f"    .{name}{_signature(getattr(kind, name))}")
+        elif isinstance(member, property) or type(member).__name__ == "cached_property":
+            lines.append(f"    .{name}")
+    return lines
+
+
+def _signature(thing: Any) -> str:
+    try:
+        signature = inspect.signature(thing)
+    except (TypeError, ValueError):  # a compiled function has none
+        return "(...)"
+    parts, marked = [], False
+    for parameter in signature.parameters.values():
+        if parameter.name in ("self", "cls"):
+            continue
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            marked = True
+        elif parameter.kind is parameter.KEYWORD_ONLY and not marked:
+            parts.append("*")
+            marked = True
+        parts.append(_parameter(parameter))
+    given = signature.return_annotation
+    shown = inspect.isclass(thing) or given is signature.empty
+    return f"({', '.join(parts)})" + ("" if shown else f" -> {_annotation(given)}")
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    stars = {"VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}.get(parameter.kind.name, "")
+    text = f"{stars}{parameter.name}"
+    if parameter.annotation is not parameter.empty:
+        text += f": {_annotation(parameter.annotation)}"
+    if parameter.default is not parameter.empty:
+        text += f" = {_default(parameter.default)}"
+    return text
+
+
+def _annotation(annotation: Any) -> str:
+    if isinstance(annotation, str):
+        return annotation.replace('"', "'")
+    return annotation.__name__ if isinstance(annotation, type) else str(annotation).replace("typing.", "")
+
+
+def _default(default: Any) -> str:
+    text = repr(default)
+    return "..." if re.search(r" at 0x|<factory>", text) or len(text) > 60 else text
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
