@@ -97,6 +97,8 @@ class Line(asyncio.Protocol):
 
 async def _open(url: str) -> Line:
     parts = urlsplit(url)
+    assert parts.hostname is not None
+    assert parts.port is not None
     _, line = await asyncio.get_running_loop().create_connection(
         lambda: Line(f"{parts.hostname}:{parts.port}"), parts.hostname, parts.port
     )

@@ -16,6 +16,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -49,8 +50,9 @@ class Pair:
     def over(self, other: Pair | float) -> Pair:
         """Both figures as ratios to another's."""
         below = other if isinstance(other, Pair) else Pair(other, other)
-        missing = self.before is None or below.before is None
-        return Pair(self.now / below.now, None if missing else self.before / below.before)
+        if self.before is None or below.before is None:
+            return Pair(self.now / below.now)
+        return Pair(self.now / below.now, self.before / below.before)
 
 
 def versions() -> list[Path]:
@@ -101,12 +103,15 @@ def both(what: str, **order: Any) -> Pair:
 
 def first_results(team: list[Any], horizon: int, runs: int) -> tuple[Pair, Pair]:
     """CPU seconds to a first result with nothing compiled, and again in a second process that finds it compiled."""
+
+    def seconds(source: Path, cache: str) -> float:
+        return probe(source, "first_result", cache, team=team, horizon=horizon, runs=runs)[1].cpu
+
     cold, warm = [], []
     for source in versions():
         with tempfile.TemporaryDirectory() as cache:
-            order = {"team": team, "horizon": horizon, "runs": runs}
-            cold.append(probe(source, "first_result", cache, **order)[1].cpu)
-            warm.append(best_of(lambda s=source, c=cache, o=order: probe(s, "first_result", c, **o)[1].cpu, 3))
+            cold.append(seconds(source, cache))
+            warm.append(best_of(partial(seconds, source, cache), 3))
     return Pair(*cold), Pair(*warm)
 
 

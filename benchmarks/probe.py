@@ -14,7 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -46,7 +46,8 @@ def team_of(members: list[Any]) -> cb.Team:
     """From pairs of name and options: one for everybody, or one for each place."""
     if len(members) == 1:
         return cb.Team.of(members[0][0], **members[0][1])
-    return cb.Team([cb.make_agent(name, **options) for name, options in members])
+    # A joint controller has no place of its own; Team refuses one.
+    return cb.Team([cast("cb.Agent", cb.make_agent(name, **options)) for name, options in members])
 
 
 def kernel_called(kernel: str) -> str | None:

@@ -65,7 +65,7 @@ def looped(team, problem=PROBLEM, seed=3):
     return actions
 
 
-KINDS = [(name, {}) for name in AGENTS]
+KINDS: list[tuple[str, dict[str, object]]] = [(name, {}) for name in AGENTS]
 KINDS += [(name, {"index": index}) for name in AGENTS for index in ("companion", "anytime") if name.endswith("ucb")]
 KINDS += [("partner-aware-ucb", {"repeat": 3, "window": 4})]
 

@@ -24,6 +24,7 @@ from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
 
 BURGER, CASINO = load_design("burger"), load_design("casino")
+assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=60, episodes=5, practice=replace(CASINO.practice, rounds=4))
 NAIVE, AWARE = "naive-ucb", "partner-aware-ucb"
 

@@ -352,7 +352,7 @@ class TestNothingLostNothingDoubled:
     def test_a_move_survives_a_reload_before_it_was_sent(self, guest: Invite, site: Site) -> None:
         token = site.someone("shop")
         page = at(guest().tab(f"/p/{token}"), "episode-0")
-        tried: list[Any] = []
+        tried: Any = []
         page.route(ROUNDS, lambda route: (tried.append(route.request.post_data_json["moves"]), route.abort()))
         page.keyboard.press("2")
         page.get_by_text("Connection lost: your choices are kept").wait_for()

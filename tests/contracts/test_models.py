@@ -392,8 +392,8 @@ def test_settings_of_the_checks():
 
 
 @pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (0.0, math.inf), (-math.inf, 2.0), (-1.0, 1.0)])
-def test_means_are_tried_within_the_bounds_of_the_rewards(bounds):
-    tried = set()
+def test_means_are_tried_within_the_bounds_of_the_rewards(bounds: tuple[float, float]) -> None:
+    tried: set[float] = set()
 
     @dataclass(frozen=True)
     class Exact(Poisson):

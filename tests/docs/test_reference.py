@@ -9,6 +9,7 @@ import json
 import pkgutil
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -51,16 +52,16 @@ MODULES = [
 ]
 
 
-def flattened(commands: dict[str, Any], before: str = "") -> dict[str, Any]:
+def flattened(commands: Mapping[str, Any], before: str = "") -> dict[str, Any]:
     """Every command by what is typed, those of groups too: "study new"."""
-    found = {}
+    found: dict[str, Any] = {}
     for name, command in commands.items():
         inner = getattr(command, "commands", None)
         found |= {before + name: command} if inner is None else flattened(inner, f"{before}{name} ")
     return found
 
 
-COMMANDS = flattened(typer.main.get_command(app).commands)
+COMMANDS = flattened(typer.main.get_group(app).commands)
 DESIGN_TABLES = {
     "The study": design.StudyDesign,
     "seats": design.Seat,

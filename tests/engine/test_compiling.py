@@ -62,6 +62,7 @@ def test_ctrl_c_while_compiling(tmp_path) -> None:
     with subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as started:
+        assert started.stderr is not None
         assert started.stderr.readline().startswith("Compiling the fast engine")
         started.send_signal(signal.SIGINT)
         shown, said = started.communicate()

@@ -77,7 +77,7 @@ class Reckless(cb.PartnerAwareUCB):
     [
         (cb.Problem.bernoulli(MEANS, observation=Blinking((1.0, 0.5))), TEAM, "Blinking"),
         (cb.Problem.of(PROBLEM.means, Coin(), PROBLEM.observation), TEAM, "Coin"),
-        (cb.Problem.bernoulli(Easy((2, 2), PROBLEM.means.values), [1.0, 0.5]), TEAM, "Easy"),
+        (cb.Problem.bernoulli(Easy((2, 2), cb.FixedMeans.of(MEANS).values), [1.0, 0.5]), TEAM, "Easy"),
         (Backwards(PROBLEM.means, PROBLEM.reward, PROBLEM.observation), TEAM, "Backwards"),
         (PROBLEM, cb.Team([Reckless(), cb.NaiveUCB()]), "Reckless"),
     ],

@@ -14,7 +14,7 @@ import pytest
 import cobandit as cb
 from cobandit.base.streams import Streams
 from cobandit.engine.environment import Environment
-from cobandit.engine.reference import Match
+from cobandit.engine.match import Match
 from cobandit.testing import check_agent
 
 FIXED = [[0.8, 0.4], [0.2, 0.6]]
@@ -146,7 +146,7 @@ def test_models_are_told_the_round():
     assert played.seen.tolist() == [[1.0, 1001.0], [2.0, 1002.0], [3.0, 1003.0], [4.0, 1004.0]]
 
 
-def test_the_round_and_the_means_before_reach_the_means():
+def test_the_round_and_the_means_before_reach_the_means() -> None:
     calls = []
 
     @dataclass(frozen=True)

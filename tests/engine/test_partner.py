@@ -270,7 +270,7 @@ class TestRounds:
             assert play(other, copy.deepcopy(world), 20) == play(copy.deepcopy(partner), copy.deepcopy(world), 20)
 
 
-KINDS = [(name, kind, {}) for name, kind in (SEATED | PEOPLE).items()]
+KINDS: list[tuple[str, type[Agent], dict[str, object]]] = [(name, kind, {}) for name, kind in (SEATED | PEOPLE).items()]
 KINDS += [(name, kind, {"index": "companion", "ties": "random"}) for name, kind in SEATED.items() if "ucb" in name
           and name != "mucb-intervals"]  # fmt: skip
 KINDS += [("partner-aware-ucb", SEATED["partner-aware-ucb"], {"repeat": 3, "window": 1})]

@@ -12,7 +12,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import cobandit as cb
-from cobandit.engine import simulation
+from cobandit.base.machine import physical_memory
 
 PROBLEM = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
 TEAM = cb.Team.of("partner-aware-ucb")
@@ -240,4 +240,4 @@ def test_a_system_that_does_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch)
         raise ValueError(name)
 
     monkeypatch.setattr(os, "sysconf", unknown)
-    assert simulation.physical_memory() is None
+    assert physical_memory() is None

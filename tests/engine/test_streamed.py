@@ -14,8 +14,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 import cobandit as cb
-from cobandit.engine import simulation
-from cobandit.stats import summarise
+from cobandit.engine import reference, simulation
+from cobandit.stats import StreamedSummary, summarise
 from cobandit.stats.streaming import RELATIVE_ERROR
 
 PROBLEM = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
@@ -24,6 +24,7 @@ STATISTICS = ("mean", "se", "median", "q10", "q90")
 
 
 def bits(result: cb.Result) -> dict[str, bytes]:
+    assert isinstance(result.kept, StreamedSummary)
     return {name: array.tobytes() for name, array in result.kept.to_arrays().items()}
 
 
@@ -82,6 +83,8 @@ def test_pieces_of_a_job_are_put_together() -> None:
         cb.simulate(PROBLEM, TEAM, 40, runs, 3, checkpoints=4, first_run=start, keep="summary")
         for start, runs in ((0, 199), (199, 301))
     )
+    assert isinstance(first.kept, StreamedSummary)
+    assert isinstance(second.kept, StreamedSummary)
     second.kept.merge(first.kept)
     assert bits(second) == bits(whole)
 
@@ -202,7 +205,7 @@ def test_what_fits_is_asked_of_the_summary(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(simulation, "physical_memory", lambda: 200_000_000)
     with pytest.raises(cb.TooLarge, match=r"need about .* keep='summary' keeps no runs"):
         cb.simulate(PROBLEM, TEAM, 1_000, 1_000_000, 0, keep="runs")
-    monkeypatch.setattr(simulation.reference, "run_regrets", lambda *_: np.zeros((len(_[4]), 100)))
+    monkeypatch.setattr(reference, "run_regrets", lambda *_: np.zeros((len(_[4]), 100)))
     assert cb.simulate(PROBLEM, TEAM, 1_000, 100_000, 0, engine="reference").runs == 100_000
     with pytest.raises(cb.TooLarge, match=r"Ask for fewer of them\.$"):
         cb.simulate(PROBLEM, TEAM, 100_000, 100_000, 0, checkpoints=100_000, keep="summary")

@@ -3,6 +3,7 @@
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from distributed import Client, LocalCluster
@@ -24,8 +25,12 @@ def expected(name: str) -> list[bytes]:
 
 
 def stored(out: Path, name: str) -> list[bytes]:
-    found = [Store(out).read(chunk) for chunk in chunks(panel(name), SETTINGS)]
-    return [computed.task_regret.tobytes() for computed in found]
+    kept = []
+    for chunk in chunks(panel(name), SETTINGS):
+        found = Store(out).read(chunk)
+        assert found is not None
+        kept.append(found.task_regret.tobytes())
+    return kept
 
 
 def test_a_cluster_by_address_with_a_worker_killed_in_mid_run(tmp_path: Path) -> None:
@@ -53,9 +58,12 @@ def test_a_cluster_of_its_own(tmp_path: Path) -> None:
 def test_a_cluster_is_handed_a_few_chunks_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cobandit.experiments.dask.FEWEST_HANDED_OUT", 3)
     monkeypatch.setattr("cobandit.experiments.dask.CHUNKS_PER_THREAD", 2)
-    real, submitted, finished, most = Client.submit, [], [], []
+    real = Client.submit
+    submitted: list[int] = []
+    finished: list[int] = []
+    most: list[int] = []
 
-    def submit(self: Client, *args: object, **more: object) -> object:
+    def submit(self: Client, *args: Any, **more: Any) -> Any:
         submitted.append(1)
         most.append(len(submitted) - len(finished))
         return real(self, *args, **more)

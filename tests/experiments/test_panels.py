@@ -57,11 +57,14 @@ def test_what_varies() -> None:
 def test_what_is_fixed() -> None:
     for name in ("sim0-left", "sim0-right", "sim1-left", "sim2-left", "sim2-right", "apx1"):
         for curve in panel(name).curves:
+            assert isinstance(curve.problem.means, FixedMeans)
             assert list(curve.problem.means.values) == FIXED
     for name in ("sim1-right", "sim3-right", "other-envs-left", "other-envs-right", "very-naive"):
         assert all(isinstance(curve.problem.means, RandomMeans) for curve in panel(name).curves)
     assert {curve.problem.observation.name for curve in panel("other-envs-left").curves} == {"flipped"}
     gaussian = panel("other-envs-right").curves[0].problem
+    assert isinstance(gaussian.reward, cb.Gaussian)
+    assert isinstance(gaussian.observation, cb.Noisy)
     assert (gaussian.reward.low, gaussian.reward.high, gaussian.observation.noise) == (0.1, 0.5, (0.1, 0.5))
     for curve in panel("sim4").curves:
         assert isinstance(curve.problem.means, FixedMeans)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from cobandit.experiments.claims import Beats, BelowBound, Linear, NoDifference,
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
 from cobandit.experiments.spec import CHECKPOINTS
-from cobandit.experiments.store import ChunkFile, Store, packed
+from cobandit.experiments.store import ChunkFile, ChunkResult, Store, packed
 from cobandit.experiments.work import compute, compute_file
 from cobandit.report.simulation.drawing import drawing_of
 from cobandit.stats.bootstrap import MOST_RESAMPLED
@@ -48,9 +48,15 @@ class Here:
 
     name = "here"
 
-    def play(self, waiting: list[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
-        for chunk in waiting:
+    def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
+        for chunk in chunks:
             yield chunk, compute_file(chunk)
+
+
+def read(store: Store, chunk: Chunk) -> ChunkResult:
+    found = store.read(chunk)
+    assert found is not None
+    return found
 
 
 @pytest.fixture
@@ -90,9 +96,9 @@ def test_a_panel_from_moments_is_the_panel_from_all_runs(tmp_path: Path, exact: 
             np.testing.assert_allclose(getattr(ours.summary(), statistic), wanted, rtol=within)
         for name, value in theirs.finals().items():
             assert ours.finals()[name] == pytest.approx(value, rel=RELATIVE_ERROR if "median" in name else 1e-9)
-    for ours, theirs in zip(streamed.verdicts, exact.verdicts, strict=True):
-        assert (ours.claim, ours.outcome, ours.runs) == (theirs.claim, theirs.outcome, theirs.runs)
-        for a, b in zip(ours.findings, theirs.findings, strict=True):
+    for found, wanted in zip(streamed.verdicts, exact.verdicts, strict=True):
+        assert (found.claim, found.outcome, found.runs) == (wanted.claim, wanted.outcome, wanted.runs)
+        for a, b in zip(found.findings, wanted.findings, strict=True):
             assert a.name == b.name
             assert (a.value, a.low, a.high) == pytest.approx((b.value, b.low, b.high), rel=1e-9)
     drawn = drawing_of(streamed)
@@ -160,7 +166,7 @@ def test_a_chunk_stored_as_one_table_is_still_read(tmp_path: Path) -> None:
     path = Store(tmp_path).path(chunk)
     path.parent.mkdir(parents=True)
     parquet.write_table(table, path, compression="zstd")
-    found = Store(tmp_path).read(chunk)
+    found = read(Store(tmp_path), chunk)
     assert found.task_regret.tobytes() == computed.task_regret.tobytes()
     assert found.checksum == computed.checksum
     fresh = parquet.read_table(_written(Store(tmp_path / "new"), chunk))
@@ -178,7 +184,7 @@ def test_a_chunk_of_many_row_groups_is_read_whole(tmp_path: Path, monkeypatch: p
     chunk = next(chunks(PANEL, SETTINGS))
     path = _written(Store(tmp_path), chunk)
     assert parquet.read_metadata(path).num_row_groups == 4
-    assert Store(tmp_path).read(chunk).task_regret.tobytes() == compute(chunk).task_regret.tobytes()
+    assert read(Store(tmp_path), chunk).task_regret.tobytes() == compute(chunk).task_regret.tobytes()
 
 
 def test_team_regret_is_stored_as_it_came(tmp_path: Path) -> None:
@@ -187,7 +193,7 @@ def test_team_regret_is_stored_as_it_came(tmp_path: Path) -> None:
     uneven = replace(computed, team_regret=computed.task_regret * np.linspace(0.1, 0.9, 40))
     store = Store(tmp_path)
     store.write(chunk, packed(chunk, uneven))
-    assert store.read(chunk).team_regret.tobytes() == uneven.team_regret.tobytes()
+    assert read(store, chunk).team_regret.tobytes() == uneven.team_regret.tobytes()
 
 
 def test_worker_processes_are_handed_a_few_chunks_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,6 +41,7 @@ def test_mean_regret(row: tuple, index: str) -> None:
     result = cb.simulate(problem, team, horizon=2000, runs=4000, seed=2022, engine="fast", checkpoints=1)
     summary = result.summary().task_regret
     mean, own_error = summary.mean[-1], summary.se[-1]
+    assert own_error is not None
     # The table prints rounded numbers; rounding may hide half a unit of its last figure.
     rounding = 0.5 if error >= 1 and float(error).is_integer() else 0.05
     assert abs(mean - expected) <= 4 * math.hypot(error, own_error) + rounding

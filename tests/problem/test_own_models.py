@@ -128,7 +128,7 @@ class TestTaken:
 
         assert cb.Problem.of(FIXED, Lucky()).custom_models == ("Lucky",)
 
-    def test_a_protocol_may_be_subclassed_by_a_frozen_dataclass(self):
+    def test_a_protocol_may_be_subclassed_by_a_frozen_dataclass(self) -> None:
         @dataclass(frozen=True)
         class Told(cb.Means):
             arms: tuple[int, ...]
@@ -154,7 +154,7 @@ class TestTaken:
         }
         assert cb.Problem.bernoulli(Bare()).describe()["means"] == {"class": "Bare"}
 
-    def test_whatever_a_class_holds_becomes_plain(self):
+    def test_whatever_a_class_holds_becomes_plain(self) -> None:
         @dataclass(frozen=True)
         class Odd(Doubled):
             table: Any = None
@@ -184,17 +184,20 @@ class TestRefused:
         ("make", "message"),
         [
             (lambda: cb.Problem.bernoulli(Drift), r"means is the class Drift; .* Call it: Drift\(\.\.\.\)"),
-            (lambda: cb.Problem.of(FIXED, Doubled), r"reward is the class Doubled"),
-            (lambda: cb.Problem.bernoulli(FIXED, observation=Dimmed), r"observation is the class Dimmed"),
+            (lambda: cb.Problem.of(FIXED, Doubled), r"reward is the class Doubled"),  # type: ignore[arg-type]
+            (lambda: cb.Problem.bernoulli(FIXED, observation=Dimmed), r"observation is the class Dimmed"),  # type: ignore[arg-type]
             (
-                lambda: cb.Problem.of(FIXED, "poisson"),
+                lambda: cb.Problem.of(FIXED, "poisson"),  # type: ignore[arg-type]
                 r"reward is 'poisson'; an object with name, binary, spreads\(arms",
             ),
             (
-                lambda: cb.Problem(FIXED, Doubled(), Dimmed()),
+                lambda: cb.Problem(FIXED, Doubled(), Dimmed()),  # type: ignore[arg-type]
                 r"means is \[\[0.8, 0.4\].*; an object with arms, changes",
             ),
-            (lambda: cb.Problem(Drift(), Doubled(), "missed"), r"observation is 'missed'; an object with name"),
+            (
+                lambda: cb.Problem(Drift(), Doubled(), "missed"),  # type: ignore[arg-type]
+                r"observation is 'missed'; an object with name",
+            ),
             (
                 lambda: cb.Problem.bernoulli(FIXED, [1.0, 0.5], observation=Dimmed()),
                 r"observability was given, but Dimmed\(shares=\(1.0, 0.5\)\) describes the sight of the agents itself",

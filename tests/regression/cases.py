@@ -11,7 +11,7 @@ import itertools
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -381,7 +381,7 @@ def _mixed() -> list[Game]:
     for number in range(24):
         label, problem = PROBLEMS[(7 * number + 2) % len(PROBLEMS)]
         chosen = [rows[(5 * number + 13 * place) % len(rows)] for place in range(problem.agents)]
-        team = cb.Team([cb.make_agent(name, **options) for name, options in chosen])
+        team = cb.Team([cast("cb.Agent", cb.make_agent(name, **options)) for name, options in chosen])
         games.append(
             Game(
                 f"mixed team {number}, {label}",
@@ -415,13 +415,13 @@ def _small_sizes() -> list[Game]:
 
 def _in_step() -> list[Game]:
     """Enough runs and rounds for the kernels that play many runs in step, threads included."""
-    aware, flipped = {"window": 25}, {"sight": "flipped", "levels": [0.9, 0.6]}
+    aware, flipped = {"window": 25}, _problem((2, 2), "flipped", levels=[0.9, 0.6])
     made: list[tuple[str, cb.Problem, cb.Team, int, int]] = [
         ("2x2 aware", PROBLEMS[0][1], cb.Team.of("partner-aware-ucb", **aware), 2000, 505),
         ("2x2 random means", _problem((2, 2)), cb.Team.of("partner-aware-ucb", window=3, repeat=2), 1000, 1001),
         ("2x2 companion", PROBLEMS[0][1], cb.Team.of("partner-aware-ucb", index="companion"), 5000, 203),
         ("2x2 anytime", PROBLEMS[0][1], cb.Team.of("partner-aware-ucb", index="anytime", window=5), 2500, 401),
-        ("2x2 flipped", _problem((2, 2), **flipped), cb.Team.of("partner-aware-ucb", exploration=0.3), 2000, 510),
+        ("2x2 flipped", flipped, cb.Team.of("partner-aware-ucb", exploration=0.3), 2000, 510),
         ("2x2 naive", PROBLEMS[0][1], cb.Team.of("naive-ucb"), 2000, 500),
         ("2x2 naive companion", _problem((2, 2)), cb.Team.of("naive-ucb", index="companion"), 2000, 500),
         ("2x2 just enough runs", PROBLEMS[0][1], cb.Team.of("partner-aware-ucb"), 62_500, 16),
@@ -538,19 +538,21 @@ def _with_arms(design: StudyDesign, rows: int, columns: int) -> StudyDesign:
 
 
 def _with_ais(design: StudyDesign, *rows: tuple[str, dict[str, Any]]) -> StudyDesign:
-    first = design.conditions[0]
-    made = [replace(first, name=f"ai-{i}", agent=name, options=options) for i, (name, options) in enumerate(rows)]
+    first = design.conditions[0]  # like a warm start, it reads its options from a plain dict, hence the casts
+    made = [replace(first, name=f"ai-{i}", agent=a, options=cast("Any", o)) for i, (a, o) in enumerate(rows)]
     return replace(design, conditions=tuple(made))
 
 
 def _short(designs: Designs) -> StudyDesign:
     casino = designs["casino"]
+    assert casino.practice is not None
     return replace(casino, rounds=60, episodes=2, practice=replace(casino.practice, rounds=5))
 
 
 def _rehearsals(designs: Designs) -> list[Rehearsal]:
     """Every person in every shipped study, agents as participants, every agent as the AI and in its warm start."""
     short, burger = _short(designs), designs["burger"]
+    assert burger.warm_start is not None
     shipped = [("burger", burger), ("short casino", short), ("three-by-three", designs["three-by-three"])]
     made = []
     for number, (name, options) in enumerate([*PEOPLE, *AGENTS_AS_PEOPLE[::4]]):
@@ -560,21 +562,19 @@ def _rehearsals(designs: Designs) -> list[Rehearsal]:
             person = make_behaviour(name, **options)
             order = (number + turn) % len(design.orders)
             made.append(Rehearsal(f"{name} ({_words(options)}) in {label}", design, person, seed, order))
-    sights = ("missed", "missed-known", "flipped")
     for number, (name, options) in enumerate(AGENTS_AS_PEOPLE[::3]):
         design = replace(
             _with_ais(_with_arms(burger, 2 + number % 3, 2 + number % 2), (name, options), AGENTS_AS_PEOPLE[number]),
-            observation=sights[number % 3],
+            observation=("missed", "missed-known", "flipped")[number % 3],
             observability=((1.0, 0.5), (0.4, 0.9), (0.7, 0.7))[number % 3],
             shared_luck=number % 2 == 0,
             swap_labels=number % 4 < 2,
-            warm_start=replace(burger.warm_start, agent=name, options=options, rounds=7 + number),
+            warm_start=replace(burger.warm_start, agent=name, options=cast("Any", options), rounds=7 + number),
         )
         person = make_behaviour(*PEOPLE[number % len(PEOPLE)][:1])
         made.append(Rehearsal(f"AI {name} ({_words(options)})", design, person, 2**40 + number, number % 2))
-    casino = designs["casino"]
     person = make_behaviour("softmax", memory=40)
-    made.append(Rehearsal("softmax in the whole casino", casino, person, 3, 0, ways=FAST))
+    made.append(Rehearsal("softmax in the whole casino", designs["casino"], person, 3, 0, ways=FAST))
     made.append(Rehearsal("a seed of 100 bits", burger, make_behaviour("softmax"), 2**100 + 1, 1, ways=PLAIN))
     return made
 

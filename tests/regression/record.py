@@ -1,4 +1,4 @@
-"""Records what the engines do today: ``python tests/regression/record.py`` writes ``recorded.json`` anew.
+"""Records what the engines do today: ``python -m tests.regression.record`` writes ``recorded.json`` anew.
 
 Only for a change of behaviour that is meant, and then with a word on it in the CHANGELOG. A case that the reference
 engine plays, too, must give the same there, else nothing is written.
@@ -12,10 +12,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from cases import SHIPPED, all_cases
-
 import cobandit as cb
 from cobandit.studies import load_design
+from tests.regression.cases import SHIPPED, all_cases
 
 TARGET = Path(__file__).with_name("recorded.json")
 

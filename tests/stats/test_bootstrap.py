@@ -59,10 +59,10 @@ def test_intervals_from_moments_are_those_of_the_rows() -> None:
     above = 1.7 * below + rng.pareto(2.2, 30_000)
     moments = Moments(3)
     moments.add(0, np.column_stack([above, below, above - below]))
-    columns = moments.columns_apart()
+    first, second, difference = moments.columns_apart()
     for rows, streamed in (
-        (mean_interval(above, 0.95, 0), streamed_mean_interval(columns[0], 0.95)),
-        (ratio_interval(above, below, 0.95, 0), streamed_ratio_interval(*columns, 0.95)),
+        (mean_interval(above, 0.95, 0), streamed_mean_interval(first, 0.95)),
+        (ratio_interval(above, below, 0.95, 0), streamed_ratio_interval(first, second, difference, 0.95)),
     ):
         for side in ("value", "low", "high"):
             assert getattr(streamed, side) == pytest.approx(getattr(rows, side), rel=1e-10)

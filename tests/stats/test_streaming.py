@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import cast
 
 import numpy as np
 import pytest
@@ -37,7 +38,9 @@ def assert_close(summary: StreamedSummary, sample: np.ndarray) -> None:
     exact, ours = summarise(sample), summary.summary()
     np.testing.assert_allclose(ours.mean, exact.mean, rtol=1e-9, atol=1e-300)
     if len(sample) > 1:
-        np.testing.assert_allclose(ours.se, exact.se, rtol=1e-9, atol=1e-300)
+        # Only a single row has no standard error.
+        ours_se, exact_se = cast("list[float]", ours.se), cast("list[float]", exact.se)
+        np.testing.assert_allclose(ours_se, exact_se, rtol=1e-9, atol=1e-300)
     for share in SHARES:
         wanted, found = np.quantile(sample, share, axis=0), summary.quantile(share)
         np.testing.assert_allclose(found, wanted, rtol=RELATIVE_ERROR * (1 + 1e-9))

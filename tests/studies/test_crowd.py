@@ -11,6 +11,7 @@ from cobandit.studies import Softmax, load_design, rehearse
 from cobandit.studies.crowd import simulate_participants
 
 BURGER, CASINO = load_design("burger"), load_design("casino")
+assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=12, episodes=2, practice=replace(CASINO.practice, rounds=3))
 
 

@@ -217,7 +217,9 @@ def places(data, path=()):
         yield from places(value, (*path, key))
 
 
-ODD = [None, 0, -1, 10**30, 0.5, float("nan"), float("inf"), True, "", "x", "\0", [], [[]], {}, {"x": 1}, [{"x": []}]]
+ODD: list[object] = [
+    None, 0, -1, 10**30, 0.5, float("nan"), float("inf"), True, "", "x", "\0", [], [[]], {}, {"x": 1}, [{"x": []}],
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", shipped_designs())

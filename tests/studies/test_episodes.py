@@ -25,6 +25,7 @@ from cobandit.studies import (
 )
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
+assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=40, episodes=1, practice=replace(CASINO.practice, rounds=10))
 KNOWN = replace(BURGER, observation="missed-known", observability=(0.7, 0.5))
 DESIGNS = {"burger": BURGER, "casino": SHORT, "three": THREE, "known": KNOWN}

@@ -32,14 +32,11 @@ from cobandit.studies import (
 from cobandit.studies.design import AttentionCheck, Question, SurveyItem
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
+assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=12, episodes=3, practice=replace(CASINO.practice, rounds=5, episodes=2))
 KNOWN = replace(BURGER, observation="missed-known", observability=(0.7, 0.4))
 NOTE = Question(id="note", text="Anything else?", answer="text", required=False)
-OPEN = replace(
-    BURGER,
-    demographics=(*BURGER.demographics, NOTE),
-    survey=replace(BURGER.survey, shuffled=True),
-)
+OPEN = replace(BURGER, demographics=(*BURGER.demographics, NOTE), survey=replace(BURGER.survey, shuffled=True))
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 PEOPLE = (("softmax", 1, 0), ("knowledge-gradient", 2, 1), ("epsilon-greedy", 3, 0))
 LONG = [

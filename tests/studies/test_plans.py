@@ -9,6 +9,7 @@ import cobandit as cb
 from cobandit.studies import ParticipantPlan, Places, load_design, next_order
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
+assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=50, episodes=4, practice=replace(CASINO.practice, rounds=10))
 
 

@@ -20,6 +20,8 @@ EVERYTHING = [
 ]
 
 _spec = importlib.util.spec_from_file_location("floors", ROOT / "tools" / "floors.py")
+assert _spec is not None
+assert _spec.loader is not None
 floors = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(floors)
 

@@ -65,6 +65,11 @@ def test_no_route_of_the_researcher_opens_without_a_login(site: Any, problem: An
 
 def test_a_cookie_alone_changes_nothing(site: Any, browser_of: httpx.Client, problem: Any) -> None:
     name = site.public_id(site.person().token)
+    wrong: tuple[dict[str, str] | dict[bytes, bytes], ...] = (
+        {},
+        {"x-form-token": "0" * 64},
+        {b"x-form-token": "\u00fc".encode()},
+    )
     for method, address in [
         ("POST", f"{STUDY}/close"),
         ("POST", f"{STUDY}/links"),
@@ -72,7 +77,7 @@ def test_a_cookie_alone_changes_nothing(site: Any, browser_of: httpx.Client, pro
         ("POST", "/api/admin/logout"),
         ("POST", "/admin/logout"),
     ]:
-        for headers in ({}, {"x-form-token": "0" * 64}, {"x-form-token": "\u00fc".encode()}):
+        for headers in wrong:
             problem(browser_of.request(method, address, headers=headers), 403, "form-expired")
     assert site.query("SELECT status FROM studies") == [("open",)]
     other = {"x-form-token": form_token(site.login())}  # of another login

@@ -29,6 +29,7 @@ def invite(site: Any) -> str:
     """A personal link that nobody has used."""
     with site.database.write() as connection:
         study = find_study(connection, "short")
+        assert study is not None
         add_participant(connection, study_id=study.id, token="an-invitation-to-take-part", kind="real", created_at=1)
     return "an-invitation-to-take-part"
 
@@ -89,7 +90,9 @@ class TestDesigns:
         with pytest.raises(InvalidInput, match="--rehearsals"):
             prepare(site.config.database, [changed])
         with site.database.write() as connection:
-            assert delete_rehearsals(connection, find_study(connection, "short").id) == 1
+            study = find_study(connection, "short")
+            assert study is not None
+            assert delete_rehearsals(connection, study.id) == 1
         prepare(site.config.database, [changed])
 
     def test_old_demos_are_forgotten(self, sqlite: str, open_site: Any, short: StudyDesign) -> None:

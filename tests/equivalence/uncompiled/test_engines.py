@@ -1,5 +1,7 @@
 """The fast engine's kinds play the reference engine's very trajectories: every agent, every model, any mix of them."""
 
+from typing import Any, cast
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -15,7 +17,7 @@ HORIZON = 90
 SIGHTS = ("missed", "missed-known", "flipped", "noisy")
 ARMS = ((2, 2), (3, 2), (2, 4), (2, 3, 2), (3, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2))
 
-OPTIONS = {
+OPTIONS: dict[str, list[dict[str, Any]]] = {
     "partner-aware-ucb": [
         {},
         {"window": 1, "repeat": 2},
@@ -111,7 +113,7 @@ def test_any_mix_on_any_problem(data: st.DataObject) -> None:
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
     problem = make("random", arms=arms, observation=sight, roles=roles, **described)
     chosen = data.draw(st.lists(members, min_size=len(arms), max_size=len(arms)), label="members")
-    team = cb.Team([cb.make_agent(name, **options) for name, options in chosen])
+    team = cb.Team([cast("cb.Agent", cb.make_agent(name, **options)) for name, options in chosen])  # no controllers
     seed = data.draw(st.integers(0, 2**80), label="seed")
     assert_same(
         problem, team, data.draw(st.integers(1, 60), label="horizon"), seed, data.draw(st.integers(0, 2**32 - 2))

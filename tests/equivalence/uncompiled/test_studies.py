@@ -1,6 +1,7 @@
 """The compiled studies are those that are rehearsed round by round: every behaviour, every AI, every kind of design."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,14 +15,15 @@ from cobandit.studies import BEHAVIOURS, crowd, load_design, make_behaviour, pla
 from cobandit.studies.crowd import compiled_study, participant_keys
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
+assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=60, episodes=3, practice=replace(CASINO.practice, rounds=5))
 
-PEOPLE = {
+PEOPLE: dict[str, list[dict[str, Any]]] = {
     "softmax": [{}, {"memory": 1}, {"memory": 25, "temperature": 0.02}, {"temperature": 1e-3}, {"memory": 10**6}],
     "win-stay-lose-shift": [{}, {"slip": 0.0}, {"slip": 1.0}],
     "epsilon-greedy": [{}, {"epsilon": 0.0}, {"epsilon": 0.7}],
 }
-AGENTS = {
+AGENTS: dict[str, list[dict[str, Any]]] = {
     "partner-aware-ucb": [
         {},
         {"window": 1, "repeat": 2},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import tarfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -57,7 +58,8 @@ def written(file: Path) -> Any:
     text = file.read_text(encoding="utf-8")
     if file.suffix == ".html":
         return visible(text)
-    return {".json": json.loads, ".csv": csv_columns}.get(file.suffix, str.splitlines)(text)
+    readers: dict[str, Callable[[str], Any]] = {".json": json.loads, ".csv": csv_columns}
+    return readers.get(file.suffix, str.splitlines)(text)
 
 
 def _simulations() -> list[Command]:
@@ -91,11 +93,11 @@ def _simulations() -> list[Command]:
     made.append(
         Command("compiled", ("simulate", "--horizon", "200", "--runs", "20", "--seed", "4", "--format", "json"))
     )
-    for name, words in {
+    for name, asked in {
         "paper": ("--horizon", "2000,1000000"),
         "3 x 2": ("--means", "[[.8,.4],[.2,.6],[.5,.5]]", "--observability", "1,0.3", "--horizon", "500"),
     }.items():
-        made.append(Command(f"bound {name}", ("bound", *words, "--format", "json")))
+        made.append(Command(f"bound {name}", ("bound", *asked, "--format", "json")))
     return made
 
 

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -220,6 +221,9 @@ class Names:
             self._known[text] = f"<{kind} {self._counts[kind]}>"
         return self._known[text]
 
+    def _named(self, kind: str, found: re.Match[str]) -> str:
+        return self._standing(found[0], kind)
+
     def settled(self, value: Any) -> Any:
         """A value without what differs from one recording to the next: the one place where anything is left out."""
         if isinstance(value, dict):
@@ -237,7 +241,7 @@ class Names:
             for place, drawn in enumerate(self._codes):
                 value = value.replace(drawn, f"<code {place + 1}>")
             for pattern, kind in self.PATTERNS:
-                value = pattern.sub(lambda found, kind=kind: self._standing(found[0], kind), value)
+                value = pattern.sub(partial(self._named, kind), value)
             return value
         if isinstance(value, int) and not isinstance(value, bool) and value in self.TIMES:
             return "<time>"

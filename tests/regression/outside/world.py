@@ -293,7 +293,7 @@ class World:
         response = self._client.get(path, headers=PAGE | more)
         kind = response.headers.get("content-type", "")
         shown = csv_columns(response.text) if "csv" in kind else visible(response.text)
-        made = {"status": response.status_code, "text": shown}
+        made: dict[str, Any] = {"status": response.status_code, "text": shown}
         if "location" in response.headers:
             made["location"] = response.headers["location"]
         self.pages[name] = self.names.settled(made)
@@ -357,9 +357,9 @@ class World:
             worked(command("study", "export", study, *words, *["--recruiting"] * recruiting, folder=self.folder))
             self._tables(out, self.folder / "exports" / out)
         for study in STUDIES:
-            words = ("study", "verify", study, "--database", DATABASE, "--json")
+            verify = ("study", "verify", study, "--database", DATABASE, "--json")
             self.exports[f"{study}: verified"] = self.names.settled(
-                json.loads(worked(command(*words, folder=self.folder)).out)
+                json.loads(worked(command(*verify, folder=self.folder)).out)
             )
         listed = worked(command("study", "list", "--database", DATABASE, "--json", folder=self.folder))
         self.exports["list"] = self.names.settled(json.loads(listed.out))

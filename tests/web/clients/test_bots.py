@@ -205,8 +205,8 @@ def test_another_kind_of_server_is_not_played_with() -> None:
     ],
 )
 def test_arguments_that_make_no_sense(changes: dict[str, Any], message: str) -> None:
-    given = {"url": "http://127.0.0.1:9", "study": "short", "participants": 1, "behaviours": "softmax", "kind": "real"}
-    given |= changes
+    usual = {"url": "http://127.0.0.1:9", "study": "short", "participants": 1, "behaviours": "softmax", "kind": "real"}
+    given: dict[str, Any] = usual | changes
     with pytest.raises(InvalidInput, match=message):
         play_study(**given)
 
@@ -222,7 +222,7 @@ def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
     from cobandit.web import WebConfig
 
     server = start_server(WebConfig(database=short_sqlite))
-    killed = []
+    killed: list[str] = []
 
     def kill(result: BotResult, r: Acknowledged | None) -> None:
         if r is not None and r.episode == 1 and r.t == 3 and not killed:

@@ -317,8 +317,8 @@ def test_a_new_server_goes_on_in_the_middle_of_an_episode(short_sqlite: str, sho
     for t, arm in enumerate(arms, 1):  # every round by a server that has just been started
         with running(WebConfig(short_sqlite)) as url, httpx.Client(base_url=url, trust_env=False) as client:
             if not token:
-                body = {"key": key(), "consent_version": "1"}
-                token = client.post("/api/studies/short/participants", json=body).json()["token"]
+                arrival = {"key": key(), "consent_version": "1"}
+                token = client.post("/api/studies/short/participants", json=arrival).json()["token"]
                 for step, answers in (
                     ("demographics", {"age": 33, "gender": 0, "ai_researcher": 1}),
                     ("instructions", {}),

@@ -39,6 +39,7 @@ def test_every_figure_of_both_designs_is_there(burger: Analysis, casinos: Analys
 def test_each_is_drawn_as_told_with_the_number_of_participants(casinos: Analysis, width: float) -> None:
     for figure in study_figures(casinos):
         svg = svg_of(figure, width)
+        assert isinstance(figure, StudyFigure)
         assert "5 simulated participants" in figure.caption
         if width == WIDE:
             assert "5 simulated participants" in svg, "a figure may travel without its page"

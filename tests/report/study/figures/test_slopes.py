@@ -10,6 +10,7 @@ import pytest
 from cobandit.analysis import Analysis, AnalysisPlan, Exclusions, analyse_data
 from cobandit.base.numbers import APA
 from cobandit.report.kit.figure import NARROW, WIDE
+from cobandit.report.study.figures.base import StudyFigure
 from cobandit.report.study.figures.regret import regret_drawing
 from cobandit.report.study.figures.slopes import paired_slopes
 from cobandit.studies import StudyData, load_design
@@ -17,6 +18,7 @@ from cobandit.studies import StudyData, load_design
 
 def test_slopes_have_a_line_for_everybody_and_the_test_above(burger: Analysis) -> None:
     (figure,) = paired_slopes(burger)
+    assert isinstance(figure, StudyFigure)
     values = burger.measures.totals("task_regret")
     axes = figure.draw(WIDE).axes[0]
     lines = [tuple(line.get_ydata()) for line in axes.get_lines() if len(line.get_ydata()) == 2 and line.get_alpha()]
@@ -39,6 +41,7 @@ def test_large_numbers_find_room_beside_the_marks(burger: Analysis, width: float
     large = replace(burger.described[0].description, mean=18136.04, low=18000.0, high=18300.0)
     enlarged = replace(burger, described=tuple(replace(row, description=large) for row in burger.described))
     (slopes,) = paired_slopes(enlarged)
+    assert isinstance(slopes, StudyFigure)
     figure = slopes.draw(width)
     for axes in figure.axes:
         labels = [text for text in axes.texts if text.get_text() == "18,136.0"]
@@ -59,6 +62,7 @@ def test_somebody_without_one_condition_is_left_out_of_the_lines_alone(people: C
     analysis = analyse_data(study, plan=plan)
     assert len(analysis.measures) == 4
     (figure,) = paired_slopes(analysis)
+    assert isinstance(figure, StudyFigure)
     assert "of 3, higher" in figure.caption
     assert "\N{EN DASH}" in figure.rows[3]
     drawing = regret_drawing(analysis)

@@ -6,11 +6,13 @@ import pytest
 
 from cobandit.analysis import Analysis
 from cobandit.report.kit.figure import WIDE
+from cobandit.report.study.figures.base import StudyFigure
 from cobandit.report.study.figures.survey import survey_bars
 
 
 def test_survey_bars_carry_the_asterisks_of_the_tests(burger: Analysis) -> None:
     (figure,) = survey_bars(burger)
+    assert isinstance(figure, StudyFigure)
     axes = figure.draw(WIDE).axes[0]
     ends = [bar.get_x() + bar.get_width() for bar in axes.patches]
     means = [row.description.mean for row in burger.described if row.measure.startswith("survey:")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import httpx
@@ -14,7 +14,7 @@ from cobandit.web import WebConfig
 STUDY = "/api/admin/studies/1"
 
 
-def ticks(client: httpx.Client, headers: dict[str, str] | None = None) -> Iterator[str]:
+def ticks(client: httpx.Client, headers: dict[str, str] | None = None) -> Generator[str, None, None]:
     with client.stream("GET", f"{STUDY}/stream", headers=headers) as answer:
         assert answer.headers["content-type"].startswith("text/event-stream")
         for line in answer.iter_lines():
