@@ -170,10 +170,6 @@ class TestStudies:
     def test_kinds(self):
         data = StudyData(BURGER, (person(), person(id="d-1", kind="demo"), person(id="p-2")))
         assert data.kinds == ("real", "demo")
-        assert [one.id for one in data.of_kinds("real").participants] == ["p-1", "p-2"]
-        assert data.of_kinds("rehearsal").participants == ()
-        with pytest.raises(cb.UnknownName):
-            data.of_kinds("reel")
 
     def test_the_plan_has_its_digest(self):
         assert StudyData(BURGER, (), plan="alpha = 0.05").plan_digest == sha256(b"alpha = 0.05").hexdigest()

@@ -13,7 +13,7 @@ from cobandit.stats.crossover import crossover_model, order_effects
 from cobandit.stats.effects import hedges_correction, noncentrality_interval
 from cobandit.stats.finding import Description, Finding
 from cobandit.stats.mixed import mixed_model
-from cobandit.stats.power import paired_t_p_values, welch_t_p_values, wilson_interval
+from cobandit.stats.power import paired_t_p_values, wilson_interval
 from cobandit.stats.ranks import wilcoxon
 from cobandit.stats.reliability import cronbach_alpha
 from cobandit.stats.samples import describe
@@ -48,7 +48,6 @@ __all__ = [
     "streamed_ratio_interval",
     "summarise",
     "welch_t",
-    "welch_t_p_values",
     "wilcoxon",
     "wilson_interval",
     "worth_streaming",

@@ -41,63 +41,34 @@ def mixed_model(
     rows without numbers, and the note says so.
     """
     check_level("level", level)
-    everything = measures("values", values)
-    people = list(participants)
-    columns = {term: measures(term, column) for term, column in terms.items()}
-    for what, length in [("participants", len(people)), *((term, len(column)) for term, column in columns.items())]:
-        if length != len(everything):
-            raise InvalidInput(f"{what} has {length} entries and values has {len(everything)}; as many are needed.")
-    there = ~np.isnan(everything)
-    for column in columns.values():
-        there &= ~np.isnan(column)
-    y = everything[there]
-    codes: dict[Hashable, int] = {}
-    groups = np.array([codes.setdefault(who, len(codes)) for who, kept in zip(people, there, strict=True) if kept], int)
-    everybody = len(set(people))
-    missing = sentences(
-        [
-            left_out(len(there) - len(y), len(there), "missing", "observations"),
-            left_out(everybody - len(codes), everybody, "no value at all"),
-        ]
-    )
+    seen = _observations(measures("values", values), list(participants), terms)
+    y, missing = seen.y, seen.missing
     rows = {
         term: Finding(
             name=f"{name}: {term}" if name else term,
             test="mixed model",
-            n=len(codes),
+            n=seen.people,
             statistic_name="z",
             estimate_name="coefficient",
             level=level,
             note=missing,
         )
-        for term in columns
+        for term in terms
     }
 
-    def told(*reasons: str) -> tuple[Finding, ...]:
-        return tuple(replace(row, note=sentences([missing, *reasons, _INSTEAD])) for row in rows.values())
+    def unfitted(reason: str) -> tuple[Finding, ...]:
+        return tuple(replace(row, note=sentences([missing, reason, _INSTEAD])) for row in rows.values())
 
-    if len(codes) < 2 or len(y) == len(codes):
-        return told(
-            f"Not fitted: at least two participants and more observations than participants are needed; "
-            f"there are {len(codes)} and {len(y)}."
-        )
-    slack = rounding(y)
-    if constant(y, slack):
-        return told("Not fitted: all values are the same.")
-    design, used = _independent({term: column[there] for term, column in columns.items()}, len(y))
-    if len(y) < design.shape[1] + 2:
-        return told(f"Not fitted: {len(y)} observations are too few for {design.shape[1]} coefficients.")
-    levels = (groups[:, np.newaxis] == np.arange(len(codes))).astype(np.float64)
-    exact = np.column_stack([design, levels])
-    if np.abs(y - exact @ np.linalg.lstsq(exact, y, rcond=None)[0]).max() <= len(y) * slack:
-        return told(
-            "Not fitted: the terms explain the values without remainder, so there is no spread to test against."
-        )
-    ratio, trouble = _variance_ratio((y - y.mean()) / float(y.std()), design, groups, levels)
+    design, used = _independent(seen.columns, len(y))
+    levels = (seen.groups[:, np.newaxis] == np.arange(seen.people)).astype(np.float64)
+    obstacle = _obstacle(seen, design, levels)
+    if obstacle:
+        return unfitted(obstacle)
+    ratio, trouble = _variance_ratio((y - y.mean()) / float(y.std()), design, seen.groups, levels)
     if ratio is None:
-        return told(trouble)
+        return unfitted(trouble)
     fit = _least_squares(y, design, levels, ratio)
-    dropped = [term for term in columns if term not in used]
+    dropped = [term for term in terms if term not in used]
     notes = [missing, trouble]
     if dropped:
         notes.append(
@@ -109,7 +80,7 @@ def mixed_model(
         "sd_participants": fit.sd * math.sqrt(ratio),
         "sd_residual": fit.sd,
     }
-    for term in columns:
+    for term in terms:
         rows[term] = replace(rows[term], more=more, note=sentences(notes))
     ndtr = library("scipy.special").ndtr
     for i, term in enumerate(used, start=1):
@@ -123,6 +94,56 @@ def mixed_model(
             estimate_high=estimate + reach * se,
         )
     return tuple(rows.values())
+
+
+class _Observations(NamedTuple):
+    """What there is to fit: the values, whose they are, the terms beside them, and a sentence on what is missing."""
+
+    y: Array
+    groups: Array
+    people: int
+    columns: dict[str, Array]
+    missing: str
+
+
+def _observations(values: Array, people: list[Hashable], terms: Mapping[str, ArrayLike]) -> _Observations:
+    columns = {term: measures(term, column) for term, column in terms.items()}
+    for what, length in [("participants", len(people)), *((term, len(column)) for term, column in columns.items())]:
+        if length != len(values):
+            raise InvalidInput(f"{what} has {length} entries and values has {len(values)}; as many are needed.")
+    there = ~np.isnan(values)
+    for column in columns.values():
+        there &= ~np.isnan(column)
+    codes: dict[Hashable, int] = {}
+    groups = [codes.setdefault(who, len(codes)) for who, present in zip(people, there, strict=True) if present]
+    everybody, count = len(set(people)), int(there.sum())
+    missing = sentences(
+        [
+            left_out(len(there) - count, len(there), "missing", "observations"),
+            left_out(everybody - len(codes), everybody, "no value at all"),
+        ]
+    )
+    used = {term: column[there] for term, column in columns.items()}
+    return _Observations(values[there], np.array(groups, int), len(codes), used, missing)
+
+
+def _obstacle(seen: _Observations, design: Array, levels: Array) -> str:
+    """Why the model cannot be fitted; empty where it can."""
+    y = seen.y
+    if seen.people < 2 or len(y) == seen.people:
+        return (
+            f"Not fitted: at least two participants and more observations than participants are needed; "
+            f"there are {seen.people} and {len(y)}."
+        )
+    slack = rounding(y)
+    if constant(y, slack):
+        return "Not fitted: all values are the same."
+    if len(y) < design.shape[1] + 2:
+        return f"Not fitted: {len(y)} observations are too few for {design.shape[1]} coefficients."
+    exact = np.column_stack([design, levels])
+    if np.abs(y - exact @ np.linalg.lstsq(exact, y, rcond=None)[0]).max() <= len(y) * slack:
+        return "Not fitted: the terms explain the values without remainder, so there is no spread to test against."
+    return ""
 
 
 def _independent(columns: Mapping[str, Array], rows: int) -> tuple[Array, list[str]]:

@@ -26,27 +26,6 @@ def paired_t_p_values(differences: ArrayLike, alternative: str = "two-sided") ->
     return _p_values(sample.mean(axis=1), se, np.full(len(sample), n - 1.0), _flat(sample), alternative)
 
 
-def welch_t_p_values(x: ArrayLike, y: ArrayLike, alternative: str = "two-sided") -> Array:
-    """The p-value of Welch's t test between each row of x and the same row of y (studies x people of a group).
-
-    A study in which neither group varies cannot be tested; it has not shown anything, and its p-value is 1.
-    """
-    check_alternative("alternative", alternative)
-    left, right = _studies("x", x), _studies("y", y)
-    if len(left) != len(right):
-        raise InvalidInput(f"x has {len(left)} studies and y has {len(right)}; as many are needed.")
-    flat = _flat(left), _flat(right)
-    parts = [
-        np.where(same, 0.0, sample.var(axis=1, ddof=1)) / sample.shape[1]
-        for sample, same in zip((left, right), flat, strict=True)
-    ]
-    total = parts[0] + parts[1]
-    safe = np.where(total > 0, total, 1.0)
-    uneven = sum((part / safe) ** 2 / (sample.shape[1] - 1) for part, sample in zip(parts, (left, right), strict=True))
-    df = 1 / np.where(total > 0, uneven, 1.0)
-    return _p_values(left.mean(axis=1) - right.mean(axis=1), np.sqrt(total), df, flat[0] & flat[1], alternative)
-
-
 def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interval:
     """A share with Wilson's score interval, which keeps within 0 and 1 and works for small counts, too."""
     check_level("level", level)

@@ -143,11 +143,7 @@ def welch_t(
     notes += [f"All values in {label} are the same." for label, same in zip(labels, flat, strict=True) if same]
     variances = [0.0 if same else float(sample.var(ddof=1)) for sample, same in zip(samples, flat, strict=True)]
     mean = float(left.mean() - right.mean())
-    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
-    se = math.sqrt(sum(parts))
-    # Shares of the squared error, so that tiny variances do not vanish when squared.
-    shares = [part / sum(parts) for part in parts]
-    df = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
+    se, df = _welch_error(variances, sizes)
     t = mean / se
     reach = t_reach(df, level) * se
     pooled = sum(sizes) - 2
@@ -173,6 +169,15 @@ def welch_t(
         more={"cohen_d": d},
         note=sentences([*notes, _UNKNOWN_INTERVAL if limits is None else ""]),
     )
+
+
+def _welch_error(variances: list[float], sizes: tuple[int, int]) -> tuple[float, float]:
+    """The standard error of the difference of two means, and its degrees of freedom (Welch, Satterthwaite)."""
+    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
+    # Shares of the squared error, so that tiny variances do not vanish when squared.
+    shares = [part / sum(parts) for part in parts]
+    df = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
+    return math.sqrt(sum(parts)), df
 
 
 def no_difference_test(difference: Array, slack: float) -> str:

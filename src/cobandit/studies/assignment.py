@@ -48,10 +48,6 @@ class Places:
         """Somebody of this order finished."""
         return replace(self, active=_moved(self.active, order, -1), finished=_moved(self.finished, order, 1))
 
-    def drop(self, order: int) -> Places:
-        """Somebody of this order left before the end: the place is free again."""
-        return replace(self, active=_moved(self.active, order, -1))
-
 
 def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> int:
     """The order for the next participant, as its place in ``design.orders``.
@@ -71,5 +67,5 @@ def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> 
 def _moved(counts: tuple[int, ...], order: int, by: int) -> tuple[int, ...]:
     place = whole(0, len(counts) - 1)("order", order)
     if counts[place] + by < 0:
-        raise InvalidInput(f"Nobody of order {place} is active, so nobody can finish or leave.")
+        raise InvalidInput(f"Nobody of order {place} is active, so nobody can finish.")
     return tuple(count + by * (i == place) for i, count in enumerate(counts))

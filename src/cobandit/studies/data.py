@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import Any
@@ -327,12 +327,6 @@ class StudyData:
             strangers += [id for id in person.answers if id not in places]
             if strangers:
                 raise InvalidInput(f"The participant {person.id!r} has {strangers[0]!r}; the design has no such step.")
-
-    def of_kinds(self, *kinds: str) -> StudyData:
-        """The same study with participants of these kinds alone."""
-        for kind in kinds:
-            one_of(PEOPLE_KINDS, "kind of participant")("kind", kind)
-        return replace(self, participants=tuple(person for person in self.participants if person.kind in kinds))
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
