@@ -11,12 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from cobandit import AGENTS, Agent, AgentError, Briefing, Controller, InvalidInput, NaiveUCB, Optimal, Problem, Team
+from cobandit import Agent, AgentError, Briefing, Controller, InvalidInput, NaiveUCB, Optimal, Problem, Team
 from cobandit.agents.base import pass_over
 from cobandit.base.streams import Streams
 from cobandit.engine import Environment
 from cobandit.engine.reference import run_trajectory
 from cobandit.studies import PEOPLE
+from tests.agent_table import CASES, label
 
 HORIZON = 120
 PROBLEM = Problem.bernoulli([[0.8, 0.4, 0.1], [0.2, 0.6, 0.5]], observability=[1.0, 0.5])
@@ -65,13 +66,8 @@ def looped(team, problem=PROBLEM, seed=3):
     return actions
 
 
-KINDS: list[tuple[str, dict[str, object]]] = [(name, {}) for name in AGENTS]
-KINDS += [(name, {"index": index}) for name in AGENTS for index in ("companion", "anytime") if name.endswith("ucb")]
-KINDS += [("partner-aware-ucb", {"repeat": 3, "window": 4})]
-
-
 class TestAsInTheEngine:
-    @pytest.mark.parametrize(("name", "options"), KINDS, ids=[f"{name}-{options}" for name, options in KINDS])
+    @pytest.mark.parametrize(("name", "options"), CASES, ids=map(label, CASES))
     def test_every_registered_agent(self, name, options):
         team = Team.of(name, **options)
         played = run_trajectory(PROBLEM, team, HORIZON, 3, 0).actions

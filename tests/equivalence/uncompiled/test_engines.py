@@ -1,6 +1,6 @@
 """The fast engine's kinds play the reference engine's very trajectories: every agent, every model, any mix of them."""
 
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 import pytest
@@ -11,35 +11,12 @@ import cobandit as cb
 from cobandit.engine import fast, reference
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.game import make_game
+from tests.agent_table import CASES, OPTIONS
 
 HORIZON = 90
 
 SIGHTS = ("missed", "missed-known", "flipped", "noisy")
 ARMS = ((2, 2), (3, 2), (2, 4), (2, 3, 2), (3, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2))
-
-OPTIONS: dict[str, list[dict[str, Any]]] = {
-    "partner-aware-ucb": [
-        {},
-        {"window": 1, "repeat": 2},
-        {"window": 7, "repeat": 3, "index": "companion"},
-        {"index": "anytime", "ties": "random"},
-        {"ties": "random", "exploration": 0.5},
-    ],
-    "partner-aware-ts": [{}, {"window": 2, "repeat": 2, "prior_sd": 2.0, "noise_sd": 0.1}],
-    "naive-ucb": [{}, {"index": "companion", "ties": "random"}, {"index": "anytime"}, {"exploration": 0.0}],
-    "naive-ts": [{}, {"ties": "random", "prior_mean": 0.1}],
-    "very-naive-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}, {"ties": "random"}],
-    "knowledge-gradient": [{}, {"discount": 0.9}, {"ties": "random"}],
-    "centralised-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}],
-    "centralised-ts": [{}, {"ties": "random"}],
-    "optimal": [{}],
-    "mucb-intervals": [{}, {"exploration": 0.02}],
-    "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
-    "softmax": [{}, {"memory": 1}, {"memory": 50, "temperature": 0.02}],
-    "win-stay-lose-shift": [{}, {"slip": 0.0}],
-    "epsilon-greedy": [{}, {"epsilon": 0.5}],
-}
-CASES = [(name, options) for name, rows in OPTIONS.items() for options in rows]
 
 
 def a_problem(arms: tuple[int, ...], sight: str, reward: str = "bernoulli", roles="observability") -> cb.Problem:

@@ -1,7 +1,6 @@
 """The compiled studies are those that are rehearsed round by round: every behaviour, every AI, every kind of design."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,37 +10,16 @@ from hypothesis import strategies as st
 import cobandit as cb
 from cobandit.engine.fast import studies as fast
 from cobandit.engine.fast.kinds.softmax import _weights
-from cobandit.studies import BEHAVIOURS, crowd, load_design, make_behaviour, plan, rehearse
+from cobandit.studies import BEHAVIOURS, PEOPLE, crowd, load_design, make_behaviour, plan, rehearse
 from cobandit.studies.crowd import compiled_study, participant_keys
+from tests.agent_table import ONE_SEAT
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
 assert CASINO.practice is not None
 SHORT = replace(CASINO, rounds=60, episodes=3, practice=replace(CASINO.practice, rounds=5))
 
-PEOPLE: dict[str, list[dict[str, Any]]] = {
-    "softmax": [{}, {"memory": 1}, {"memory": 25, "temperature": 0.02}, {"temperature": 1e-3}, {"memory": 10**6}],
-    "win-stay-lose-shift": [{}, {"slip": 0.0}, {"slip": 1.0}],
-    "epsilon-greedy": [{}, {"epsilon": 0.0}, {"epsilon": 0.7}],
-}
-AGENTS: dict[str, list[dict[str, Any]]] = {
-    "partner-aware-ucb": [
-        {},
-        {"window": 1, "repeat": 2},
-        {"window": 7, "repeat": 3, "index": "companion"},
-        {"index": "anytime", "ties": "random"},
-        {"ties": "random", "exploration": 0.5},
-    ],
-    "partner-aware-ts": [{}, {"window": 2, "repeat": 2}],
-    "naive-ucb": [{}, {"index": "companion", "ties": "random"}, {"index": "anytime"}, {"exploration": 0.0}],
-    "naive-ts": [{}, {"ties": "random"}],
-    "very-naive-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}, {"ties": "random"}],
-    "knowledge-gradient": [{}, {"discount": 0.9}, {"ties": "random"}],
-    "optimal": [{}],
-    "mucb-intervals": [{}, {"exploration": 0.02}],
-    "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
-}
-AGENT_CASES = [(name, options) for name, rows in AGENTS.items() for options in rows]
-CASES = [(name, options) for name, rows in PEOPLE.items() for options in rows] + AGENT_CASES
+CASES = [*ONE_SEAT, ("softmax", {"memory": 10**6})]
+AGENT_CASES = [(name, options) for name, options in ONE_SEAT if name not in PEOPLE]
 SIGHTS = ("missed", "missed-known", "flipped")
 
 
@@ -85,7 +63,7 @@ def assert_same(design, behaviour, seed, order):
 
 
 def test_everything_registered_is_covered():
-    assert set(PEOPLE) | set(AGENTS) == set(BEHAVIOURS)
+    assert {name for name, _ in ONE_SEAT} == set(BEHAVIOURS)
 
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=str)

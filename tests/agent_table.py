@@ -1,0 +1,43 @@
+"""Every registered agent with the options that tests play it with: an agent that is added here is tested everywhere.
+
+Contracts, equivalence of the engines, plain loops and partners all take their cases from this table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobandit import AGENTS, Agent
+
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "partner-aware-ucb": [
+        {},
+        {"window": 1, "repeat": 2},
+        {"window": 7, "repeat": 3, "index": "companion"},
+        {"index": "anytime", "ties": "random"},
+        {"index": "companion", "ties": "random", "exploration": 0.0},
+        {"ties": "random", "exploration": 0.5},
+    ],
+    "partner-aware-ts": [{}, {"window": 2, "repeat": 2, "prior_sd": 2.0, "noise_sd": 0.1}],
+    "naive-ucb": [{}, {"index": "companion", "ties": "random"}, {"index": "anytime"}, {"exploration": 0.0}],
+    "naive-ts": [{}, {"ties": "random", "prior_mean": 0.1}],
+    "very-naive-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}, {"ties": "random"}],
+    "knowledge-gradient": [{}, {"discount": 0.9}, {"discount": 0.0, "ties": "random"}],
+    "centralised-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}],
+    "centralised-ts": [{}, {"ties": "random"}],
+    "optimal": [{}],
+    "mucb-intervals": [{}, {"exploration": 0.02}, {"exploration": 0.0}],
+    "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
+    "softmax": [{}, {"memory": 1}, {"memory": 50, "temperature": 0.02}, {"temperature": 1e-3}],
+    "win-stay-lose-shift": [{}, {"slip": 0.0}, {"slip": 1.0}],
+    "epsilon-greedy": [{}, {"epsilon": 0.5}, {"epsilon": 0.0}],
+}
+CASES = [(name, options) for name, rows in OPTIONS.items() for options in rows]
+ONE_SEAT = [(name, options) for name, options in CASES if issubclass(AGENTS[name], Agent)]
+"""Without those that play for the whole team."""
+
+
+def label(case: tuple[str, dict[str, Any]]) -> str:
+    """What a case is called in a report of tests."""
+    name, options = case
+    return "-".join([name, *(f"{key}={value}" for key, value in options.items())])
