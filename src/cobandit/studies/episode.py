@@ -22,7 +22,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
 from cobandit.studies.plan import EpisodePlan
-from cobandit.studies.rounds import HASH_VERSION, Predictions, Round, hash_version
+from cobandit.studies.rounds import HASH_VERSION, Predictions, Round, chain_version
 
 
 class OutOfOrder(InvalidInput):
@@ -75,22 +75,26 @@ class Episode:
     def rebuild(cls, plan: EpisodePlan, rounds: Iterable[Round], head: str | None = None) -> Episode:
         """The episode as it was after these rounds: the AIs will go on as if nothing had happened.
 
-        Every round is played again from the participant's arm; one that comes out otherwise than stored is refused.
         ``head`` is the latest hash as it was kept apart, which tells the version where there is no round yet.
         """
         log = list(rounds)
-        vouching = log[0].hash if log else head
-        episode = cls(plan, HASH_VERSION if vouching is None else hash_version(vouching))
-        for stored in log:
-            expected = len(episode._rounds) + 1
+        episode = cls(plan, chain_version(log, head))
+        episode.replay(log)
+        return episode
+
+    def replay(self, rounds: Iterable[Round]) -> None:
+        """Play stored rounds again from the participant's arms; one that comes out otherwise than stored is refused."""
+        plan = self.plan
+        for stored in rounds:
+            expected = len(self._rounds) + 1
             if stored.t != expected:
                 raise BrokenLog(f"The log of episode {plan.index} has round {stored.t} where round {expected} belongs.")
-            if len(stored.arms) != len(episode._arms):
+            if len(stored.arms) != len(self._arms):
                 raise BrokenLog(
                     f"Round {stored.t} of episode {plan.index} is stored for {len(stored.arms)} seats; the design has "
-                    f"{len(episode._arms)}."
+                    f"{len(self._arms)}."
                 )
-            replayed = episode.play(stored.t, stored.arms[episode._seat])
+            replayed = self.play(stored.t, stored.arms[self._seat])
             if replayed != stored:
                 old, new = stored.columns(), replayed.columns()
                 name = next(key for key in new if old.get(key) != new[key])
@@ -98,7 +102,6 @@ class Episode:
                     f"Round {stored.t} of episode {plan.index} is stored with {name} = {short_repr(old.get(name))}; "
                     f"played again it has {short_repr(new[name])}. Verify the study to see every difference."
                 )
-        return episode
 
     @property
     def rounds(self) -> tuple[Round, ...]:

@@ -8,7 +8,7 @@ the version it was opened with, which is that of its latest hash.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -29,6 +29,12 @@ _PREFIX = "2:"
 def hash_version(hash: str) -> int:
     """The version of a hash, as it tells itself."""
     return 2 if hash.startswith(_PREFIX) else 1
+
+
+def chain_version(rounds: Sequence[Round], head: str | None) -> int:
+    """The version of an episode's hashes: that of its first round, else of the hash kept apart, else today's."""
+    vouching = rounds[0].hash if rounds else head
+    return HASH_VERSION if vouching is None else hash_version(vouching)
 
 
 def seal(contents: Mapping[str, Any], version: int) -> str:

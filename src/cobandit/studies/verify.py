@@ -15,7 +15,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import StudyData
 from cobandit.studies.episode import Episode
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
-from cobandit.studies.rounds import HASH_VERSION, Round, hash_version
+from cobandit.studies.rounds import Round, chain_version
 
 
 @dataclass(frozen=True)
@@ -44,8 +44,7 @@ def verify_episode(
     hash as it was kept elsewhere. Where a round is missing, later moves cannot be computed again; their hashes are.
     """
     differences: list[Difference] = []
-    vouching = rounds[0].hash if rounds else head
-    version = HASH_VERSION if vouching is None else hash_version(vouching)
+    version = chain_version(rounds, head)
     seat, seats = plan.design.participant_seat, len(plan.design.seating)
     opened = Episode.open(plan, version)
     replay: Episode | None = opened

@@ -194,8 +194,10 @@ class People:
 
         def rebuild(connection: Connection) -> tuple[Episode, list[str]]:
             # The rounds hang on the hash before the first: that of the warm start, which opening plays again.
-            rounds, keys = load_rounds(connection, known.id, Episode.open(plan, hash_version(known.head)).head)
-            return Episode.rebuild(plan, rounds), keys
+            episode = Episode.open(plan, hash_version(known.head))
+            rounds, keys = load_rounds(connection, known.id, episode.head)
+            episode.replay(rounds)
+            return episode, keys
 
         try:
             episode, person.keys = await self._database.ask(rebuild)
