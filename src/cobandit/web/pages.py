@@ -11,10 +11,11 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment
 
 from cobandit import __version__
 from cobandit.report.kit.assets import VENDOR
+from cobandit.report.kit.templates import template_environment
 
 ROOM = resources.files("cobandit.web")
 LANGUAGE = "en"
@@ -31,13 +32,7 @@ def static(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    environment = Environment(
-        loader=PackageLoader("cobandit.web", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("cobandit.web")
     environment.globals |= {"static": static, "version": __version__}
     return environment
 

@@ -24,6 +24,7 @@ from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.report.kit.assets import chart_library, static_text
 from cobandit.report.kit.figure import FORMATS
 from cobandit.report.kit.palette import palette_css
+from cobandit.report.kit.templates import template_environment
 from cobandit.report.kit.text import apa, italic_symbols, true_minus, words
 
 if TYPE_CHECKING:
@@ -123,15 +124,7 @@ def figure_kinds(name: str, folder: Path) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
-
-    environment = Environment(
-        loader=PackageLoader("cobandit.report", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = template_environment("cobandit.report")
     environment.filters |= {
         "apa": apa,
         "counted": count,
