@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobandit.base.errors import UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
 
@@ -58,12 +57,11 @@ def compare(
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar
-    from cobandit.experiments.comparison import COLUMNS, REGRETS, compare_teams
+    from cobandit.experiments.comparison import COLUMNS, checked_regret, compare_teams
     from cobandit.report.simulation.comparison import checked_figure, draw_comparison
 
     style = shared.checked_format(format)
-    if regret not in REGRETS:
-        raise UnknownName("regret", regret, REGRETS)
+    checked_regret("regret", regret)
     problem = problem_options.problem()
     lineups = [[part.strip() for part in name.split("+")] for name in dict.fromkeys(team or TEAMS)]
     teams = shared.teams_of(lineups, agent_options.values())

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.agents import Team
-from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.checks import one_of
+from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.engine import Result, simulate
 from cobandit.engine.simulation import Progress
 from cobandit.problem import Problem
 
 POINTS = 100
-REGRETS = ("task", "team")
+checked_regret = one_of(("task", "team"), "regret")
+"""A check for the name of a regret."""
 COLUMNS = ("team", "mean", "se", "median", "q10", "q90", "growth", "engine", "seconds")
 """The columns of `TeamComparison.rows`."""
 
@@ -29,8 +31,7 @@ class TeamComparison:
 
     def finals(self, result: Result, regret: str = "task") -> tuple[float, float | None, float, float, float]:
         """Mean, standard error, median, 10 % and 90 % quantile of a team's regret after the last round."""
-        if regret not in REGRETS:
-            raise UnknownName("regret", regret, REGRETS)
+        checked_regret("regret", regret)
         summary = result.summary()
         chosen = summary.task_regret if regret == "task" else summary.team_regret
         return (chosen.mean[-1], chosen.se[-1], chosen.median[-1], chosen.q10[-1], chosen.q90[-1])

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder
 from cobandit.engine import Result
+from cobandit.experiments.comparison import checked_regret
 from cobandit.problem import FixedMeans, RandomMeans
 from cobandit.report.kit.figure import (
     TEXT_STAYS_TEXT,
@@ -29,7 +30,6 @@ from cobandit.report.kit.figure import (
 from cobandit.report.kit.palette import colour_of, dashes_of
 
 FORMATS = (".svg", ".png", ".pdf")
-REGRETS = ("task", "team")
 
 LONGEST_LINEAR = 20.0
 """Quantiles up to here are read well on a linear scale."""
@@ -62,8 +62,7 @@ def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, 
     """
     if not results:
         raise InvalidInput("results is empty; at least one result is needed to draw.")
-    if regret not in REGRETS:
-        raise UnknownName("regret", regret, REGRETS)
+    checked_regret("regret", regret)
     target = checked_figure(path)
     with drawing_style(STYLE):
         write_figure(comparison_figure(results, regret), target, dpi=150)
