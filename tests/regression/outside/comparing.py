@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import seats
+from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
 CLOSE = 0.0 if os.environ.get("COBANDIT_LAST_BIT") else 1e-9
@@ -38,13 +39,9 @@ def without_engines(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     return {
-        key: _left_out(part) if key in ("engine", "engine_reason") else without_engines(part)
+        key: left_out_value(part) if key in ("engine", "engine_reason") else without_engines(part)
         for key, part in value.items()
     }
-
-
-def _left_out(value: Any) -> Any:
-    return [_left_out(part) for part in value] if isinstance(value, list) else "<left out>"
 
 
 SEATS = "teams of any size"

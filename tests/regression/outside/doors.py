@@ -229,7 +229,7 @@ class Names:
         if isinstance(value, dict):
             left_out = self.LEFT_OUT | ({"idle_seconds"} if "last_seen" in value else set())
             made = {
-                self.settled(key): _left_out(part) if key in left_out else self.settled(part)
+                self.settled(key): left_out_value(part) if key in left_out else self.settled(part)
                 for key, part in value.items()
             }
             if "token" in value:
@@ -248,7 +248,8 @@ class Names:
         return value
 
 
-def _left_out(value: Any) -> Any:
+def left_out_value(value: Any) -> Any:
+    """What stands in place of a value that is not compared; empty stays empty."""
     if isinstance(value, list):
-        return [_left_out(part) for part in value]
+        return [left_out_value(part) for part in value]
     return value if value in (None, "") else "<left out>"
