@@ -73,7 +73,7 @@ class Arm(Protocol):
         ...
 
     def connect(self) -> Outcome:
-        """Get ready; "lost" where the robot cannot be reached."""
+        """Get ready, also after a stop; "lost" where the robot cannot be reached."""
         ...
 
     def disconnect(self) -> None:
@@ -82,6 +82,10 @@ class Arm(Protocol):
 
     def get_observation(self) -> Observation:
         """Where the joints and the items are."""
+        ...
+
+    def prepare(self) -> Outcome:
+        """Until the plate has its bottom bun and every tray its item."""
         ...
 
     def pick(self, item: str) -> Outcome:
@@ -101,7 +105,8 @@ class Arm(Protocol):
         ...
 
     def stop(self) -> Outcome:
-        """Stop at once, from any thread; the action under way ends as "stopped"."""
+        """Stop at once, from any thread: the action under way ends as "stopped", and so does every later one at once,
+        until `connect` is called."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Layers that people set down: a request that waits until somebody confirms or skips it, and the arm made of nothing else."""
+"""Layers that people set down: a request that waits until somebody confirms or skips it, and an arm of nothing else."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cobandit.robot.driver import Observation, Outcome
+from cobandit.robot.layout import item_named
 
 Answer = Literal["confirmed", "skipped", "stopped"]
+Asked = Literal["person", "experimenter"]
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,7 @@ class Request:
     number: int
     text: str
     item: str
-    by: Literal["person", "experimenter"]
+    by: Asked
 
 
 class Desk:
@@ -38,7 +40,7 @@ class Desk:
         with self._changed:
             return self._request
 
-    def ask(self, text: str, item: str, by: Literal["person", "experimenter"], timeout: float | None) -> Answer | None:
+    def ask(self, text: str, item: str, by: Asked, timeout: float | None) -> Answer | None:
         """Ask, and wait for the answer; None when nobody answered in time."""
         with self._changed:
             self._count += 1
@@ -77,6 +79,7 @@ class NullArm:
         self.desk = Desk()
         self._timeout = timeout
         self._connected = False
+        self._stopped = False
 
     @property
     def is_connected(self) -> bool:
@@ -84,8 +87,8 @@ class NullArm:
         return self._connected
 
     def connect(self) -> Outcome:
-        """Nothing to reach."""
-        self._connected = True
+        """Nothing to reach; after a stop, it goes on."""
+        self._connected, self._stopped = True, False
         return Outcome("done", "No robot: the experimenter places the robot's layers.")
 
     def disconnect(self) -> None:
@@ -110,6 +113,10 @@ class NullArm:
         """It will not be placed. False where that request is not open any more."""
         return self.desk.answer("skipped", number)
 
+    def prepare(self) -> Outcome:
+        """Ask the experimenter to lay out the next burger, and wait."""
+        return self._refusal() or ask_to_prepare(self.desk, self._timeout)
+
     def pick(self, item: str) -> Outcome:
         """Nothing yet: the experimenter takes and places in one go."""
         return self._refusal() or Outcome("done", f"The {words(item)} is for the experimenter to place.")
@@ -127,22 +134,34 @@ class NullArm:
         return self._refusal() or Outcome("done", "No robot is in the way.")
 
     def stop(self) -> Outcome:
-        """End the wait that is under way, if any."""
+        """End the wait that is under way, if any, and every later one until `connect`."""
+        self._stopped = True
         waited = self.desk.answer("stopped")
         return Outcome("done", "The wait was ended." if waited else "Nothing was under way.")
 
     def _refusal(self) -> Outcome | None:
-        return None if self._connected else Outcome("refused", "The arm is not connected: call connect() first.")
+        if not self._connected:
+            return Outcome("refused", "The arm is not connected: call connect() first.")
+        return Outcome("stopped", "Stopped: connect() lets it go on.") if self._stopped else None
 
 
-def ask_for(
-    desk: Desk, item: str, stack: Sequence[str], by: Literal["person", "experimenter"], timeout: float | None
-) -> Outcome:
+def ask_for(desk: Desk, item: str, stack: Sequence[str], by: Asked, timeout: float | None) -> Outcome:
     """Ask for one layer at the desk, and tell how it went."""
-    began = time.monotonic()
+    layer = item_named(item).name
     who = "The participant" if by == "person" else "The experimenter"
     onto = f" onto the {words(stack[-1])}" if stack else ""
-    answer = desk.ask(f"{who} places the {words(item)}{onto}.", item, by, timeout)
+    return _asked(desk, f"{who} places the {words(layer)}{onto}.", layer, by, timeout)
+
+
+def ask_to_prepare(desk: Desk, timeout: float | None) -> Outcome:
+    """Ask the experimenter for an empty plate with its bottom bun, and full trays."""
+    text = "The experimenter puts a bottom bun on the empty plate, and every filling and the top bun on its tray."
+    return _asked(desk, text, "bottom_bun", "experimenter", timeout)
+
+
+def _asked(desk: Desk, text: str, item: str, by: Asked, timeout: float | None) -> Outcome:
+    began = time.monotonic()
+    answer = desk.ask(text, item, by, timeout)
     waited = time.monotonic() - began
     if answer == "confirmed":
         return Outcome("done", f"The {words(item)} was placed by hand.", waited)

@@ -24,6 +24,7 @@ from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.robot.burger import Configuration, checked_configuration
 from cobandit.robot.driver import STATUSES, Status
+from cobandit.robot.layout import SCENE
 
 MAGIC = b"CBRR"
 VERSION = 1
@@ -41,7 +42,7 @@ class Event:
     frame: int
     action: str
     item: str
-    by: Literal["person", "robot"]
+    by: Literal["person", "robot", "experimenter"]
     text: str
 
 
@@ -60,7 +61,7 @@ class Recording:
     events: tuple[Event, ...]
     status: Status
     message: str
-    scene: str = "burger-1"
+    scene: str = SCENE
 
     @property
     def frames(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from cobandit.base.checks import whole
@@ -11,7 +11,8 @@ from cobandit.robot.burger import BOTTOM_BUN, Configuration, Layer, burger_layer
 from cobandit.robot.driver import Arm, Outcome, Status
 from cobandit.robot.manual import words
 
-Action = Literal["pick", "place", "person", "home"]
+Action = Literal["prepare", "pick", "place", "person", "home"]
+By = Literal["person", "robot", "experimenter"]
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class StackingStep:
     layer: int
     action: Action
     item: str
-    by: Literal["person", "robot"]
+    by: By
     text: str
     outcome: Outcome | None = None
 
@@ -57,14 +58,15 @@ def stack_burger(
     start = whole(0, len(layers))("start", start)
     work = _Work(arm, on_step or (lambda step: None), should_stop or (lambda: False))
     stack = [BOTTOM_BUN, *(layer.item for layer in layers[:start])]
-    for number in range(start, len(layers)):
+    ready = start > 0 or work.action(0, "prepare", BOTTOM_BUN, "experimenter", ())
+    for number in range(start, len(layers)) if ready else ():
         following = layers[number + 1] if number + 1 < len(layers) else None
         if not work.layer(number, layers[number], tuple(stack)):
             break
         stack.append(layers[number].item)
         # The arm leaves the plate when the person comes next, and at the end.
         leaves = layers[number].by == "robot" and (following is None or following.by == "person")
-        if leaves and not work.action(number, "home", layers[number], stack):
+        if leaves and not work.action(number, "home", layers[number].item, "robot", stack):
             break
     message = work.trouble.message if work.trouble else "The burger stands."
     status = work.trouble.status if work.trouble else "done"
@@ -74,9 +76,7 @@ def stack_burger(
 class _Work:
     """The actions of one burger: what was done, how long it took, and the first trouble."""
 
-    def __init__(
-        self, arm: Arm, on_step: Callable[[StackingStep], None], should_stop: Callable[[], bool]
-    ) -> None:
+    def __init__(self, arm: Arm, on_step: Callable[[StackingStep], None], should_stop: Callable[[], bool]) -> None:
         self._arm, self._on_step, self._should_stop = arm, on_step, should_stop
         self.steps: list[StackingStep] = []
         self.duration = 0.0
@@ -85,17 +85,17 @@ class _Work:
     def layer(self, number: int, layer: Layer, stack: Sequence[str]) -> bool:
         """Whether the layer stands."""
         actions: tuple[Action, ...] = ("person",) if layer.by == "person" else ("pick", "place")
-        return all(self.action(number, action, layer, stack) for action in actions)
+        return all(self.action(number, action, layer.item, layer.by, stack) for action in actions)
 
-    def action(self, number: int, action: Action, layer: Layer, stack: Sequence[str]) -> bool:
+    def action(self, number: int, action: Action, item: str, by: By, stack: Sequence[str]) -> bool:
         """Whether the action was done."""
         if self._should_stop():
             self.trouble = Outcome("stopped", "Stopped before the burger was ready.")
             return False
-        step = StackingStep(number, action, layer.item, layer.by, _text(action, layer.item))
+        step = StackingStep(number, action, item, by, _text(action, item))
         self._on_step(step)
-        outcome = self._outcome(action, layer.item, stack)
-        ended = StackingStep(number, action, layer.item, layer.by, step.text, outcome)
+        outcome = self._outcome(action, item, stack)
+        ended = replace(step, outcome=outcome)
         self.steps.append(ended)
         self.duration += outcome.duration
         self._on_step(ended)
@@ -105,6 +105,8 @@ class _Work:
 
     def _outcome(self, action: Action, item: str, stack: Sequence[str]) -> Outcome:
         try:
+            if action == "prepare":
+                return self._arm.prepare()
             if action == "pick":
                 return self._arm.pick(item)
             if action == "place":
@@ -118,6 +120,7 @@ class _Work:
 
 def _text(action: Action, item: str) -> str:
     return {
+        "prepare": "Plate and trays are made ready",
         "pick": f"Robot picks the {words(item)}",
         "place": f"Robot places the {words(item)}",
         "person": f"Person places the {words(item)}",
