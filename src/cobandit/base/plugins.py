@@ -18,7 +18,7 @@ from typing import Any
 from cobandit.base.errors import PluginError
 
 AGENTS, PROBLEMS, DESIGNS, ARMS = "cobandit.agents", "cobandit.problems", "cobandit.designs", "cobandit.arms"
-"""The groups of entry points: classes of agents, functions from arms to means, texts or files of designs, makers of arms."""
+"""The groups of entry points: agent classes, functions from arms to means, texts or files of designs, robot arms."""
 
 _WORDS = {AGENTS: "agent", PROBLEMS: "problem", DESIGNS: "design", ARMS: "robot arm"}
 

@@ -30,12 +30,13 @@ class Kinematics:
     """The arm's geometry with its torso raised by ``lift``."""
 
     def __init__(self, lift: float = LIFT) -> None:
-        self._origin = np.array(TORSO) + (0, 0, lift)
+        self._origin = np.array([TORSO[0], TORSO[1], TORSO[2] + lift])
 
     @property
     def pan_axis(self) -> Array:
         """Where the first joint's axis meets the floor."""
-        return self._origin[:2] + JOINTS[0].offset[:2]
+        axis: Array = self._origin[:2] + np.array(JOINTS[0].offset[:2])
+        return axis
 
     def forward(self, joints: Array) -> tuple[Array, Array]:
         """Fingertips (..., 3) and the gripper's rotation (..., 3, 3) for joints (..., 7)."""
@@ -119,7 +120,8 @@ def _columns(tip: Array, frames: list[tuple[Array, Array]]) -> Array:
 
 def _turn(rotation: Array, wanted: Array) -> Array:
     """The small turn that is missing."""
-    return 0.5 * _cross(np.swapaxes(rotation, -1, -2), np.swapaxes(wanted, -1, -2)).sum(axis=-2)
+    turns: Array = 0.5 * _cross(np.swapaxes(rotation, -1, -2), np.swapaxes(wanted, -1, -2)).sum(axis=-2)
+    return turns
 
 
 def _cross(left: Array, right: Array) -> Array:

@@ -50,7 +50,9 @@ def physics_model(layout: Layout, step: float = STEP) -> str:
 </option>
 <default>
   <default class="arm"><geom contype="2" conaffinity="1" mass="0"/></default>
-  <default class="finger"><geom contype="2" conaffinity="1" mass="0" friction="1.2 .01 .002" priority="1" {_CONTACT}/></default>
+  <default class="finger">
+    <geom contype="2" conaffinity="1" mass="0" friction="1.2 .01 .002" priority="1" {_CONTACT}/>
+  </default>
   <default class="item"><geom contype="1" conaffinity="3" friction=".9 .01 .002" {_CONTACT}/></default>
 </default>
 <worldbody>

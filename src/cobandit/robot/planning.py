@@ -55,8 +55,8 @@ class Planner:
         """Straight down by ``depth`` at ``rate`` metres per second, to be ended at the first touch."""
         tip, yaw = self.pose(joints)
         count = max(2, math.ceil(depth / (rate * self._speed * PERIOD)))
-        lowest = self._along(joints, tip - (0, 0, depth), yaw, np.linspace(0, 1, count + 1))[1:]
-        return JointPath(PERIOD * np.arange(1, count + 1), lowest)
+        lowest = self._along(joints, tip - np.array([0, 0, depth]), yaw, np.linspace(0, 1, count + 1))[1:]
+        return JointPath(_ticks(count), lowest)
 
     def to_joints(self, start: Array, end: Array, shortest: float = 0.25) -> JointPath:
         """Straight through the space of joints."""
@@ -81,7 +81,8 @@ class Planner:
         (x0, y0), (x1, y1) = begin - centre, end - centre
         radii = math.hypot(x0, y0) + (math.hypot(x1, y1) - math.hypot(x0, y0)) * grown
         angles = math.atan2(y0, x0) + (math.atan2(y1, x1) - math.atan2(y0, x0)) * grown
-        return centre + radii[:, np.newaxis] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        arc: Array = centre + radii[:, np.newaxis] * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+        return arc
 
     def _timed(self, waypoints: Array, shortest: float) -> JointPath:
         """Set points through the waypoints, as fast as the slowest joint allows."""
@@ -92,8 +93,7 @@ class Planner:
         rates = np.abs(np.diff(_blend(waypoints, slopes, fine), axis=0)) / np.diff(fine)[:, np.newaxis] * count
         duration = max(shortest / self._speed, float((rates / self._fastest).max()))
         steps = max(2, math.ceil(duration / PERIOD))
-        times = PERIOD * np.arange(1, steps + 1)
-        return JointPath(times, _blend(waypoints, slopes, np.arange(1, steps + 1) / steps * count))
+        return JointPath(_ticks(steps), _blend(waypoints, slopes, np.arange(1, steps + 1) / steps * count))
 
 
 def _blend(points: Array, slopes: Array, at: Array) -> Array:
@@ -101,7 +101,13 @@ def _blend(points: Array, slopes: Array, at: Array) -> Array:
     left = np.minimum(at.astype(np.int64), len(points) - 2)
     u = (at - left)[:, np.newaxis]
     p, q, s, t = points[left], points[left + 1], slopes[left], slopes[left + 1]
-    return p + u * (s + u * ((3 * (q - p) - 2 * s - t) + u * (2 * (p - q) + s + t)))
+    blended: Array = p + u * (s + u * ((3 * (q - p) - 2 * s - t) + u * (2 * (p - q) + s + t)))
+    return blended
+
+
+def _ticks(count: int) -> Array:
+    """The times of so many set points."""
+    return np.arange(1, count + 1, dtype=np.float64) * PERIOD
 
 
 __all__ = ["PERIOD", "JointPath", "OutOfReach", "Planner"]

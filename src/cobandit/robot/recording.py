@@ -2,8 +2,8 @@
 
 The format (version 1), all of it gzipped: the four bytes ``CBRR``; the version and the length of the header, both
 uint32; the header, JSON in UTF-8 padded with blanks to a multiple of four bytes; then the poses, int16, little-endian.
-The poses are channel-major and delta-coded: body after body as in ``header["bodies"]``, of each the seven channels x, y,
-z (units of 0.1 mm) and w, x, y, z of its quaternion (units of 1/32767), of each channel all frames; the first frame
+The poses are channel-major and delta-coded: body after body as in ``header["bodies"]``, of each the seven channels x,
+y, z (units of 0.1 mm) and w, x, y, z of its quaternion (units of 1/32767), of each channel all frames; the first frame
 whole, every later one as its difference from the frame before, modulo 2^16.
 """
 
@@ -75,7 +75,7 @@ class Recording:
 
     def positions(self, body: str) -> NDArray[np.float64]:
         """Where a body was, in metres: (frames, 3)."""
-        return self.poses[:, self.bodies.index(body), :3] * POSITION_UNIT
+        return self.poses[:, self.bodies.index(body), :3].astype(np.float64) * POSITION_UNIT
 
     def header(self) -> dict[str, Any]:
         """What stands before the poses."""
@@ -143,10 +143,11 @@ def _unpacked(data: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def quantised(positions: NDArray[np.float64], quaternions: NDArray[np.float64]) -> NDArray[np.int16]:
-    """Poses in the units of the format; the signs of quaternions go on from frame to frame, so that they can be blended."""
+    """Poses in the units of the format; signs of quaternions go on from frame to frame, so that they can be blended."""
     quaternions = quaternions.copy()
     for frame in range(1, len(quaternions)):
         turned = (quaternions[frame] * quaternions[frame - 1]).sum(axis=-1) < 0
         quaternions[frame, turned] *= -1
     units = np.concatenate([positions / POSITION_UNIT, quaternions / QUATERNION_UNIT], axis=2)
-    return np.clip(np.rint(units), -32768, 32767).astype(np.int16)
+    clipped: NDArray[np.float64] = np.clip(np.rint(units), -32768, 32767)
+    return clipped.astype(np.int16)

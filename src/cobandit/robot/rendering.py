@@ -82,6 +82,7 @@ class FrameRenderer:
         mujoco.mj_kinematics(self.model, self._data)
         mujoco.mj_camlight(self.model, self._data)
         self._renderer.update_scene(self._data, view.to_mujoco())
+        self._renderer.scene.flags[mujoco.mjtRndFlag.mjRND_FOG] = True
         return np.array(self._renderer.render())
 
 
@@ -97,21 +98,24 @@ def _blended(recording: Recording, frame: float) -> NDArray[np.float64]:
 def drawing_model(scene: Mapping[str, Any], width: int, height: int) -> str:
     """The scene in MuJoCo's XML, every moving body to be put where a recording says."""
     meshes = "".join(
-        f'<mesh name={quoteattr(name)} inertia="shell" vertex="{_numbers(mesh["vertices"])}" face="{_numbers(mesh["faces"])}"/>'
+        f'<mesh name={quoteattr(name)} inertia="shell" vertex="{_numbers(mesh["vertices"])}" '
+        f'face="{_numbers(mesh["faces"])}"/>'
         for name, mesh in scene["meshes"].items()
     )
     names = [*scene["bodies"], *(name for name in scene["moving"] if name not in scene["bodies"])]
     bodies = "".join(_body(scene, name) for name in names)
+    sky = _numbers(_rgb(scene["background"]))
     return f"""<mujoco model="scene"><compiler angle="radian"/>
 <visual>
   <global offwidth="{width}" offheight="{height}" fovy="{scene["camera"]["fov"]}"/>
   <quality shadowsize="4096" offsamples="8"/>
   <headlight ambient=".42 .42 .44" diffuse=".22 .22 .22" specular=".05 .05 .05"/>
-  <map znear=".05" zfar="40" fogstart="2.5" fogend="6" haze=".35"/><rgba fog="{_numbers(_rgb(scene["background"]))} 1" haze="{_numbers(_rgb(scene["background"]))} 1"/>
+  <map znear=".05" zfar="40" fogstart="1.2" fogend="3.2" shadowclip="1.2"/>
+  <rgba fog="{sky} 1"/>
 </visual>
 <statistic center=".5 0 .8" extent="2" meansize=".1"/>
 <asset>
-  <texture name="sky" type="skybox" builtin="gradient" rgb1="{_numbers(_rgb("#f4f8fb"))}" rgb2="{_numbers(_rgb(scene["background"]))}" width="64" height="64"/>
+  <texture name="sky" type="skybox" builtin="flat" rgb1="{sky}" rgb2="{sky}" width="64" height="64"/>
   {_materials()}{meshes}
 </asset>
 <worldbody>{"".join(map(_light, scene["lights"]))}{bodies}</worldbody></mujoco>"""
@@ -130,7 +134,7 @@ def _light(light: Mapping[str, Any]) -> str:
     shadow = "true" if light["shadow"] else "false"
     return (
         f'<light pos="{_numbers(light["position"])}" dir="{_numbers(way)}" diffuse="{strength}" '
-        f'specular="{_numbers([light["intensity"] * 0.3] * 3)}" castshadow="{shadow}" cutoff="60" exponent="0"/>'
+        f'specular="{_numbers([light["intensity"] * 0.3] * 3)}" castshadow="{shadow}" type="directional"/>'
     )
 
 

@@ -1,4 +1,4 @@
-"""The simulated arm: MuJoCo steps the arm, the items and what touches; a simulated hand sets the person's layers down."""
+"""The simulated arm: MuJoCo steps the arm, the items and what touches; a hand sets the person's layers down."""
 
 from __future__ import annotations
 
@@ -71,6 +71,12 @@ class SimulatedArm(PickAndPlace):
         self._burgers = 0
         self._connected = False
         self._stepping = threading.RLock()
+        self._command: Array = np.zeros(len(JOINTS))
+        self._opening = 0.0
+        self._hand: Array = np.array(HAND_REST)
+        self._plate_looks: list[Array] = []
+        self._frames: list[tuple[Array, Array]] = []
+        self._kept: list[tuple[float, Array, float]] = []
         self.model = mujoco.MjModel.from_xml_string(physics_model(self.layout))
         self.data = mujoco.MjData(self.model)
         self._joint_at = [int(self.model.joint(joint.name).qposadr[0]) for joint in JOINTS]
@@ -152,20 +158,21 @@ class SimulatedArm(PickAndPlace):
 
     def see(self, item: str) -> Array:
         """The mean of several looks; the plate does not move, so all looks at it count."""
-        place = self.data.xpos[self._body[item]][:2].copy()
         looks = self._random.normal(0, 1, (LOOKS, 2)) * self._noise
+        place: Array = self.data.xpos[self._body[item]][:2] + looks.mean(axis=0)
         if item == "bottom_bun":
-            self._plate_looks.append(place + looks.mean(axis=0))
-            return np.mean(self._plate_looks, axis=0)
-        return place + looks.mean(axis=0)
+            self._plate_looks.append(place)
+            place = np.mean(self._plate_looks, axis=0)
+        return place
 
     def stack_height(self, stack: tuple[str, ...]) -> float:
         """As computed from the layers, with the error of belief."""
-        return self.layout.stack_height(stack) + float(self._random.normal(0, 1)) * self._height_error
+        error: float = self._random.normal(0, 1) * self._height_error
+        return self.layout.stack_height(stack) + error
 
     def begin_trajectory(self) -> None:
         """Keep joints from here on."""
-        self._kept: list[tuple[float, Array, float]] = []
+        self._kept = []
 
     def trajectory(self) -> JointTrajectory:
         """The joints as they were, once every period."""
@@ -205,9 +212,7 @@ class SimulatedArm(PickAndPlace):
         self._random = generator(self.seed, RobotStream.WORLD, self._burgers)
         self._command = self.home_joints()
         self._opening = 0.05
-        self._plate_looks: list[Array] = []
-        self._frames: list[tuple[Array, Array]] = []
-        self._kept = []
+        self._plate_looks, self._frames, self._kept = [], [], []
         self._periods = 0
         self.held = None
         self._hand = np.array(HAND_REST)
@@ -269,7 +274,7 @@ class SimulatedArm(PickAndPlace):
         shift, turn = self._random.normal(0, HAND_SPREAD, 2), float(self._random.normal(0, HAND_TURN))
         top = self.layout.stack_height(stack) + item.thickness / 2 + 0.0015
         over = np.array([*(np.array(self.layout.plate) + shift), top])
-        knots = [begin, begin + (0, 0, 0.09), over + (0, 0, 0.07), over]
+        knots = [begin, begin + np.array([0, 0, 0.09]), over + np.array([0, 0, 0.07]), over]
         grip = np.array([0, 0, item.thickness / 2])
         self._wave(begin + grip, 0.5)
         self.model.body_gravcomp[body] = 1
@@ -280,7 +285,7 @@ class SimulatedArm(PickAndPlace):
                 )
         finally:
             self.model.body_gravcomp[body] = 0
-        self._wave(over + grip + (0.06, 0, 0.05), 0.25)
+        self._wave(over + grip + np.array([0.06, 0, 0.05]), 0.25)
         self._wave(np.array(HAND_REST), 0.45)
         return f"The {words(item.name)} was set down."
 

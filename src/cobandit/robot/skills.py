@@ -49,7 +49,7 @@ class Ended(Exception):
 class PickAndPlace:
     """What every arm with joints does alike. Subclasses bring `follow`, `grip` and the rest below."""
 
-    name: ClassVar[str]
+    name: str
     feels_touch: ClassVar[bool] = False
     """Whether `follow` can end at the first touch."""
 
@@ -185,12 +185,12 @@ class PickAndPlace:
         if abs(self.gap() - 2 * item.radius) >= GAP_TOLERANCE:
             self.held = None
             raise Ended("failed", f"The {words(item.name)} was lost on the way.")
-        release = np.array([x, y, height + ABOVE_UNDERSIDE])
+        release = height + ABOVE_UNDERSIDE
         if self.feels_touch:
-            self._go(release + (0, 0, GUARD), PLACING_YAW, 0.5)
+            self._go(np.array([x, y, release + GUARD]), PLACING_YAW, 0.5)
             self.follow(self.planner.descend(self.joints(), 2 * GUARD, GUARD_RATE), until_touch=item.name)
         else:
-            self._go(release + (0, 0, RELEASE_ABOVE), PLACING_YAW, 0.7)
+            self._go(np.array([x, y, release + RELEASE_ABOVE]), PLACING_YAW, 0.7)
         self.grip(min(WIDEST_OPENING, 2 * (item.radius + OPEN_AROUND)))
         self.held = None
         self._go(above, PLACING_YAW, 0.45)

@@ -1,4 +1,4 @@
-"""The scene as one table for JSON: shapes, where bodies stand, camera and lights. Its keys are in docs/reference/robot.md."""
+"""The scene as one table for JSON: shapes, where bodies stand, camera, lights. The keys: docs/reference/robot.md."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def _bottom_bun(drawing: Drawing) -> None:
 def _patty(drawing: Drawing) -> None:
     item = ITEMS["patty"]
     half = item.thickness / 2
-    rough = np.random.default_rng(5).normal(0, 1, 64)
+    rough = np.random.default_rng(5).normal(0, 1, 64).tolist()
 
     def outline(angle: float) -> float:
         waves = sum(0.0004 * rough[k] * math.cos((k + 3) * angle + rough[k + 20]) for k in range(9))

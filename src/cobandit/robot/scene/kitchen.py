@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 from cobandit.robot.layout import Layout
@@ -105,7 +106,7 @@ def _customer(drawing: Drawing) -> None:
     smile = drawing.on("customer", "#2b2536", "satin")
     angles = [math.radians(degrees) for degrees in range(215, 326, 22)]
     points = [(0.036 * math.cos(a), 1.307 + 0.032 * math.sin(a)) for a in angles]
-    for (x0, z0), (x1, z1) in zip(points, points[1:], strict=False):
+    for (x0, z0), (x1, z1) in itertools.pairwise(points):
         smile.capsule((x0, _face(x0, z0), z0), (x1, _face(x1, z1), z1), 0.0042)
 
 

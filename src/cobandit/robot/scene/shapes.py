@@ -130,7 +130,7 @@ class Brush:
         self, kind: Any, size: tuple[float, ...], pos: Point, quat: Sequence[float], mesh: str | None = None
     ) -> None:
         w, x, y, z = quat
-        geom = Geom(self.body, kind, tuple(size), tuple(pos), (w, x, y, z), self.colour, self.finish, mesh)
+        geom = Geom(self.body, kind, tuple(size), pos, (w, x, y, z), self.colour, self.finish, mesh)
         self.drawing.geoms.append(geom)
 
 
@@ -211,14 +211,14 @@ def sheet(
     around: int = 56,
     rings: int = 7,
 ) -> Mesh:
-    """A thin bent disc: ``outline`` is its radius at an angle, ``height`` how it is bent at (fraction of radius, angle)."""
+    """A thin bent disc: ``outline`` is its radius at an angle, ``height`` its bend at (fraction of radius, angle)."""
     parts = []
     for side in (-1, 1):
         middle = [(0.0, 0.0, height(0.0, 0.0) + side * thickness / 2)]
         for ring in range(1, rings + 1):
             part = (ring / rings) ** 0.8
-            for step in range(around):
-                angle = 2 * math.pi * step / around
+            for number in range(around):
+                angle = 2 * math.pi * number / around
                 radius = outline(angle) * part
                 z = height(part, angle) + side * thickness / 2
                 middle.append((radius * math.cos(angle), radius * math.sin(angle), z))
