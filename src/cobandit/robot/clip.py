@@ -23,7 +23,7 @@ CODECS = {
     ".mp4": ["-c:v", "libx264", "-preset", "veryslow", "-pix_fmt", "yuv420p", "-movflags", "+faststart"],
     ".webm": ["-c:v", "libvpx-vp9", "-b:v", "0", "-row-mt", "1", "-pix_fmt", "yuv420p", "-deadline", "good"],
 }
-QUALITY = {".mp4": 26, ".webm": 38}
+QUALITY = {".mp4": 27, ".webm": 43}
 KINDS = (*CODECS, ".png")
 HOLD = 0.8
 """Seconds for which the finished burger is looked at."""
