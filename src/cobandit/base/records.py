@@ -121,8 +121,7 @@ def slug(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > 64 or not _SLUG.fullmatch(value):
         raise InvalidInput(
             f"{name} is {short_repr(value)}; "
-            f""
-            f"up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
+            "up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
         )
     return value
 

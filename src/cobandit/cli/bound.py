@@ -48,7 +48,8 @@ def bound(
 
     if format not in ("table", "json"):
         raise UnknownName("format", format, ("table", "json"))
-    problem = shared.problem_of(means=means, arms=arms, observability=observability, weights=weights, roles=roles)
+    given = shared.ProblemOptions(means, arms, observability=observability, weights=weights, roles=roles)
+    problem = given.problem()
     bounds = [theorem(problem, rounds) for rounds in parsing.numbers("--horizon", horizon, "1000,2000")]
     if format == "json":
         output.print_json({"problem": problem.describe(), "bounds": [found.to_dict() for found in bounds]})

@@ -85,7 +85,7 @@ def play(
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
 
-    problem = shared.problem_of(means=means, arms=arms, observability=observability, roles=roles, sight_of=_sight)
+    problem = shared.ProblemOptions(means, arms, observability=observability, roles=roles).problem(_sight)
     if shared.is_joint(agent_class(partner)):
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
     options = agent_options.values()

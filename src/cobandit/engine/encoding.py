@@ -97,10 +97,7 @@ class Writer:
             if kind is mapping:
                 return {tag: self._pairs(value, where)}
         if kind is defaultdict:
-            made_by = next((name for name, factory in _FACTORIES.items() if value.default_factory is factory), None)
-            if made_by is None:
-                raise Unwritable(where, "is a defaultdict of something else than int, float, list or dict")
-            return {"default_dict": self._pairs(value, where), "of": made_by}
+            return {"default_dict": self._pairs(value, where), "of": _factory_name(value, where)}
         if kind is deque:
             return {"deque": self._items(value, where), "maxlen": value.maxlen}
         if kind is np.ndarray:
@@ -113,14 +110,13 @@ class Writer:
             if kind is own:
                 return {tag: self.write_attributes(vars(value), where)}
         if isinstance(value, Agent) and AGENTS.get(value.title) is kind:
-            options = value.options
-            rest = {name: thing for name, thing in vars(value).items() if name not in options}
-            written = {
-                "options": self.write_attributes(options, where),
-                "attributes": self.write_attributes(rest, where),
-            }
-            return {"agent": value.title, **written}
+            return {"agent": value.title, **self._agent(value, where)}
         raise Unwritable(where, f"is a {kind.__name__}")
+
+    def _agent(self, agent: Agent, where: str) -> dict[str, Any]:
+        options = agent.options
+        rest = {name: value for name, value in vars(agent).items() if name not in options}
+        return {"options": self.write_attributes(options, where), "attributes": self.write_attributes(rest, where)}
 
     def _items(self, values: Iterable[Any], where: str) -> list[Any]:
         return [self._write(value, f"{where}[{i}]") for i, value in enumerate(values)]
@@ -255,6 +251,13 @@ def _number(value: int | float, where: str) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     return value if -LARGEST <= value <= LARGEST else {"int": _digits(value, where)}
+
+
+def _factory_name(values: defaultdict[Any, Any], where: str) -> str:
+    for name, factory in _FACTORIES.items():
+        if values.default_factory is factory:
+            return name
+    raise Unwritable(where, "is a defaultdict of something else than int, float, list or dict")
 
 
 def _element(value: Any, where: str) -> Any:

@@ -37,7 +37,6 @@ def cronbach_alpha(
         if outside.size:
             raise InvalidInput(
                 f"items holds {short_repr(float(outside[0]))}; "
-                f""
                 f"answers from 1 to {points} are needed, NaN for a missing one."
             )
     if reverse is not None and len(reverse) != k:

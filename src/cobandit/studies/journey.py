@@ -158,9 +158,8 @@ def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[st
     if given != needed:
         raise InvalidInput(
             f"The consent is for version {short_repr(given)} of the text, "
-            f""
             f"which has changed: it is version {needed!r} now. "
-            f"Reload the page and read it again."
+            "Reload the page and read it again."
         )
     return {"version": needed}
 
