@@ -63,8 +63,8 @@ class Record:
 
     def essence(self) -> dict[str, Any]:
         """The plain data without what is at its default: a field that is added later does not change it."""
-        kept = [spec for spec in fields(self) if spec.default is MISSING or getattr(self, spec.name) != spec.default]
-        return {spec.name: plain(getattr(self, spec.name), essence=True) for spec in kept}
+        changed = [spec for spec in fields(self) if spec.default is MISSING or getattr(self, spec.name) != spec.default]
+        return {spec.name: plain(getattr(self, spec.name), essence=True) for spec in changed}
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def bound(
     problem = given.problem()
     bounds = [theorem(problem, rounds) for rounds in parsing.numbers("--horizon", horizon, "1000,2000")]
     if format == "json":
-        output.print_json({"problem": problem.describe(), "bounds": [found.to_dict() for found in bounds]})
+        output.print_json({"problem": problem.describe(), "bounds": [limits.to_dict() for limits in bounds]})
     else:
         _print_table(problem, bounds)
 
@@ -65,8 +65,8 @@ def _print_table(problem: Problem, bounds: list[Bound]) -> None:
     for line in problem_lines(problem):
         paragraph(screen, line)
     rows = table("horizon", *KINDS)
-    for found in bounds:
-        rows.add_row(f"{found.horizon:,}", *(number(getattr(found, kind)) for kind in KINDS))
+    for limits in bounds:
+        rows.add_row(f"{limits.horizon:,}", *(number(getattr(limits, kind)) for kind in KINDS))
     screen.print(rows)
     for kind, meaning in KINDS.items():
         screen.print(f"  {kind:<9}{meaning}")

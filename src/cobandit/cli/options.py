@@ -279,7 +279,7 @@ def agent_help() -> dict[str, str]:
     for agent, kind in AGENTS.items():
         for name, default, text in kind.option_rows():
             rows.setdefault(name, []).append((agent, default, text))
-    words = {name: _option_help(found) for name, found in rows.items() if name in AGENT_FLAGS}
+    words = {name: _option_help(entries) for name, entries in rows.items() if name in AGENT_FLAGS}
     rest = sorted(name for name in rows if name not in AGENT_FLAGS)
     words["option"] = f"Any other option of an agent (repeatable): {', '.join(rest)}."
     known = ", ".join(AGENTS)

@@ -36,11 +36,11 @@ def table(*heads: str, first: str = "right") -> Table:
     from rich import box
     from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for column, head in enumerate(heads):
         words = column == 0 and first == "left"
-        made.add_column(head, justify="left" if words else "right", no_wrap=not words)
-    return made
+        grid.add_column(head, justify="left" if words else "right", no_wrap=not words)
+    return grid
 
 
 def number(value: float | None, decimals: int | None = None) -> str:

@@ -184,7 +184,7 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
         for action, outcome in match.rounds():
             actions.append(action)
             rewards.append(outcome.reward)
-            seen.append([np.nan if one is None else one for one in outcome.seen])
+            seen.append([np.nan if value is None else value for value in outcome.seen])
             foreseen.append([dict(partner.predictions) for partner in match.partners])
     except _Leave:
         pass
@@ -193,13 +193,13 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
     except KeyboardInterrupt:
         interrupted = True
         print()
-    kept = Trajectory.empty(RUN, instance.means, instance.ranks, len(actions))
+    trajectory = Trajectory.empty(RUN, instance.means, instance.ranks, len(actions))
     for t in range(len(actions)):
-        kept.actions[t], kept.rewards[t], kept.seen[t] = actions[t], rewards[t], seen[t]
+        trajectory.actions[t], trajectory.rewards[t], trajectory.seen[t] = actions[t], rewards[t], seen[t]
         for i, arms in enumerate(foreseen[t]):
             for j, arm in arms.items():
-                kept.predictions[t, i, j] = arm
-    return kept, interrupted
+                trajectory.predictions[t, i, j] = arm
+    return trajectory, interrupted
 
 
 def _line(question: str) -> str:

@@ -146,8 +146,8 @@ class Writer:
             raise Unwritable(where, f"draws from {name}, which is not a bit generator of numpy")
         seeds = bits.seed_seq if type(bits.seed_seq) is np.random.SeedSequence else None
         # The seed sequence counts the streams that were spawned from this one.
-        kept = None if seeds is None else self._write(dict(seeds.state), where)
-        return {"generator": name, "state": self._write(_copied(bits.state), where), "seeds": kept}
+        seed_state = None if seeds is None else self._write(dict(seeds.state), where)
+        return {"generator": name, "state": self._write(_copied(bits.state), where), "seeds": seed_state}
 
 
 class Reader:
@@ -203,9 +203,9 @@ class Reader:
                 return mapping(self._pairs(data[tag]))
         for tag, own in _OURS.items():
             if tag in data:
-                made: Any = object.__new__(own)
-                vars(made).update(self.read_attributes(data[tag]))
-                return made
+                value: Any = object.__new__(own)
+                vars(value).update(self.read_attributes(data[tag]))
+                return value
         if "default_dict" in data:
             return defaultdict(_FACTORIES[data["of"]], self._pairs(data["default_dict"]))
         if "deque" in data:

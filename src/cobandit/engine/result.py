@@ -168,10 +168,10 @@ class Result:
 
     def __repr__(self) -> str:
         if isinstance(self.kept, StreamedSummary):
-            mean, kept = self.summary().task_regret.mean[-1], ", summary only"
+            mean, remark = self.summary().task_regret.mean[-1], ", summary only"
         else:
-            mean, kept = float(self.kept[:, -1].mean()), ""
+            mean, remark = float(self.kept[:, -1].mean()), ""
         return (
             f"<Result of {self.team.label}: {self.runs:,} runs x {self.horizon:,} rounds, "
-            f"mean task regret {mean:.2f}, seed {self.seed}, {self.engine} engine{kept}>"
+            f"mean task regret {mean:.2f}, seed {self.seed}, {self.engine} engine{remark}>"
         )

@@ -206,12 +206,12 @@ def engine_for(engine: str, obstacle: Callable[[], str | None], agent_rounds: in
         if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
             return "reference", "a small job is done before the fast engine has been loaded"
     require_extras("The fast engine", fast=True)
-    found = obstacle()
-    if found is None:
+    hindrance = obstacle()
+    if hindrance is None:
         return "fast", "asked for" if asked == "fast" else "everything has a compiled form"
     if asked == "fast":
-        raise InvalidInput(f"The fast engine cannot play this: {found}. Use engine='auto' or engine='reference'.")
-    return "reference", found
+        raise InvalidInput(f"The fast engine cannot play this: {hindrance}. Use engine='auto' or engine='reference'.")
+    return "reference", hindrance
 
 
 def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
@@ -234,15 +234,15 @@ def _refuse_what_cannot_fit(
     """A size that cannot fit is refused before any work starts."""
     # A summary has bins for numbers over six powers of ten, and a batch of runs is copied some times to be added.
     copies = 6 + 2 * BATCHES_PLAYED
-    kept = 8 * points * (runs if keeps_runs else 2_500 + copies * min(runs, batch_rows(points)))
+    results = 8 * points * (runs if keeps_runs else 2_500 + copies * min(runs, batch_rows(points)))
     # Per cell and agent: counts, sums, indices and a tournament over arms padded to powers of two; per round tables.
     padding = min(8.0, math.prod(1 << (size - 1).bit_length() for size in problem.arms) / problem.cells)
     per_cell = int(80 + 48 * padding)
     playing = workers * problem.cells * (problem.agents + 1) * per_cell + 8 * (problem.agents * 2 + 1) * horizon
     memory = physical_memory()
-    if memory is not None and kept + playing > memory:
+    if memory is not None and results + playing > memory:
         raise TooLarge(
             f"{runs:,} runs x {points:,} checkpoints with {problem.cells:,} team actions and {horizon:,} rounds "
-            f"need about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
-            "Ask for fewer of them" + ("; keep='summary' keeps no runs." if keeps_runs and kept > playing else ".")
+            f"need about {(results + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
+            "Ask for fewer of them" + ("; keep='summary' keeps no runs." if keeps_runs and results > playing else ".")
         )
