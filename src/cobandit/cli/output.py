@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -55,7 +56,8 @@ def decimals_for(values: Iterable[float]) -> int:
 
 def plus_minus(mean: float, error: float | None, decimals: int) -> str:
     """A mean with its standard error, where there is one."""
-    return number(mean, decimals) + ("" if error is None else f" ± {number(error, decimals)}")
+    unknown = error is None or math.isnan(error)
+    return number(mean, decimals) + ("" if unknown else f" ± {number(error, decimals)}")
 
 
 def paragraph(screen: Console, text: str, indent: int = 0) -> None:

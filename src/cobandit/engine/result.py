@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import platform
 from dataclasses import dataclass
@@ -23,18 +24,18 @@ from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RegretSummary:
-    """Task and team regret over the runs, at each checkpoint."""
+    """Task and team regret over the runs, at each checkpoint: arrays, so that ``mean - se`` is one too."""
 
-    checkpoints: list[int]
+    checkpoints: NDArray[np.int64]
     task_regret: Summary
     team_regret: Summary
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "checkpoints": self.checkpoints,
+            "checkpoints": self.checkpoints.tolist(),
             "task_regret": self.task_regret.to_dict(),
             "team_regret": self.team_regret.to_dict(),
         }
@@ -48,11 +49,16 @@ class RegretSummary:
             cells = []
             for summary in (self.task_regret, self.team_regret):
                 values = [getattr(summary, head)[k] for head in heads]
-                cells.append("".join(f"{'-' if v is None else format(v, '.2f'):>9}" for v in values))
+                cells.append("".join(f"{'-' if math.isnan(v) else format(v, '.2f'):>9}" for v in values))
             lines.append(f"{self.checkpoints[k]:>10,}  " + "     ".join(cells))
         return "\n".join(line.rstrip() for line in lines)
 
     __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RegretSummary) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
 
 
 def picked_rows(count: int, most: int = 10) -> list[int]:
@@ -118,8 +124,8 @@ class Result:
     def _summary(self) -> RegretSummary:
         if isinstance(self.kept, StreamedSummary):
             task = self.kept.summary()
-            return RegretSummary(self.checkpoints.tolist(), task, task.scaled(self.problem.team_factor))
-        return RegretSummary(self.checkpoints.tolist(), summarise(self.task_regret), summarise(self.team_regret))
+            return RegretSummary(self.checkpoints, task, task.scaled(self.problem.team_factor))
+        return RegretSummary(self.checkpoints, summarise(self.task_regret), summarise(self.team_regret))
 
     def trajectory(self, run: int) -> Trajectory:
         """The rounds of one run, played again from the seed (so nothing had to be kept)."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from cobandit.agents import Team
 from cobandit.base.checks import one_of
@@ -34,14 +37,17 @@ class TeamComparison:
         checked_regret("regret", regret)
         summary = result.summary()
         chosen = summary.task_regret if regret == "task" else summary.team_regret
-        return (chosen.mean[-1], chosen.se[-1], chosen.median[-1], chosen.q10[-1], chosen.q90[-1])
+        mean, se, median, q10, q90 = (
+            float(values[-1]) for values in (chosen.mean, chosen.se, chosen.median, chosen.q10, chosen.q90)
+        )
+        return mean, None if math.isnan(se) else se, median, q10, q90
 
     def growth(self, result: Result) -> float | None:
         """By how much a team's mean regret grows while the number of rounds doubles, from T/2 to T."""
         summary = result.summary()
         means = summary.task_regret.mean
-        halfway = means[summary.checkpoints.index(-(-result.horizon // 2))]
-        return means[-1] / halfway if halfway > 0.0 else None
+        halfway = means[np.searchsorted(summary.checkpoints, -(-result.horizon // 2))]
+        return float(means[-1] / halfway) if halfway > 0.0 else None
 
     def rows(self, regret: str = "task") -> list[tuple[Any, ...]]:
         """One row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""

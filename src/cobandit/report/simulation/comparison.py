@@ -103,7 +103,7 @@ class _Curves:
         self.label = result.team.label
         self.rounds = np.concatenate([[0], result.checkpoints])
         self.mean = _from_zero(chosen.mean)
-        self.error = _from_zero([0.0 if se is None else se for se in chosen.se])
+        self.error = _from_zero(np.nan_to_num(chosen.se))
         self.median, self.low, self.high = (_from_zero(line) for line in (chosen.median, chosen.q10, chosen.q90))
         self.colour = colour_of(number)
         self.dash = dashes_of(number)
@@ -119,9 +119,9 @@ class _Curves:
         return self.label.replace(" + ", " +\n")
 
 
-def _from_zero(values: Sequence[float | None]) -> NDArray[np.float64]:
+def _from_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The curve with the round before the first, in which nothing is lost yet."""
-    return np.array([0.0, *values], dtype=np.float64)
+    return np.concatenate([[0.0], values])
 
 
 def _draw_means(axes: Any, curves: Sequence[_Curves]) -> None:
