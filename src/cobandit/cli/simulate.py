@@ -96,12 +96,11 @@ def _print_table(result: Result) -> None:
         paragraph,
         played,
         plus_minus,
-        problem_lines,
         seconds,
         table,
-        team_line,
     )
     from cobandit.engine.result import picked_rows
+    from cobandit.engine.words import problem_lines, team_line
 
     screen = console()
     paragraph(screen, team_line(result.team))

@@ -17,6 +17,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.engine import Result, simulate
 from cobandit.engine.simulation import Progress
+from cobandit.engine.words import distinct_labels
 from cobandit.problem import Problem
 
 POINTS = 100
@@ -31,6 +32,11 @@ class TeamComparison:
     """The results of several teams on one problem, the lowest mean task regret first."""
 
     results: tuple[Result, ...]
+
+    @property
+    def labels(self) -> list[str]:
+        """A short name for each team; teams of one kind are told apart by the options in which they differ."""
+        return distinct_labels([result.team for result in self.results])
 
     def finals(self, result: Result, regret: str = "task") -> tuple[float, float | None, float, float, float]:
         """Mean, standard error, median, 10 % and 90 % quantile of a team's regret after the last round."""
@@ -52,14 +58,8 @@ class TeamComparison:
     def rows(self, regret: str = "task") -> list[tuple[Any, ...]]:
         """One row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""
         return [
-            (
-                result.team.label,
-                *self.finals(result, regret),
-                self.growth(result),
-                result.engine,
-                result.seconds,
-            )
-            for result in self.results
+            (label, *self.finals(result, regret), self.growth(result), result.engine, result.seconds)
+            for label, result in zip(self.labels, self.results, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,14 +68,14 @@ class TeamComparison:
         shared = {key: first[key] for key in ("cobandit", "problem", "horizon", "runs", "seed")}
         teams = [
             {
-                "label": result.team.label,
+                "label": label,
                 "team": result.team.describe(),
                 "engine": result.engine,
                 "seconds": result.seconds,
                 "growth": self.growth(result),
                 **result.summary().to_dict(),
             }
-            for result in self.results
+            for label, result in zip(self.labels, self.results, strict=True)
         ]
         return {**shared, "teams": teams}
 
@@ -89,7 +89,7 @@ class TeamComparison:
         raise InvalidInput(f"path is {str(target)!r}; a name that ends in .csv or .json is needed.")
 
     def __repr__(self) -> str:
-        return f"<TeamComparison of {', '.join(result.team.label for result in self.results)}>"
+        return f"<TeamComparison of {', '.join(self.labels)}>"
 
 
 def compare_teams(
