@@ -58,7 +58,8 @@ def bound(
 
 
 def _print_table(problem: Problem, bounds: list[Bound]) -> None:
-    from cobandit.cli.output import console, number, paragraph, problem_lines, table
+    from cobandit.cli.output import console, number, paragraph, table
+    from cobandit.engine.words import problem_lines
 
     screen = console()
     paragraph(screen, "Upper bounds on the team regret R(T) of partner-aware-ucb (window 1, repeat 2, exploration 2)")

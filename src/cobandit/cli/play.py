@@ -256,7 +256,8 @@ def _checked_file(path: str) -> Path:
 
 
 def _welcome(screen: Console, problem: Problem, partner: Any, horizon: int) -> None:
-    from cobandit.cli.output import paragraph, settings
+    from cobandit.cli.output import paragraph
+    from cobandit.engine.words import settings
 
     sizes = " x ".join(str(size) for size in problem.arms)
     sight = problem.observation.levels

@@ -26,12 +26,12 @@ from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import runs_file
+from cobandit.engine.stored import KEEPS
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
 
 ENGINES = ("auto", "fast", "reference")
-KEEPS = ("auto", "runs", "summary")
 BATCHES_PLAYED = 2
 """Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100

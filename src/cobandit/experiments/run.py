@@ -92,9 +92,9 @@ class CurveResult:
     def finals(self) -> dict[str, float]:
         """What it comes to in the end."""
         return {
-            "mean_team_regret": self.team_statistics.mean[-1],
-            "median_team_regret": self.team_statistics.median[-1],
-            "mean_task_regret": self.statistics.mean[-1],
+            "mean_team_regret": float(self.team_statistics.mean[-1]),
+            "median_team_regret": float(self.team_statistics.median[-1]),
+            "mean_task_regret": float(self.statistics.mean[-1]),
         }
 
 

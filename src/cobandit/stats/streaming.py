@@ -341,11 +341,8 @@ class StreamedSummary:
         """The same statistics as `cobandit.stats.summarise` gives for a whole sample."""
         count = self._counted()
         _, mean, squares = self._moments.total()
-        se: list[float | None] = [None] * self.columns
-        if count > 1:
-            se = np.sqrt(squares / (count - 1) / count).tolist()
-        median, q10, q90 = (self.quantile(share).tolist() for share in (0.5, 0.1, 0.9))
-        return Summary(mean.tolist(), se, median, q10, q90)
+        se = np.sqrt(squares / (count - 1) / count) if count > 1 else np.full(self.columns, math.nan)
+        return Summary(mean, se, *(self.quantile(share) for share in (0.5, 0.1, 0.9)))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Plain arrays by name, for a file: all that `from_arrays` needs."""
