@@ -126,7 +126,7 @@ class Team:
             raise InvalidInput(
                 f"The description of a team is {short_repr(description)}; 'members', a list of agents, is needed alone."
             )
-        return cls([_described_player(member, classes) for member in members])  # type: ignore[misc]
+        return cls([_described_player(member, classes) for member in members])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Team) and self.describe() == other.describe()
