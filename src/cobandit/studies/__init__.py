@@ -30,6 +30,7 @@ from cobandit.studies.journey import (
     journey,
     step_payload,
     steps,
+    task_payload,
     wrong_quiz_answers,
 )
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
@@ -88,6 +89,7 @@ __all__ = [
     "step_payload",
     "steps",
     "tables",
+    "task_payload",
     "verify_episode",
     "verify_participant",
     "verify_study",

@@ -53,9 +53,15 @@ def two_filling_layers(arms: Sequence[int]) -> tuple[Layer, ...]:
     return _between_buns(*_pair(_checked(arms, most=_MOST_ARMS)))
 
 
+def filling(seat: int, arm: int) -> Layer:
+    """The filling that an arm stands for: the participant's at seat 0, the partner's at seat 1."""
+    brings = FILLINGS[seat]
+    return Layer(brings[arm] if arm < len(brings) else f"slab_{arm}", "partner" if seat else "participant")
+
+
 def _pair(arms: tuple[int, int]) -> tuple[Layer, Layer]:
-    mine, theirs = (brings[arm] if arm < 2 else f"slab_{arm}" for brings, arm in zip(FILLINGS, arms, strict=True))
-    return Layer(mine, "participant"), Layer(theirs, "partner")
+    mine, theirs = arms
+    return filling(0, mine), filling(1, theirs)
 
 
 def _between_buns(*fillings: Layer) -> tuple[Layer, ...]:
