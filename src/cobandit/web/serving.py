@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
@@ -22,6 +23,11 @@ from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
+
+if TYPE_CHECKING:
+    import uvicorn
+
+    from cobandit.web.edge import GuardedProtocol, Limits
 
 SHORTEST_PASSWORD = 8
 SHUTDOWN_SECONDS = 5
@@ -94,16 +100,11 @@ def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None
     """Serve until somebody stops it."""
     import uvicorn
 
+    from cobandit.web.edge import GuardedProtocol, raise_file_limit
+
     config.to_environment()
-    settings = uvicorn.Config(
-        "cobandit.web.app:from_environment",
-        factory=True,
-        workers=workers,
-        access_log=False,  # it would fill with personal links
-        log_level="warning",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        server_header=False,
-    )
+    raise_file_limit()
+    settings = _settings("cobandit.web.app:from_environment", GuardedProtocol, factory=True, workers=workers)
     with contextlib.suppress(KeyboardInterrupt):
         if workers == 1:
             uvicorn.Server(settings).run(sockets=[listening])
@@ -113,22 +114,32 @@ def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None
             Multiprocess(settings, sockets=[listening]).run()
 
 
+def _settings(app: Any, protocol: type[GuardedProtocol], **more: Any) -> uvicorn.Config:
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        access_log=False,  # it would fill with personal links
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        server_header=False,
+        **more,
+    )
+
+
 @contextlib.contextmanager
-def running(config: WebConfig) -> Iterator[str]:
+def running(config: WebConfig, limits: Limits | None = None) -> Iterator[str]:
     """A server in a thread of this process at a free port of 127.0.0.1; gives its address."""
     import uvicorn
 
     from cobandit.web.app import create_app
+    from cobandit.web.edge import GuardedProtocol
 
+    protocol = GuardedProtocol if limits is None else type("Limited", (GuardedProtocol,), {"limits": limits})
     listening = bound_socket("127.0.0.1", 0)
-    settings = uvicorn.Config(
-        create_app(config),
-        access_log=False,
-        log_level="warning",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        server_header=False,
-    )
-    server = uvicorn.Server(settings)
+    server = uvicorn.Server(_settings(create_app(config), protocol))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
