@@ -55,11 +55,11 @@ async def live_view(database: Database, number: int, kind: str) -> dict[str, Any
     return await database.ask(ask)
 
 
-def plan_of(design: StudyDesign, person: Participant) -> ParticipantPlan | None:
+def plan_of(study: Study, person: Participant) -> ParticipantPlan | None:
     """What a participant will play; known from consent on."""
     if person.seed is None or person.order_index is None:
         return None
-    return ParticipantPlan(design, person.seed, person.order_index)
+    return ParticipantPlan(study.design, person.seed, person.order_index, study.secret_for(person.kind))
 
 
 def participant_entry(
@@ -86,7 +86,7 @@ def participant_entry(
         "external_id": person.external_id,
         "status": status(person, design, now),
         "step": {"kind": steps[place].kind, "id": steps[place].id},
-        "episode": _current_episode(design, person, steps[place], running),
+        "episode": _current_episode(study, person, steps[place], running),
         "progress": {"done": place, "total": last},
         "rounds": {
             "played": sum(part.rounds for part in progress.values()),
@@ -106,9 +106,9 @@ def participant_entry(
 
 
 def _current_episode(
-    design: StudyDesign, person: Participant, step: Step, running: tuple[int, int] | None
+    study: Study, person: Participant, step: Step, running: tuple[int, int] | None
 ) -> dict[str, Any] | None:
-    plan = plan_of(design, person)
+    plan = plan_of(study, person)
     if step.kind not in ("episode", "rest") or step.number is None or plan is None:
         return None
     episode = plan.episode(step.number)
@@ -116,7 +116,7 @@ def _current_episode(
         "number": episode.index,
         "practice": episode.practice,
         "set": episode.set + 1,
-        "sets": len(design.conditions),
+        "sets": len(study.design.conditions),
         "place": episode.number + 1,
         "of": episode.siblings,
         "condition": episode.condition,

@@ -98,7 +98,9 @@ class ActiveParticipant:
     def plan(self) -> ParticipantPlan | None:
         """What the person will play; known from consent on."""
         seed, order = self.record.seed, self.record.order_index
-        return None if seed is None or order is None else ParticipantPlan(self.study.design, seed, order)
+        if seed is None or order is None:
+            return None
+        return ParticipantPlan(self.study.design, seed, order, self.study.secret_for(self.record.kind))
 
 
 class People:

@@ -37,6 +37,7 @@ studies = Table(
     Column("digest", Text, nullable=False),
     Column("design", Text, nullable=False),  # JSON, as StudyDesign.to_dict gives it
     Column("seed", Text, nullable=False),
+    Column("secret", Text),  # goes into means that all share; empty in studies from before it was there
     Column("code", Text, nullable=False),
     Column("status", Text, nullable=False),  # open, closed
     Column("arrivals", Integer, nullable=False),  # people ever counted in, deleted ones too
