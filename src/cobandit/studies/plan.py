@@ -3,8 +3,9 @@
 Nothing random is stored: a plan is a few numbers, and its means, its luck and its streams are computed when asked for.
 The streams are SFC64 generators of ``SeedSequence(key, spawn_key=(purpose, kind, number, part))``, where ``key`` is the
 SHA-256 of design digest and seed, ``number`` counts the episodes of a set and ``part`` tells conditions apart where
-they must not share. Means that everybody shares hang on the design and on ``secret``, which a server keeps to itself:
-whoever has the design must not be able to work them out. Neither luck nor means depend on the order, so both orders lead through the same world.
+they must not share.Means that everybody shares hang on the design and on ``secret``, which a server keeps to itself:
+whoever has the design must not be able to work them out. Neither luck nor means depend on the order, so both orders
+lead through the same world.
 Paper: Experiments, Procedure; Online Casino Study, Procedure.
 """
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import seats
+from . import edge, seats
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -44,20 +44,6 @@ def without_engines(value: Any) -> Any:
     }
 
 
-def own_means(value: Any) -> Any:
-    """A study that is served draws means of its own, so power is no longer that for its very means."""
-    if isinstance(value, list):
-        return [own_means(part) for part in value]
-    if isinstance(value, dict):
-        return {key: own_means(part) for key, part in value.items()}
-    before = "Every simulated study has the very means of the design: the power is that for these means."
-    now = (
-        "Every simulated study has the same means, drawn once: the power is that for these means, and the study that "
-        "is served draws its own."
-    )
-    return value.replace(before, now) if isinstance(value, str) else value
-
-
 SEATS = "teams of any size"
 SUMMED = "task regret is cumulative everywhere"
 CHANGES_ON_PURPOSE: tuple[Change, ...] = (
@@ -70,7 +56,9 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: codebook.csv", seats.codebook, SUMMED),
     Change("*: long.csv", seats.summed, SUMMED),
     Change("*: long.parquet", seats.summed_parquet, SUMMED),
-    Change("*small-casino*", own_means, "the means of a casino are a secret of the study"),
+    Change("messages *", edge.unfilled_texts, "links that nobody has filled in"),
+    Change("admin: * live *", edge.with_unfilled, "links that nobody has filled in"),
+    Change("*small-casino*", edge.own_means, "the means of a casino are a secret of the study"),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

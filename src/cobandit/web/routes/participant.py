@@ -127,14 +127,12 @@ async def arrive(request: Request, study: StudyName, body: ArrivalBody, service:
         raise Refused(403, "forbidden", "Rehearsals need the researcher's login.")
     if not allowed and not _ARRIVALS.allows(request.client.host if request.client else ""):
         raise Refused(429, "too-many", "Too many people at once from one address. Wait a minute.", retry_after=60)
-    arrival = Arrival(
-        body.key,
-        body.consent_version,
-        body.language,
-        kind="rehearsal" if body.rehearsal else "demo" if body.demo else "real",
-        recruit=recruit(body.recruiting),
-    )
-    token, new = await service.arrive(await service.study(study), arrival)
+    kind = "rehearsal" if body.rehearsal else "demo" if body.demo else "real"
+    arrival = Arrival(body.key, body.consent_version, body.language, kind=kind, recruit=recruit(body.recruiting))
+    known = await service.study(study)
+    if kind == "real":
+        await service.refuse_unfilled(known, body.recruiting)
+    token, new = await service.arrive(known, arrival)
     return JSONResponse({"token": token, "url": f"/p/{token}"}, 201 if new else 200)
 
 

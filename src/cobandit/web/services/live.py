@@ -8,6 +8,7 @@ from typing import Any
 
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.journey import Step, journey
+from cobandit.web.services.recruiting import unfilled_links
 from cobandit.web.services.studies import STATUSES, about, no_counts, stored_study
 from cobandit.web.storage.answers import answered_steps
 from cobandit.web.storage.database import Connection, Database
@@ -46,6 +47,7 @@ async def live_view(database: Database, number: int, kind: str) -> dict[str, Any
             "now": now,
             "kind": kind,
             "limits": study.design.limits.to_dict(),
+            "unfilled": unfilled_links(connection, number, now),
             "counts": counts,
             "orders": _orders(study.design, entries),
             "conditions": _conditions(study.design, progress),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,7 @@ from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
-from cobandit.web.services.recruiting import Recruit, return_url
+from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url, unfilled
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import play_rounds
@@ -85,6 +86,23 @@ class Participants:
         }
 
     # Arriving
+
+    async def refuse_unfilled(self, study: Study, parameters: Mapping[str, str]) -> None:
+        """Turn away who comes by a link that a recruiting service has not filled in, and tell the researcher."""
+        name = unfilled(parameters)
+        if name is None:
+            return
+        value = parameters[name]
+        with contextlib.suppress(Refused):  # two at once, or a busy database: they are turned away all the same
+            await self._database.commit(
+                lambda connection: note_unfilled(connection, study.id, name, value, now_ms()),
+            )
+        raise Refused(
+            422,
+            "unfilled",
+            f"The link says {name}={value[:80]!r}, which the recruiting service should have replaced by who comes; "
+            "with it everybody would be one person. Researcher: compare it with the guide, 'Which link to paste'.",
+        )
 
     async def arrive(self, study: Study, arrival: Arrival) -> tuple[str, bool]:
         """The token of somebody who agreed, and whether they are new; the same key or id gives the same person."""

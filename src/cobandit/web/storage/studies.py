@@ -118,7 +118,7 @@ def replace_design(
     connection: Connection, study: int, design: StudyDesign, *, code: str, versions: Mapping[str, str]
 ) -> None:
     """Another design for a study that nobody has begun."""
-    seed = connection.scalar(select(studies.c.seed).where(studies.c.id == study))
+    seed = connection.execute(select(studies.c.seed).where(studies.c.id == study)).scalar_one()
     values = _design_values(design, code, versions) | {"secret": _secret(int(seed))}
     connection.execute(update(studies).where(studies.c.id == study).values(**values))
 
