@@ -25,7 +25,7 @@ from cobandit.web.routes.bodies import (
     storable,
 )
 from cobandit.web.security import Throttle
-from cobandit.web.services.participants import Arrival, Participants
+from cobandit.web.services.participants import Arrival, Given, Participants
 from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.services.recruiting import recruit
 from cobandit.web.storage.events import Event
@@ -145,7 +145,7 @@ async def state(token: Token, service: Service, language: Language = None) -> Re
 @router.post("/api/participants/{token}/answers/{step}", tags=["participant"], response_model=AcceptedBody)
 async def answer(token: Token, step: str, body: AnswersBody, service: Service, language: Language = None) -> Response:
     """Answer a step: consent, questions about the person, quiz, rest, survey."""
-    return _json(await service.answer(token, step, body.answers, body.ms, language))
+    return _json(await service.answer(token, step, Given(body.answers, body.ms, body.key), language))
 
 
 @router.post("/api/participants/{token}/rounds", tags=["participant"], response_model=RoundsBody)
@@ -160,7 +160,7 @@ async def note(token: Token, body: EventsBody, service: Service) -> Response:
     """Tell what happened at the page: hidden, offline, taken over by another tab."""
     # The clock of a page may be wrong, and what happened offline comes late: both times are kept.
     now = now_ms()
-    events = [Event(now, event.kind, {"page_at": event.at} | _bounded(event.data)) for event in body.events]
+    events = [Event(now, event.kind, {"page_at": event.at} | _bounded(event.data), event.key) for event in body.events]
     await service.note(token, events)
     return Response(status_code=204)
 

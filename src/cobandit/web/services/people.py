@@ -77,7 +77,6 @@ class ActiveParticipant:
     episode: Episode | None = None
     keys: list[str] = field(default_factory=list)
     opened_at: int = 0
-    events: int = 0
 
     @property
     def record(self) -> Participant:

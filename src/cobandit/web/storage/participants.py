@@ -198,9 +198,10 @@ def touch(connection: Connection, participant: int, revision: int, now: int, **c
         raise Stale
 
 
-def mark_seen(connection: Connection, participant: int, now: int) -> None:
-    """The person is still there."""
-    connection.execute(update(participants).where(participants.c.id == participant).values(last_seen=now))
+def mark_seen(connection: Connection, participant: int, now: int) -> bool:
+    """The person is still there; whether there is such a person."""
+    there = update(participants).where(participants.c.id == participant).values(last_seen=now)
+    return connection.execute(there).rowcount == 1
 
 
 def delete_demos(connection: Connection, before: int) -> int:

@@ -125,6 +125,8 @@ events = Table(
     Column("at", BigInteger, nullable=False),
     Column("kind", Text, nullable=False),
     Column("data", Text, nullable=False),  # JSON
+    Column("key", Text),  # the page's own name for it: a retry has the same
+    Index("ix_events_participant_id_key", "participant_id", "key", unique=True),
 )
 
 admin_logins = Table(
