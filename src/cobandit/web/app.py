@@ -95,6 +95,7 @@ async def _tidy(database: Database) -> None:
         await asyncio.sleep(TIDY_SECONDS)
         try:
             await database.commit(job)
+            await database.forget_in_time()
         except Refused as error:
             log.warning("Tidying up did not work: %s", plain(error.__cause__))
 

@@ -64,6 +64,7 @@ def prepare(
             if password is not None and (stored is None or not password_fits(password, stored)):
                 write_setting(connection, PASSWORD, hash_password(password))
                 end_logins(connection)
+        database.forget_deleted()
     finally:
         database.close()
     return Ready(studies, new_password)

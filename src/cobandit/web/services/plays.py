@@ -102,7 +102,9 @@ async def delete_person(database: Database, number: int, public_id: str) -> dict
         delete_participant(connection, number, public_id)
         return deleted
 
-    return await database.commit(job)
+    deleted = await database.commit(job)
+    await database.forget_in_time()
+    return deleted
 
 
 def round_regret(plan: EpisodePlan) -> NDArray[np.float64]:

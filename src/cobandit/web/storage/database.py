@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import resources
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
@@ -21,6 +25,8 @@ T = TypeVar("T")
 
 DEFAULT_URL = "sqlite:///studies.sqlite"
 POSTGRESQL_WRITERS = 2
+BUSY_SECONDS = 15
+FORGET_TRIES = 600
 
 
 class Database:
@@ -39,6 +45,7 @@ class Database:
             # No ping before each transaction: the writer itself begins anew when a connection was lost.
             self.writing = _postgresql(self.url)
         self._writer: Writer | None = None
+        self._forgetting: set[asyncio.Task[None]] = set()
 
     @property
     def name(self) -> str:
@@ -61,6 +68,7 @@ class Database:
 
         config = Config()
         config.set_main_option("script_location", str(resources.files("cobandit.web").joinpath("migrations")))
+        self._create_for_the_owner()
         try:
             with self._plainly(), self.writing.connect() as connection:
                 config.attributes["connection"] = connection
@@ -71,6 +79,48 @@ class Database:
                 f"The database {self.name} was made by a later version of cobandit (this one knows up to {head}): "
                 f"{error}"
             ) from error
+        self._keep_to_the_owner()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files of a SQLite database lie."""
+        return None if self._file is None else self._file.absolute().parent
+
+    @property
+    def _file(self) -> Path | None:
+        name = self.url.database or ""
+        return Path(name) if self.sqlite and not name.startswith("file:") else None
+
+    def _create_for_the_owner(self) -> None:
+        """A new SQLite file is its owner's alone from its first byte on; its companions get the same rights."""
+        if self._file is not None and not self._file.exists():
+            with contextlib.suppress(OSError):  # opening it says what is wrong
+                os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))
+
+    def _keep_to_the_owner(self) -> None:
+        for end in ("", "-wal", "-shm"):
+            if self._file is not None:
+                with contextlib.suppress(OSError):  # not there, or of another owner
+                    os.chmod(f"{self._file}{end}", 0o600)
+
+    def forget_deleted(self) -> bool:
+        """Take what was deleted out of SQLite's log of writes, too; False: somebody reads just now, so try again.
+
+        In the database itself deleted bytes are overwritten (``secure_delete``). PostgreSQL does so in its own time.
+        """
+        if not self.sqlite:
+            return True
+        with contextlib.closing(self.writing.raw_connection()) as connection:
+            cursor = connection.cursor()
+            # A short wait: whoever wants to write waits as long.
+            cursor.execute("PRAGMA busy_timeout = 50")
+            try:
+                row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()  # type: ignore[func-returns-value]
+                return row is not None and row[0] == 0
+            except sqlite3.OperationalError:
+                return False
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -109,6 +159,27 @@ class Database:
             return await self.writer.run(job)
         except SQLAlchemyError as error:
             raise busy() from error
+
+    def forget_patiently(self) -> bool:
+        """The same outside of a server, while another process may be reading."""
+        for pause in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
+            time.sleep(pause)
+            if self.forget_deleted():
+                return True
+        return False
+
+    async def forget_in_time(self) -> None:
+        """Forget what was deleted: at once, or as soon as nobody reads what was there before."""
+        if not await asyncio.to_thread(self.forget_deleted):
+            task = asyncio.create_task(self._keep_forgetting())
+            self._forgetting.add(task)
+            task.add_done_callback(self._forgetting.discard)
+
+    async def _keep_forgetting(self) -> None:
+        for _ in range(FORGET_TRIES):
+            await asyncio.sleep(1)
+            if await asyncio.to_thread(self.forget_deleted):
+                return
 
     def close(self) -> None:
         """Finish writing and close every connection."""
@@ -151,12 +222,14 @@ def _postgresql(url: URL, **options: Any) -> Engine:
 
 
 def _sqlite(url: URL, begin: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": 15, "check_same_thread": False}, hide_parameters=True)
+    engine = create_engine(
+        url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, hide_parameters=True
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
         connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where the driver guesses
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")
