@@ -32,6 +32,7 @@ FILLED = [
     {"label": "anna"},
     {"label": "50% off %"},
     {"label": "Nonette"},
+    {"label": "<b>anna</b>"},
     {"utm_source": "{{x}}"},
     {},
 ]

@@ -17,7 +17,7 @@ UNFILLED_SHOWN_MS = 86_400_000
 """How long a researcher is told of people who were turned away: a day after the last."""
 
 _PLACEHOLDER = re.compile(
-    r"\s*|.*(?:\{\{|\$\{).*|%\w+%|\[.*\]|<.*>|\{.*\}|undefined|null|none|nan", re.DOTALL | re.IGNORECASE
+    r"\s*|.*(?:\{\{|\$\{).*|%\w+%|[\[<{][\w -]+[\]>}]|undefined|null|none|nan", re.DOTALL | re.IGNORECASE
 )
 
 
