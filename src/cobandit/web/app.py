@@ -14,6 +14,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
@@ -165,7 +166,21 @@ def _http(request: Request, error: Exception) -> Response:
     response = _answer(request, error.status_code, code, f"{error.detail}.")
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
+    if error.status_code == 405:
+        response.headers["allow"] = ", ".join(_methods(request))
     return response
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods that an address has: several routes may share it, and each knows its own alone."""
+    if request.url.path.startswith("/static/"):
+        return ["GET", "HEAD"]
+    routes = request.app.router.routes
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(route.matches(dict(request.scope) | {"method": method})[0] == Match.FULL for route in routes)
+    ]
 
 
 def _broken(request: Request, error: Exception) -> Response:
