@@ -15,6 +15,18 @@ def key() -> str:
     return uuid.uuid4().hex
 
 
+def test_a_key_belongs_to_one_arrival(open_site: Any, sqlite: str, short: StudyDesign, problem: Any) -> None:
+    """A page has a key for each kind and each id; with another kind or id it is somebody else's."""
+    site = open_site(sqlite, short, demo=True)
+    sent, prolific = key(), {"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"}
+    first = site.arrive(key=sent, recruiting=prolific)
+    assert first.status_code == 201
+    assert site.arrive(key=sent, recruiting=prolific).json() == first.json()
+    for other in ({"demo": True, "recruiting": prolific}, {"recruiting": {"label": "anna"}}, {}):
+        problem(site.arrive(key=sent, **other), 409, "key-used")
+    assert site.query("SELECT count(*) FROM participants") == [(1,)]
+
+
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
 class TestExactlyOnce:
     """At two processes, too."""

@@ -312,8 +312,13 @@ def _known(connection: Connection, study: int, arrival: Arrival) -> Participant 
     """Who has arrived before with this key or recruiting id; a refusal, where that is no proof of being the same."""
     known = participant_by_key(connection, study, arrival.key)
     recruit = arrival.recruit
-    if known is not None or recruit is None:
+    if known is not None:
+        who = (None, None) if recruit is None else (recruit.recruiter, recruit.external_id)
+        if (known.kind, known.recruiter, known.external_id) != (arrival.kind, *who):
+            raise conflict("key-used", "Somebody else has arrived with this key. Make up another one.")
         return known
+    if recruit is None:
+        return None
     known = participant_by_recruiter(connection, study, arrival.kind, recruit.recruiter, recruit.external_id)
     if known is not None and not recruit.known_to_one_only and arrival.kind == "real":
         raise Refused(
