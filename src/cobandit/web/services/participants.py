@@ -221,7 +221,7 @@ class Participants:
                 seed, order = take_place(connection, person.study.id, record.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
             if not wrong and person.journey.after(step.id).kind == "thanks":
-                changes["finished_at"] = now
+                changes["finished_at"] = max(now, record.consented_at or now)  # the clock may have been set back
             # First: whoever comes second must find out here, and not by a row that is there already.
             touch(connection, record.id, person.revision, now, **changes)
             if not wrong:
@@ -264,10 +264,11 @@ class Participants:
         participant, known = person.record.id, person.stored.episodes.get(number)
         episode_id = None if known is None else known.id
         played = [(episode.play(move.t, move.arm), move) for move in new]
+        now = max(now_ms(), person.opened_at)  # the clock may have been set back
 
         def job(connection: Connection) -> int:
             return play_rounds(
-                connection, participant, person.revision, episode_id, episode, played, person.opened_at, now_ms()
+                connection, participant, person.revision, episode_id, episode, played, person.opened_at, now
             )
 
         await self.people.write(person, job)
