@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
@@ -21,6 +23,7 @@ from cobandit.web.storage.database import Database
 from cobandit.web.storage.participants import add_participant, delete_rehearsals
 from cobandit.web.storage.schema import participants
 from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.values import now_ms
 
 INVITED = "an-invitation-to-take-part"
 
@@ -64,6 +67,75 @@ class TestPassword:
         with ThreadPoolExecutor(20) as pool:
             answers = list(pool.map(guess, range(FAILURES_ALLOWED + 10)))
         assert sorted(answers) == [403] * FAILURES_ALLOWED + [429] * 10
+
+    @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+    def test_guesses_are_counted_by_network_at_all_processes(
+        self, open_site: Any, short: StudyDesign, ask: httpx.Client, request: pytest.FixtureRequest, backend: str
+    ) -> None:
+        address = request.getfixturevalue(backend)
+        sites = [open_site(address, short), open_site(address)]
+
+        def guess(number: int, network: str = "2001:db8:1:2") -> int:
+            header = {"x-forwarded-for": f"{network}::{number:x}"}
+            body = {"password": f"guess-{number}"}
+            return ask.post(f"{sites[number % 2].url}/api/admin/login", json=body, headers=header).status_code
+
+        with ThreadPoolExecutor(20) as pool:
+            answers = list(pool.map(guess, range(FAILURES_ALLOWED + 10)))
+        assert sorted(answers) == [403] * FAILURES_ALLOWED + [429] * 10
+        assert guess(1, "2001:db8:1:3") == 403
+        assert {row[0] for row in sites[0].query("SELECT address FROM failed_logins")} == {
+            "2001:db8:1:2::/64",
+            "2001:db8:1:3::/64",
+        }
+
+    def test_all_strangers_together_cannot_keep_the_researcher_out(
+        self, site: Any, ask: httpx.Client, short: StudyDesign, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(access, "ALL_FAILURES_ALLOWED", 5)
+
+        def try_in(address: str, password: str) -> int:
+            header = {"x-forwarded-for": address}
+            return ask.post(f"{site.url}/api/admin/login", json={"password": password}, headers=header).status_code
+
+        assert try_in("192.0.2.1", "correct horse") == 200
+        assert site.query("SELECT * FROM failed_logins") == []
+        assert [try_in(f"198.51.100.{i}", "wrong horse") for i in range(7)] == [403] * 5 + [429] * 2
+        assert try_in("203.0.113.9", "correct horse") == 429  # a stranger, whatever they know
+        assert try_in("192.0.2.1", "wrong horse") == 403
+        assert try_in("192.0.2.1", "correct horse") == 200
+        prepare(site.config.database, [short], password="another horse")  # whoever has the server has the last word
+        assert try_in("203.0.113.9", "another horse") == 200
+
+    def test_guessing_does_not_hold_up_reading(self, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """More passwords at once than there are threads to read with: all else is answered meanwhile."""
+        hashing = threading.Event()
+        monkeypatch.setattr(access, "password_fits", lambda *words: not hashing.wait(60))
+        with ThreadPoolExecutor(60) as pool:
+            guesses = [
+                pool.submit(
+                    site.client(headers={"x-forwarded-for": f"198.51.100.{i}"}).post,
+                    "/api/admin/login",
+                    json={"password": "wrong horse"},
+                )
+                for i in range(60)
+            ]
+            while site.query("SELECT count(*) FROM failed_logins") != [(60,)]:
+                time.sleep(0.01)
+            assert site.client().get("/api/health").json() == {"status": "ok"}
+            assert site.person().state()["step"]["id"] == "demographics"
+            hashing.set()
+            assert {guess.result().status_code for guess in guesses} == {403}
+
+    def test_a_clock_that_was_ahead(self, site: Any, ask: httpx.Client) -> None:
+        ahead = now_ms() + 86_400_000
+        for _ in range(FAILURES_ALLOWED):
+            site.change("INSERT INTO failed_logins (address, at) VALUES ('127.0.0.1', :at)", at=ahead)
+        assert ask.post(f"{site.url}/api/admin/login", json={"password": "correct horse"}).status_code == 200
+        assert site.query("SELECT * FROM failed_logins") == []
+        client = site.client(headers={"authorization": f"Bearer {site.login()}"})
+        site.change("UPDATE admin_logins SET expires_at = :at", at=now_ms() + 10 * 365 * 86_400_000)
+        assert client.get("/api/admin/studies").status_code == 401
 
     def test_failures_are_forgotten(self, site: Any) -> None:
         site.change("INSERT INTO failed_logins (address, at) VALUES ('192.0.2.1', 1)")

@@ -66,7 +66,6 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     )
     app.state.config = settings
     app.state.database = database
-    app.state.logins = asyncio.Lock()
     app.state.participants = Participants(database, demo=settings.demo)
     app.state.curves = Curves(database)
     app.state.exports = Exports(database)

@@ -18,7 +18,7 @@ from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
 from cobandit.web.services.registration import register_study
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.logins import end_logins
+from cobandit.web.storage.logins import end_logins, forget_networks
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import Study
@@ -64,6 +64,7 @@ def prepare(
             if password is not None and (stored is None or not password_fits(password, stored)):
                 write_setting(connection, PASSWORD, hash_password(password))
                 end_logins(connection)
+                forget_networks(connection)
         database.forget_deleted()
     finally:
         database.close()
