@@ -28,6 +28,7 @@ from cobandit.web.routes.bodies import ErrorBody
 from cobandit.web.security import SecurityMiddleware
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
+from cobandit.web.services.health import Health
 from cobandit.web.services.participants import Participants
 from cobandit.web.storage.database import Connection, Database, plain
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
@@ -68,6 +69,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.state.database = database
     app.state.participants = Participants(database, demo=settings.demo)
     app.state.curves = Curves(database)
+    app.state.health = Health(database)
     app.state.exports = Exports(database)
     app.include_router(home.router)
     app.include_router(participant.router)

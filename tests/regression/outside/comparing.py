@@ -58,6 +58,8 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: long.parquet", seats.summed_parquet, SUMMED),
     Change("messages *", edge.unfilled_texts, "links that nobody has filled in"),
     Change("admin: * live *", edge.with_unfilled, "links that nobody has filled in"),
+    Change("admin", edge.with_disk, "free disk space"),
+    Change("routes", edge.with_liveness, "liveness and readiness"),
     Change("*small-casino*", edge.own_means, "the means of a casino are a secret of the study"),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""

@@ -42,3 +42,13 @@ def unfilled_texts(value: Any) -> Any:
 def with_unfilled(value: Any) -> Any:
     """The monitor tells of links that a recruiting service has not filled in."""
     return value | {"body": value["body"] | {"unfilled": None}} if value["status"] == 200 else value
+
+
+def with_disk(value: Any) -> Any:
+    """The researcher's first page tells how much room there is."""
+    return value | {"text": [*value["text"], "Free disk space: <size>"]}
+
+
+def with_liveness(value: Any) -> Any:
+    """The server is asked whether it lives apart from whether it is ready."""
+    return value | {"/api/health/live": value["/api/health"]}

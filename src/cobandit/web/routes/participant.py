@@ -94,9 +94,16 @@ async def personal_link(request: Request, token: Token, service: Service) -> Res
 
 
 @router.get("/api/health", tags=["server"])
-async def health(service: Service) -> dict[str, str]:
-    """Whether the server answers and reaches its database."""
+async def health(request: Request, service: Service) -> dict[str, str]:
+    """Whether the server is ready: it reads its database, and has just written to it."""
     await service.studies()
+    await request.app.state.health.require()
+    return {"status": "ok"}
+
+
+@router.get("/api/health/live", tags=["server"])
+async def alive() -> dict[str, str]:
+    """Whether the server answers at all; its database may be away, which a restart would not mend."""
     return {"status": "ok"}
 
 

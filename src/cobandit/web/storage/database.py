@@ -18,7 +18,7 @@ from sqlalchemy import Connection as Connection  # for services, which hand it o
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from cobandit.base.errors import InvalidInput
-from cobandit.web.refusals import busy
+from cobandit.web.refusals import Refused, busy, damaged
 from cobandit.web.storage.writer import Job, Writer
 
 T = TypeVar("T")
@@ -115,7 +115,7 @@ class Database:
             # A short wait: whoever wants to write waits as long.
             cursor.execute("PRAGMA busy_timeout = 50")
             try:
-                row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()  # type: ignore[func-returns-value]
+                row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
                 return row is not None and row[0] == 0
             except sqlite3.OperationalError:
                 return False
@@ -151,14 +151,14 @@ class Database:
         try:
             return await asyncio.to_thread(answer)
         except SQLAlchemyError as error:
-            raise busy() from error
+            raise _refusal(error) from error
 
     async def commit(self, job: Job[T]) -> T:
         """Write, for a request; the result comes when it is on disk."""
         try:
             return await self.writer.run(job)
         except SQLAlchemyError as error:
-            raise busy() from error
+            raise _refusal(error) from error
 
     def forget_patiently(self) -> bool:
         """The same outside of a server, while another process may be reading."""
@@ -188,6 +188,17 @@ class Database:
             self._writer = None
         self.reading.dispose()
         self.writing.dispose()
+
+
+def _refusal(error: SQLAlchemyError) -> Refused:
+    """What a request is told: that trying again may help, or that it cannot."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    told = str(getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or "")
+    return damaged() if told.startswith(_DAMAGED) else busy()
+
+
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002")
+"""How SQLite and PostgreSQL say that what they have read cannot be what was written."""
 
 
 def plain(error: BaseException | None) -> str:

@@ -13,6 +13,11 @@ def read_setting(connection: Connection, name: str, *, lock: bool = False) -> st
     return connection.scalar(query.with_for_update() if lock else query)
 
 
+def delete_setting(connection: Connection, name: str) -> None:
+    """Keep it no longer."""
+    connection.execute(delete(settings).where(settings.c.name == name))
+
+
 def write_setting(connection: Connection, name: str, value: str) -> None:
     """Keep a setting."""
     connection.execute(delete(settings).where(settings.c.name == name))
