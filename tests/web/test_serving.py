@@ -12,13 +12,13 @@ from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import URL, func, make_url, select
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.web import access
 from cobandit.web.security import FAILURES_ALLOWED
-from cobandit.web.serving import bound_socket, prepare
+from cobandit.web.serving import bound_socket, prepare, wait_for_database
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.participants import add_participant, delete_rehearsals
 from cobandit.web.storage.schema import participants
@@ -190,6 +190,66 @@ def test_a_closed_study_turns_personal_links_away_too(site: Any) -> None:
     assert (answer.status_code, answer.json()["error"]) == (403, "closed")
     site.change("UPDATE studies SET status = 'open'")
     assert site.client().post(path, json={"answers": {"version": "1"}}).status_code == 200
+
+
+class TestWaiting:
+    """For a database server that comes later than the study server."""
+
+    def test_until_it_is_there(self, postgresql: str, kept_port: Any) -> None:
+        real = make_url(postgresql)
+        url = real.set(host="127.0.0.1", port=kept_port.number).render_as_string(hide_password=False)
+        told: list[str] = []
+        stop = threading.Event()
+
+        def tell(text: str) -> None:
+            told.append(text)
+            if len(told) == 1:
+                threading.Thread(target=_forward, args=(kept_port.number, real, stop), daemon=True).start()
+
+        try:
+            wait_for_database(url, tell, 60)
+        finally:
+            stop.set()
+        assert [text.split()[0] for text in told] == ["Waiting", "The"]
+        assert "connection" in told[0]
+        assert real.password is None or real.password not in told[0]
+
+    def test_not_for_ever(self, kept_port: Any) -> None:
+        url = f"postgresql://u:hidden-word@127.0.0.1:{kept_port.number}/x"
+        told: list[str] = []
+        wait_for_database(url, told.append, 0.1)
+        assert len(told) == 1
+        assert "hidden-word" not in told[0]
+        with pytest.raises(InvalidInput, match="cannot be used"):
+            prepare(url, [])
+
+    def test_not_for_what_time_does_not_mend(self, postgresql: str, sqlite: str) -> None:
+        told: list[str] = []
+        nobody = make_url(postgresql).set(database="no_such_database").render_as_string(hide_password=False)
+        for url in (nobody, postgresql, sqlite, "sqlite:////no/such/folder/x.sqlite"):
+            wait_for_database(url, told.append, 60)
+        assert told == []
+
+
+def _forward(port: int, real: URL, stop: threading.Event) -> None:
+    """Stand at a port for the real server, until it is told to stop."""
+    import selectors
+
+    folder = real.query.get("host")
+    at = f"{folder}/.s.PGSQL.{real.port or 5432}" if folder else (real.host or "127.0.0.1", real.port or 5432)
+    with socket.create_server(("127.0.0.1", port)) as listening, selectors.DefaultSelector() as selector:
+        listening.settimeout(60)
+        here, _ = listening.accept()
+        with here, socket.socket(socket.AF_UNIX if folder else socket.AF_INET) as there:
+            there.connect(at)
+            selector.register(here, selectors.EVENT_READ, there)
+            selector.register(there, selectors.EVENT_READ, here)
+            while not stop.is_set():
+                for key, _ in selector.select(0.1):
+                    data = key.fileobj.recv(65536)  # type: ignore[union-attr]
+                    if not data:
+                        return
+                    key.data.sendall(data)
 
 
 def test_a_port_that_is_taken() -> None:

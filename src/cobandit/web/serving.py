@@ -7,7 +7,7 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 SHORTEST_PASSWORD = 8
 SHUTDOWN_SECONDS = 5
+WAIT_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,22 @@ class Ready:
 
     studies: tuple[Study, ...]
     new_password: str | None
+
+
+def wait_for_database(url: str, tell: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
+    """Wait until a PostgreSQL server is there: after a power cut it may well come up later than this one."""
+    database = Database(url)
+    try:
+        until, told = time.monotonic() + seconds, False
+        while (absence := database.absence()) is not None and time.monotonic() < until:
+            if not told:
+                tell(f"Waiting for the database {database.name}, for {seconds:g} s at most: {absence}")
+                told = True
+            time.sleep(min(1.0, max(0.0, until - time.monotonic())))
+        if told and absence is None:
+            tell("The database is there.")
+    finally:
+        database.close()
 
 
 def prepare(

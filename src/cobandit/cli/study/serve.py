@@ -98,6 +98,7 @@ def serve(
     found = [load_design(name) for name in designs]
     if len({design.name for design in found}) != len(found):
         raise InvalidInput("A study was named twice; each needs a name of its own.")
+    serving.wait_for_database(database, say)
     ready = serving.prepare(database, found, password=password_given(password, password_file), seed=chosen)
     listening = serving.bound_socket(host, number)
     address = public_url.rstrip("/") if public_url else serving.address_of(listening)

@@ -59,6 +59,16 @@ class Database:
             self._writer = Writer(self.writing, 1 if self.sqlite else POSTGRESQL_WRITERS)
         return self._writer
 
+    def absence(self) -> str | None:
+        """Why the database cannot be reached just now; None: it is there, or time alone will not mend what is wrong."""
+        try:
+            with self.reading.connect():
+                return None
+        except SQLAlchemyError as error:
+            said = plain(error)
+            lasting = self.sqlite or ("FATAL" in said and not any(word in said for word in _PASSING))
+            return None if lasting else said
+
     def migrate(self) -> None:
         """Create the tables, or bring those of an earlier version up to date."""
         from alembic import command
@@ -196,6 +206,9 @@ def _refusal(error: SQLAlchemyError) -> Refused:
     told = str(getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or "")
     return damaged() if told.startswith(_DAMAGED) else busy()
 
+
+_PASSING = ("starting up", "shutting down", "recovery", "too many clients", "connection slots")
+"""What PostgreSQL says while it is coming, going or full; any other FATAL is about names and passwords."""
 
 _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002")
 """How SQLite and PostgreSQL say that what they have read cannot be what was written."""
