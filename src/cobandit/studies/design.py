@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,6 +34,7 @@ from cobandit.base.records import (
     words,
     words_or_empty,
 )
+from cobandit.base.toml import parse_toml
 from cobandit.problem import Problem
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
@@ -314,8 +314,4 @@ def _file_text(path: Path) -> str:
 
 def parse_design(toml: str, where: str = "the design") -> StudyDesign:
     """The design in the text of a TOML file."""
-    try:
-        data = tomllib.loads(toml)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
-    return StudyDesign.from_dict(data, where)
+    return StudyDesign.from_dict(parse_toml(toml, where), where)

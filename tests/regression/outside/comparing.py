@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import burgers, seats
+from . import burgers, edge, seats
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -59,6 +59,11 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: long.parquet", seats.summed_parquet, SUMMED),
     Change("*", burgers.with_layers, FILLINGS),
     Change("messages *", burgers.with_words, FILLINGS),
+    Change("messages *", edge.unfilled_texts, "links that nobody has filled in"),
+    Change("admin: * live *", edge.with_unfilled, "links that nobody has filled in"),
+    Change("admin", edge.with_disk, "free disk space"),
+    Change("routes", edge.with_liveness, "liveness and readiness"),
+    Change("*small-casino*", edge.own_means, "the means of a casino are a secret of the study"),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 
