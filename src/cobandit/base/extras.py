@@ -11,6 +11,8 @@ EXTRAS = {
     "fast": ("numba",),
     "parquet": ("pyarrow",),
     "plot": ("jinja2", "matplotlib"),
+    "robot": ("mujoco",),
+    "ros": ("roslibpy",),
     "stats": ("scipy", "statsmodels"),
     "xarray": ("xarray",),
     "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),
