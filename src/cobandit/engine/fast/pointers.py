@@ -50,8 +50,8 @@ class Tag:
 def _field_layout(field: Any) -> tuple[str, int]:
     """The type of a field's numbers, and of how many dimensions it is; 0 is a lone number."""
     if isinstance(field, np.ndarray):
-        return field.dtype.name, field.ndim
-    return ("float64" if isinstance(field, float) else "int64"), 0
+        return field.dtype.str, field.ndim
+    return ("f8" if isinstance(field, float) else "i8"), 0
 
 
 def memory_of(tags: Sequence[Tag]) -> NDArray[np.int64]:
@@ -66,7 +66,7 @@ def memory_of(tags: Sequence[Tag]) -> NDArray[np.int64]:
             if isinstance(field, np.ndarray):
                 if not field.flags.c_contiguous:
                     raise ValueError(f"A field of {tag.key[0]} is not contiguous.")
-                row[k] = field.ctypes.data
+                row[k] = field.__array_interface__["data"][0]
                 if field.ndim == 2:
                     row[k + 1] = field.strides[0]
                 k += field.ndim
