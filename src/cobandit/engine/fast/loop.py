@@ -76,16 +76,12 @@ def play(
             slot = world.slot[0] + 1
             slot = slot if slot < world.ring_size else 0
             world.slot[0] = slot
-            choose_all(squads, sizes, world, t)
-            played = 0
+            played = choose_all(squads, sizes, world, t)
             for j in range(world.agents):
-                played += world.arm[j] * world.strides[j]
                 world.ring[j * world.ring_size + slot] = world.arm[j]
             world.plays[played] += 1
             reward = rewards.draw(world, played)
-            for j in range(world.agents):
-                world.seen[j] = sight.see(world, j, reward)
-            learn_all(squads, sizes, world, t, played, sight)
+            learn_all(squads, sizes, world, t, played, sight, reward)
             record.keep(world, t, reward)
             if t == checkpoints[point]:
                 # Sum of n_a (mu_* - mu_a) in row-major order, as `reference.regret_of` adds it.
