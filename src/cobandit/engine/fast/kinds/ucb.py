@@ -100,12 +100,14 @@ def kept_best(me: Any, world: Any, t: int) -> Any:
     start, size = row * world.cells, world.block_size[row]
     at = base + world.block[start]
     top = me.kept[at]
+    equals = 1
     for k in range(1, size):
         cell = base + world.block[start + k]
-        if me.kept[cell] > top:
-            top = me.kept[cell]
-            at = cell
-    if me.random_ties == 1:
+        value = me.kept[cell]
+        equals = 1 if value > top else equals + (value == top)
+        at = cell if value > top else at
+        top = value if value > top else top
+    if equals > 1 and me.random_ties == 1:
         for k in range(size):
             world.values[k] = me.kept[base + world.block[start + k]]
         return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
