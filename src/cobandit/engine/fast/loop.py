@@ -8,7 +8,7 @@ import numpy as np
 
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
-from cobandit.engine.fast.pointers import pointers
+from cobandit.engine.fast.pointers import guessed, pointers
 
 
 class Record(NamedTuple):
@@ -72,11 +72,12 @@ def play(
         world.slot[0] = -1
         begin_all(squads, sizes, world)
         point = 0
+        played = 0
         for t in range(1, horizon + 1):
             slot = world.slot[0] + 1
             slot = slot if slot < world.ring_size else 0
             world.slot[0] = slot
-            played = choose_all(squads, sizes, world, t)
+            played = guessed(choose_all(squads, sizes, world, t), played)
             for j in range(world.agents):
                 world.ring[j * world.ring_size + slot] = world.arm[j]
             world.plays[played] += 1
