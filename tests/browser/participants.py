@@ -50,7 +50,7 @@ DESIGNS = (
     small("three-seats", "sundae", rounds=5),
 )
 RIGHT = {
-    "shop": {"layers": 0, "simultaneous": 1, "sensor": 2},
+    "shop": {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2},
     "den": {"row": 0, "simultaneous": 1, "coins": 2},
     "sundae": {"choice": 0},
 }

@@ -13,7 +13,6 @@ import itertools
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -23,6 +22,7 @@ from typing import Any, ClassVar
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import Record, entry, fingerprint, flag, listing, optional, slug, words, words_or_empty
+from cobandit.base.toml import parse_toml
 from cobandit.studies.design import Question, StudyDesign
 
 TASK_REGRET, TEAM_REGRET, GOOD, SCORE = "task_regret", "team_regret", "good", "survey-score"
@@ -207,11 +207,7 @@ def text_digest(text: str) -> str:
 
 def parse_plan(toml: str, where: str = "the analysis plan") -> AnalysisPlan:
     """The plan in the text of a TOML file."""
-    try:
-        data = tomllib.loads(toml)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
-    return AnalysisPlan.from_dict(data, where)
+    return AnalysisPlan.from_dict(parse_toml(toml, where), where)
 
 
 def read_plan_text(path: str | os.PathLike[str]) -> str:

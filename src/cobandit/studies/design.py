@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,6 +34,7 @@ from cobandit.base.records import (
     words,
     words_or_empty,
 )
+from cobandit.base.toml import parse_toml
 from cobandit.problem import Problem
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
@@ -110,6 +110,10 @@ class StudyDesign(Record):
         if self.task.kind != "grid" and [seat.player for seat in self.seating] != list(PLAYERS):
             raise InvalidInput(
                 f"task.kind is {self.task.kind!r}, which is drawn for two, the participant first; other teams: 'grid'."
+            )
+        if self.task.fillings and self.arms != (2, 2):
+            raise InvalidInput(
+                f"task.fillings names four fillings, whose order two arms for each side decide; arms is {self.arms}."
             )
         if math.prod(self.arms) > MOST_TEAM_ACTIONS:
             raise InvalidInput(
@@ -243,6 +247,8 @@ class StudyDesign(Record):
             texts[f"task.{key}"] = getattr(task, key)
         for i, seat in enumerate(self.seating):
             texts |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
+        for i, names in enumerate(task.fillings):
+            texts |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
         if len(self.seating) > 2:
             texts |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
         texts |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
@@ -308,8 +314,4 @@ def _file_text(path: Path) -> str:
 
 def parse_design(toml: str, where: str = "the design") -> StudyDesign:
     """The design in the text of a TOML file."""
-    try:
-        data = tomllib.loads(toml)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
-    return StudyDesign.from_dict(data, where)
+    return StudyDesign.from_dict(parse_toml(toml, where), where)

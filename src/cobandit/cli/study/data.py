@@ -210,6 +210,7 @@ def delete_participant(
                 return
             with opened.write() as connection:
                 gone = participants.delete_rehearsals(connection, number)
+            opened.forget_patiently()
             say(f"Deleted {_count(gone, 'simulated participant')}.")
             return
         data = _data(opened, study, version, participant=participant)
@@ -224,4 +225,5 @@ def delete_participant(
             return
         with opened.write() as connection:
             participants.delete_participant(connection, number, participant)
+        opened.forget_patiently()
     say(f"Deleted {what}.")
