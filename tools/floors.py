@@ -55,17 +55,17 @@ class Floor(NamedTuple):
 
 def floor_of(dependency: str) -> Floor:
     """The floor of ``name>=version``, with or without extras, a next major version to stay below, and a marker."""
-    found = _DEPENDENCY.fullmatch(dependency)
-    if found is None:
+    parts = _DEPENDENCY.fullmatch(dependency)
+    if parts is None:
         raise SystemExit(f"pyproject.toml asks for {dependency!r}; name>=version is needed.")
-    return Floor(found["name"], found["floor"], found["marker"] or "")
+    return Floor(parts["name"], parts["floor"], parts["marker"] or "")
 
 
 def floors(project: dict[str, Any]) -> list[Floor]:
     """The floors of everything that the package or one of its extras needs, and of what builds it."""
     extras = project["project"]["optional-dependencies"]
     asked = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    asked += [one for name, needed in extras.items() if name not in ("all", "dev") for one in needed]
+    asked += [dependency for name, needed in extras.items() if name not in ("all", "dev") for dependency in needed]
     return sorted({floor_of(dependency) for dependency in asked})
 
 
