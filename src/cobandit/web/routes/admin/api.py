@@ -167,6 +167,7 @@ async def delete_participant(number: StudyNumber, participant: PublicId, databas
     responses={200: {"content": {"application/zip": {}}, "description": "All tables with their codebook"}},
 )
 async def export(
+    request: Request,
     number: StudyNumber,
     service: ExportsService,
     format: Literal["csv", "parquet"] = "csv",
@@ -174,7 +175,9 @@ async def export(
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
 ) -> Response:
     """The data as a zip of tables; without personal data, unless they are asked for."""
-    name, packed = await service.export(number, format=format, kind=kind, recruiting=recruiting)
+    name, packed = await service.export(
+        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected
+    )
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     headers = {"content-disposition": f'attachment; filename="{name}"', "content-length": str(size)}
