@@ -53,7 +53,7 @@ class Exports:
             return _pack(replace(stored, parts=parts), name, format, recruiting)
 
         async with self._one_at_a_time:
-            work = asyncio.ensure_future(self._database.ask(job))
+            work = asyncio.ensure_future(self._database.ask(job, heavy=True))
             try:
                 while not (await asyncio.wait({work}, timeout=LOOK_SECONDS))[0]:
                     if await gone():

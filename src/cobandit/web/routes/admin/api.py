@@ -20,6 +20,7 @@ from cobandit.web.routes.admin.common import (
     Kind,
     PublicId,
     StudyNumber,
+    base_url,
     csv_table,
     with_url,
 )
@@ -67,11 +68,10 @@ async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
     return {"studies": await list_studies(database)}
 
 
-@router.get("/studies/{number}/live")
-async def live(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> dict[str, Any]:
+@router.get("/studies/{number}/live", response_model=dict[str, Any])
+async def live(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Response:
     """Who is where at this moment."""
-    view = await live_view(database, number, kind)
-    return view | {"participants": [with_url(request, entry) for entry in view["participants"]]}
+    return Response(await live_view(database, number, kind, base_url(request)), media_type="application/json")
 
 
 @router.get("/studies/{number}/curves")
