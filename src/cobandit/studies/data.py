@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -338,6 +338,24 @@ class StudyData:
 
     def __repr__(self) -> str:
         return f"<StudyData of {self.design.name}: {len(self.participants)} participants>"
+
+
+@dataclass(frozen=True, eq=False)
+class StudyParts:
+    """A stored study too large to hold at once: ``about`` has nobody in it, ``parts`` have some people each.
+
+    ``kinds`` and ``count`` are those of everybody; ``parts`` can be gone through once.
+    """
+
+    about: StudyData
+    kinds: tuple[str, ...]
+    count: int
+    parts: Iterator[StudyData]
+
+    @classmethod
+    def of(cls, data: StudyData) -> StudyParts:
+        """A study that is held at once, as one part."""
+        return cls(data, data.kinds, len(data.participants), iter([data]))
 
 
 def rehearsed_data(

@@ -56,7 +56,7 @@ class Curves:
         """
         study = await find_study(self._database, number)
         async with self._one_at_a_time:
-            return await self._database.ask(lambda connection: self._curves(connection, study, kind))
+            return await self._database.ask(lambda connection: self._curves(connection, study, kind), heavy=True)
 
     def _curves(self, connection: Connection, study: Study, kind: str) -> dict[str, Any]:
         points = _points(study.design.rounds)

@@ -8,6 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import resources
 from pathlib import Path
@@ -27,6 +28,7 @@ DEFAULT_URL = "sqlite:///studies.sqlite"
 POSTGRESQL_WRITERS = 2
 BUSY_SECONDS = 15
 FORGET_TRIES = 600
+HEAVY_READERS = 2
 
 
 class Database:
@@ -46,6 +48,7 @@ class Database:
             self.writing = _postgresql(self.url)
         self._writer: Writer | None = None
         self._forgetting: set[asyncio.Task[None]] = set()
+        self._heavy = ThreadPoolExecutor(HEAVY_READERS, "heavy-reader")
 
     @property
     def name(self) -> str:
@@ -151,15 +154,19 @@ class Database:
         except SQLAlchemyError as error:
             raise InvalidInput(f"The database {self.name} cannot be used: {plain(error)}") from error
 
-    async def ask(self, question: Job[T]) -> T:
-        """An answer from the database, for a request; a thread waits for it, so that others go on."""
+    async def ask(self, question: Job[T], *, heavy: bool = False) -> T:
+        """An answer from the database, for a request; a thread waits for it, so that others go on.
+
+        What reads a whole study is ``heavy``: it has threads of its own, so that participants never queue behind it.
+        """
 
         def answer() -> T:
             with self.reading.connect() as connection:
                 return question(connection)
 
         try:
-            return await asyncio.to_thread(answer)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._heavy if heavy else None, answer)
         except SQLAlchemyError as error:
             raise _refusal(error) from error
 
@@ -196,6 +203,7 @@ class Database:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+        self._heavy.shutdown(wait=False, cancel_futures=True)
         self.reading.dispose()
         self.writing.dispose()
 

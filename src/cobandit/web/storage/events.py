@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -55,10 +56,15 @@ def known_keys(connection: Connection, participant: int, keys: Sequence[str]) ->
     return {str(key) for key in connection.scalars(query)}
 
 
-def events_of(connection: Connection, participant: int) -> list[Event]:
-    """Everything that happened, the first first."""
-    rows = connection.execute(select(events).where(events.c.participant_id == participant).order_by(events.c.id))
-    return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
+def events_by_participant(connection: Connection, participants: Sequence[int]) -> dict[int, list[Event]]:
+    """Everything that happened to some people, the first first."""
+    query = (
+        select(events).where(events.c.participant_id.in_(participants)).order_by(events.c.participant_id, events.c.id)
+    )
+    happened: dict[int, list[Event]] = defaultdict(list)
+    for row in connection.execute(query):
+        happened[row.participant_id].append(Event(row.at, row.kind, json.loads(row.data)))
+    return happened
 
 
 def latest_events(connection: Connection, participant: int, limit: int) -> list[Event]:
