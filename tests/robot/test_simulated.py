@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -149,7 +150,7 @@ class TestTrouble:
         assert arm.home().ok
 
     def test_a_burger_goes_on_after_a_stop_with_a_slice_in_the_gripper(self):
-        arm = connected(SimulatedArm(seed=6))
+        arm: Any = connected(SimulatedArm(seed=6))
         follow = arm.follow
 
         def stop_low(path, until_touch=None):
