@@ -22,8 +22,8 @@ from .people import Visitor
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "layout-1"
 SEED = 20_261_116
-STUDIES = {"burger": "burger", "small-casino": str(FIXTURES / "small-casino.toml"), "three-by-three": "three-by-three"}
-"""Names of the studies, and the designs to serve: two as they are shipped, and the casino with few pulls."""
+STUDIES = {name: str(FIXTURES / f"{name}.toml") for name in ("burger", "small-casino", "three-by-three")}
+"""Names of the studies, and the designs to serve: as shipped with version 0.1.0, the casino with few pulls."""
 DATABASE = "sqlite:///studies.sqlite"
 LANGUAGES = ("en", "de")
 KINDS = ("real", "rehearsal")

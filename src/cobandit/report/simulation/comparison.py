@@ -27,7 +27,7 @@ from cobandit.report.kit.figure import (
     whole_numbers,
     write_figure,
 )
-from cobandit.report.kit.palette import colour_of, dashes_of
+from cobandit.report.kit.palette import algorithm_numbers, colour_of, dashes_of
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -73,7 +73,8 @@ def comparison_figure(results: Sequence[Result], regret: str) -> Any:
     """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
     from matplotlib.figure import Figure
 
-    curves = [_Curves(number, result, regret) for number, result in enumerate(results)]
+    numbers = algorithm_numbers([str(result.team.describe().get("agent", "")) for result in results])
+    curves = [_Curves(number, result, regret) for number, result in zip(numbers, results, strict=True)]
     rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
     columns = math.ceil(len(curves) / rows)
     figure: Any = Figure(figsize=(13.0, 5.6), layout="constrained")
