@@ -11,6 +11,7 @@ EXTRAS = {
     "fast": ("numba",),
     "parquet": ("pyarrow",),
     "plot": ("jinja2", "matplotlib"),
+    "spss": ("pandas", "pyreadstat"),
     "stats": ("scipy", "statsmodels"),
     "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),
 }
