@@ -39,6 +39,7 @@ from cobandit.problem import Problem
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AgentChoice as AgentChoice
+from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
 from cobandit.studies.design_tables import Condition as Condition
 from cobandit.studies.design_tables import Consent as Consent
@@ -97,6 +98,7 @@ class StudyDesign(Record):
     quiz: tuple[QuizItem, ...] = entry(listing(QuizItem.read, 0, 50, unique="id"), ())
     attention: tuple[AttentionCheck, ...] = entry(listing(AttentionCheck.read, 0, 50, unique="id"), ())
     limits: Limits = entry(Limits.read, Limits())
+    analysis: AnalysisChoices = entry(AnalysisChoices.read, AnalysisChoices())
     completion_code: str = entry(words_or_empty, "")
     languages: tuple[str, ...] = entry(listing(slug, 1, 50, unique="="), ("en",))
     translations: Table = entry(table_of(table_of(words)), Table())
