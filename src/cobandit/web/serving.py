@@ -46,13 +46,13 @@ def wait_for_database(url: str, tell: Callable[[str], None], seconds: float = WA
     """Wait until a PostgreSQL server is there: after a power cut it may well come up later than this one."""
     database = Database(url)
     try:
-        until, told = time.monotonic() + seconds, False
+        until, announced = time.monotonic() + seconds, False
         while (absence := database.absence()) is not None and time.monotonic() < until:
-            if not told:
+            if not announced:
                 tell(f"Waiting for the database {database.name}, for {seconds:g} s at most: {absence}")
-                told = True
+                announced = True
             time.sleep(min(1.0, max(0.0, until - time.monotonic())))
-        if told and absence is None:
+        if announced and absence is None:
             tell("The database is there.")
     finally:
         database.close()

@@ -69,15 +69,15 @@ def note_unfilled(connection: Connection, study: int, name: str, value: str, now
     """Keep for the researcher that somebody was turned away because of the link."""
     before = unfilled_links(connection, study, now)
     count = 1 if before is None else before["count"] + 1
-    told = {"parameter": name, "value": value[:80], "count": count, "at": now}
-    write_setting(connection, _setting(study), as_json(told))
+    refusals = {"parameter": name, "value": value[:80], "count": count, "at": now}
+    write_setting(connection, _setting(study), as_json(refusals))
 
 
 def unfilled_links(connection: Connection, study: int, now: int) -> dict[str, Any] | None:
     """Who was turned away because of the link: which parameter, what stood in it, how many, and when the last came."""
     stored = read_setting(connection, _setting(study))
-    told: dict[str, Any] | None = None if stored is None else json.loads(stored)
-    return told if told is not None and told["at"] > now - UNFILLED_SHOWN_MS else None
+    refusals: dict[str, Any] | None = None if stored is None else json.loads(stored)
+    return refusals if refusals is not None and refusals["at"] > now - UNFILLED_SHOWN_MS else None
 
 
 def _setting(study: int) -> str:

@@ -211,8 +211,8 @@ class Database:
 def _refusal(error: SQLAlchemyError) -> Refused:
     """What a request is told: that trying again may help, or that it cannot."""
     cause = error.orig if isinstance(error, DBAPIError) else None
-    told = str(getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or "")
-    return damaged() if told.startswith(_DAMAGED) else busy()
+    code = str(getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or "")
+    return damaged() if code.startswith(_DAMAGED) else busy()
 
 
 _PASSING = ("starting up", "shutting down", "recovery", "too many clients", "connection slots")

@@ -206,8 +206,8 @@ def mark_seen(connection: Connection, participant: int, now: int) -> bool:
 
 def delete_demos(connection: Connection, before: int) -> int:
     """Delete what was tried out before a time, or by a clock far ahead of its time; how many there were."""
-    made = participants.c.created_at
-    out_of_time = (made < before) | (made > before + 2 * DEMO_MS)
+    created = participants.c.created_at
+    out_of_time = (created < before) | (created > before + 2 * DEMO_MS)
     return connection.execute(delete(participants).where(participants.c.kind == "demo", out_of_time)).rowcount
 
 
