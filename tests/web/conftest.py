@@ -51,6 +51,7 @@ def _short_design() -> StudyDesign:
     data = load_design("burger").to_dict()
     data |= {
         "name": "short",
+        "version": 1,
         "rounds": 5,
         "episodes": 2,
         "practice": {"agent": "very-naive-ucb", "rounds": 2, "options": {}},
