@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from cobandit import AGENTS, Problem, Team, local_optima, two_corners
-from cobandit.cli.options import AGENT_FLAGS, agent_help, problem_of, teams_of
+from cobandit.cli.options import AGENT_FLAGS, ProblemOptions, agent_help, teams_of
+
+
+def problem_of(**options: str) -> Problem:
+    return ProblemOptions(**options).problem()
 
 
 class TestProblems:
@@ -80,7 +86,7 @@ class TestHelp:
     @pytest.mark.parametrize("command", ["simulate", "compare", "play"])
     def test_words_and_defaults_are_the_agents_own(self, command, run):
         shown = " ".join(run(command, "--help").stdout.split())
-        first = {}
+        first: dict[str, tuple[Any, str]] = {}
         for kind in AGENTS.values():
             for name, default, text in kind.option_rows():
                 first.setdefault(name, (default, text))

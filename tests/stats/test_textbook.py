@@ -79,6 +79,7 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx((0.03, 0.06, None, 0.06, 0.02))
     assert holm([]) == ()
     rows = adjusted([paired_t(FIRST, SECOND), paired_t(FIRST, FIRST), wilcoxon(FIRST, SECOND)])
+    assert rows[0].p is not None
     assert rows[0].p_adjusted == pytest.approx(2 * rows[0].p)
     assert rows[1].p_adjusted is None
     assert "counts 2 tests; 1 could not be made" in rows[1].note

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.registry import make_agent
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
+from cobandit.problem.described import classes_by_name
 
 
 class Team:
@@ -19,14 +20,13 @@ class Team:
     play with clones.
     """
 
-    def __init__(self, members: Iterable[Agent]) -> None:
+    def __init__(self, members: Iterable[Agent | Controller]) -> None:
         if isinstance(members, (Agent, Controller, str)) or not isinstance(members, Iterable):
             hint = f" Team.of({members!r}) makes a whole team of one kind." if isinstance(members, str) else ""
             raise InvalidInput(f"members is {short_repr(members)}; a list with one agent per place is needed.{hint}")
-        self.members: tuple[Agent, ...] = tuple(members)
-        self.controller: Controller | None = None
-        self._anywhere: Agent | None = None
-        for place, member in enumerate(self.members):
+        # By its type, what `make_agent` gives may be a joint controller, so types alone cannot refuse it.
+        agents: list[Agent] = []
+        for place, member in enumerate(members):
             if isinstance(member, Controller):
                 own_name = repr(member.title) if member.title == member.name else f"{member.title}()"
                 raise InvalidInput(
@@ -40,6 +40,10 @@ class Team:
                 elif isinstance(member, type):
                     hint = f" Call the class: {member.__name__}()."
                 raise InvalidInput(f"members[{place}] is {short_repr(member)}; an agent is needed.{hint}")
+            agents.append(member)
+        self.members: tuple[Agent, ...] = tuple(agents)
+        self.controller: Controller | None = None
+        self._anywhere: Agent | None = None
         if len(self.members) < 2:
             raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
 
@@ -104,6 +108,26 @@ class Team:
             return {"agent": lone.title, **lone.options}
         return {"members": [{"agent": member.title, **member.options} for member in self.members]}
 
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Team:
+        """The team that `describe` told of, also after a way through JSON.
+
+        ``own`` holds the classes of agents that are not registered: ``Team.from_dict(text, own=[MyAgent])``.
+        """
+        classes = classes_by_name(own)
+        if not isinstance(description, Mapping) or ("agent" in description) == ("members" in description):
+            raise InvalidInput(
+                f"The description of a team is {short_repr(description)}; a dict with 'agent' or 'members' is needed."
+            )
+        if "agent" in description:
+            return cls.of(_described_player(description, classes))
+        members = description["members"]
+        if not isinstance(members, (list, tuple)) or len(description) > 1:
+            raise InvalidInput(
+                f"The description of a team is {short_repr(description)}; 'members', a list of agents, is needed alone."
+            )
+        return cls([_described_player(member, classes) for member in members])
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Team) and self.describe() == other.describe()
 
@@ -112,3 +136,19 @@ class Team:
     def __repr__(self) -> str:
         lone = self.controller or self._anywhere
         return f"Team.of({lone})" if lone is not None else f"Team([{', '.join(map(str, self.members))}])"
+
+
+def _described_player(description: Any, own: Mapping[str, type]) -> Agent | Controller:
+    """The agent that a description tells of: its class by name, the rest its options."""
+    if not isinstance(description, Mapping) or not isinstance(description.get("agent"), str):
+        raise InvalidInput(
+            f"The description of an agent is {short_repr(description)}; a dict with 'agent' and its options is needed."
+        )
+    name = description["agent"]
+    options = {str(key): value for key, value in description.items() if key != "agent"}
+    if name not in own:
+        return make_agent(name, **options)
+    kind = own[name]
+    if not issubclass(kind, (Agent, Controller)):
+        raise InvalidInput(f"own holds {kind.__name__}, which is no subclass of cobandit.Agent.")
+    return kind.of(**options)

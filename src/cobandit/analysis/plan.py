@@ -12,7 +12,6 @@ import hashlib
 import itertools
 import json
 import os
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -33,6 +32,7 @@ from cobandit.base.records import (
     words,
     words_or_empty,
 )
+from cobandit.base.toml import parse_toml
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.design_tables import MARKS, REGRETS
 
@@ -222,11 +222,7 @@ def text_digest(text: str) -> str:
 
 def parse_plan(toml: str, where: str = "the analysis plan") -> AnalysisPlan:
     """The plan in the text of a TOML file."""
-    try:
-        data = tomllib.loads(toml)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
-    return AnalysisPlan.from_dict(data, where)
+    return AnalysisPlan.from_dict(parse_toml(toml, where), where)
 
 
 def read_plan_text(path: str | os.PathLike[str]) -> str:

@@ -11,8 +11,11 @@ EXTRAS = {
     "fast": ("numba",),
     "parquet": ("pyarrow",),
     "plot": ("jinja2", "matplotlib"),
+    "robot": ("mujoco",),
+    "ros": ("roslibpy",),
     "spss": ("pandas", "pyreadstat"),
     "stats": ("scipy", "statsmodels"),
+    "xarray": ("xarray",),
     "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),
 }
 """The modules of each extra without which it does not work; the server is only slower without httptools and uvloop."""

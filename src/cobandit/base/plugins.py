@@ -1,4 +1,4 @@
-"""Agents, problems and designs of other packages, found by their entry points.
+"""Agents, problems, designs and drivers of robot arms of other packages, found by their entry points.
 
 A package says in its own ``pyproject.toml`` what it brings::
 
@@ -17,10 +17,10 @@ from typing import Any
 
 from cobandit.base.errors import PluginError
 
-AGENTS, PROBLEMS, DESIGNS = "cobandit.agents", "cobandit.problems", "cobandit.designs"
-"""The groups of entry points: classes of agents, functions from arms to means, and texts or files of designs."""
+AGENTS, PROBLEMS, DESIGNS, ARMS = "cobandit.agents", "cobandit.problems", "cobandit.designs", "cobandit.arms"
+"""The groups of entry points: agent classes, functions from arms to means, texts or files of designs, robot arms."""
 
-_WORDS = {AGENTS: "agent", PROBLEMS: "problem", DESIGNS: "design"}
+_WORDS = {AGENTS: "agent", PROBLEMS: "problem", DESIGNS: "design", ARMS: "robot arm"}
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,12 @@ class BotStream(enum.IntEnum):
     PACE = 2
 
 
+class RobotStream(enum.IntEnum):
+    """Of a simulated robot arm; the root is its seed, and the number of the burger follows."""
+
+    WORLD = 0
+
+
 MOST_RUNS = 2**32 - 1
 """The number of a run is one 32-bit word of its seed."""
 

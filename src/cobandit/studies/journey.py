@@ -7,6 +7,7 @@ Paper: Experiments, Procedure; Online Casino Study, Procedure.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import unicodedata
 from collections.abc import Collection, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.studies.burger import burger_layers, filling, two_filling_layers
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.plan import ParticipantPlan
 
@@ -90,17 +92,17 @@ def steps(plan: ParticipantPlan) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=256)
 def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes: int) -> Journey:
-    made = [Step("consent", "consent")]
+    steps = [Step("consent", "consent")]
     if demographics:
-        made.append(Step("demographics", "demographics"))
-    made.append(Step("instructions", "instructions"))
+        steps.append(Step("demographics", "demographics"))
+    steps.append(Step("instructions", "instructions"))
     if quiz:
-        made.append(Step("quiz", "quiz"))
+        steps.append(Step("quiz", "quiz"))
 
     def play(index: int, *, rested: bool) -> None:
         if rested:
-            made.append(Step("rest", f"rest-{index}", index))
-        made.append(Step("episode", f"episode-{index}", index))
+            steps.append(Step("rest", f"rest-{index}", index))
+        steps.append(Step("episode", f"episode-{index}", index))
 
     for index in range(practices):
         play(index, rested=index > 0)
@@ -108,8 +110,8 @@ def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes
         for number in range(episodes):
             # A survey is a rest of its own, so the first episode after one follows at once.
             play(practices + place * episodes + number, rested=number > 0 or (place == 0 and practices > 0))
-        made.append(Step("survey", f"survey-{place + 1}", place + 1))
-    return Journey((*made, Step("thanks", "thanks")))
+        steps.append(Step("survey", f"survey-{place + 1}", place + 1))
+    return Journey((*steps, Step("thanks", "thanks")))
 
 
 def check_answers(design: StudyDesign, step: Step, answers: Any) -> dict[str, Any]:
@@ -158,9 +160,8 @@ def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[st
     if given != needed:
         raise InvalidInput(
             f"The consent is for version {short_repr(given)} of the text, "
-            f""
             f"which has changed: it is version {needed!r} now. "
-            f"Reload the page and read it again."
+            "Reload the page and read it again."
         )
     return {"version": needed}
 
@@ -264,6 +265,30 @@ def step_payload(
     if step.kind == "survey":
         return {"survey": _survey(design, plan, step, texts)}
     return {}
+
+
+def task_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
+    """What the page needs to draw the task: its kind, arms and the participant's seat.
+
+    Where it is a burger, ``burgers`` holds every configuration with its layers from below; buns have no name.
+    """
+    task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": design.participant_seat}
+    if design.task.kind == "burger":
+        texts, group = design.texts(language), "fillings" if design.task.fillings else "arms"
+        names = {
+            filling(seat, arm): texts[f"task.{group}.{seat}.{arm}"]
+            for seat, count in enumerate(design.arms)
+            for arm in range(count)
+        }
+        layers_of = burger_layers if design.task.fillings else two_filling_layers
+        task["burgers"] = [
+            {
+                "arms": list(arms),
+                "layers": [{"item": layer.item, "by": layer.by, "name": names.get(layer)} for layer in layers_of(arms)],
+            }
+            for arms in itertools.product(*map(range, design.arms))
+        ]
+    return task
 
 
 def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]) -> dict[str, Any]:

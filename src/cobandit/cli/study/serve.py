@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +12,7 @@ import typer
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import parsing
-from cobandit.cli.door import say
+from cobandit.cli.door import os_error_line, say
 from cobandit.cli.study.common import (
     DATABASE,
     THE_SERVER,
@@ -22,6 +24,24 @@ from cobandit.cli.study.common import (
 )
 
 REPORT = "out/reproduce"
+PASSWORD_KEPT = "admin-password.txt"
+
+
+def _told(password: str) -> str:
+    """The password that was made up: to a person once, to a log never."""
+    if sys.stderr.isatty():
+        return f"{password}   (printed this once; --password sets another)"
+    path = Path(PASSWORD_KEPT)
+    try:
+        path.unlink(missing_ok=True)
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(f"{password}\n")
+    except OSError as error:
+        raise InvalidInput(
+            f"A password was made up and cannot be written to {PASSWORD_KEPT!r}: {os_error_line(error)}. Give one with "
+            "--password-file or COBANDIT_PASSWORD."
+        ) from error
+    return f"in the file {path.absolute()}, which you alone can read; delete it when you have it"
 
 
 def serve(
@@ -75,10 +95,11 @@ def serve(
         raise InvalidInput(
             f"{workers} workers were asked for, and SQLite has one writer: use one, or --database postgresql://..."
         )
-    found = [load_design(name) for name in designs]
-    if len({design.name for design in found}) != len(found):
+    loaded = [load_design(name) for name in designs]
+    if len({design.name for design in loaded}) != len(loaded):
         raise InvalidInput("A study was named twice; each needs a name of its own.")
-    ready = serving.prepare(database, found, password=password_given(password, password_file), seed=chosen)
+    serving.wait_for_database(database, say)
+    ready = serving.prepare(database, loaded, password=password_given(password, password_file), seed=chosen)
     listening = serving.bound_socket(host, number)
     address = public_url.rstrip("/") if public_url else serving.address_of(listening)
     say(f"cobandit studies at {address}")
@@ -89,7 +110,7 @@ def serve(
             say(f"    to try it:   {address}/s/{study.name}?demo=1")
     say(f"  Researcher:  {address}/admin")
     if ready.new_password is not None:
-        say(f"  Password:    {ready.new_password}   (printed this once; --password sets another)")
+        say(f"  Password:    {_told(ready.new_password)}")
     say(f"  Data in      {Database(database).name}")
     say("Stop with Ctrl-C.")
     serving.serve(

@@ -91,9 +91,9 @@ def statistics_tables(design: StudyDesign, tables: Mapping[str, Mapping[str, Any
     wide = renamed["wide"]
     began = np.array([order is not None for order in wide["order"].tolist()], dtype=bool)
     began &= wide["status"] != "invited"
-    kept = [column for column in columns["wide"] if column.name in _KEPT]
-    columns[NOT_BEGUN] = tuple(kept)
-    renamed[NOT_BEGUN] = {column.name: wide[column.name][~began] for column in kept}
+    few = [column for column in columns["wide"] if column.name in _KEPT]
+    columns[NOT_BEGUN] = tuple(few)
+    renamed[NOT_BEGUN] = {column.name: wide[column.name][~began] for column in few}
     renamed["wide"] = {name: values[began] for name, values in wide.items()}
     return columns, renamed
 
@@ -143,8 +143,8 @@ def _variables(columns: Columns) -> list[dict[str, Any]]:
             said = f"{column.meaning} ({column.values})" if column.values else column.meaning
             meanings.setdefault(column.name, {}).setdefault(" ".join(said.split()), table)
     variables = []
-    for name, said in meanings.items():
-        texts = list(said) if len(said) == 1 else [f"{table}: {text}" for text, table in said.items()]
+    for name, tables in meanings.items():
+        texts = list(tables) if len(tables) == 1 else [f"{table}: {text}" for text, table in tables.items()]
         variables.append({"@type": "PropertyValue", "name": name, "description": "; ".join(texts)})
     return variables
 

@@ -15,11 +15,15 @@ from cobandit.web.storage.values import as_json
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: when (ms), of which kind, and what there is to say about it."""
+    """Something that happened: when (ms), of which kind, and what there is to say about it.
+
+    ``key`` is the name under which it is stored once; None: it is stored as often as it comes.
+    """
 
     at: int
     kind: str
     data: Any
+    key: str | None = None
 
 
 def add_events(connection: Connection, participant: int, new: Sequence[Event]) -> None:
@@ -27,10 +31,28 @@ def add_events(connection: Connection, participant: int, new: Sequence[Event]) -
     connection.execute(
         insert(events),
         [
-            {"participant_id": participant, "at": event.at, "kind": event.kind, "data": as_json(event.data)}
+            {
+                "participant_id": participant,
+                "at": event.at,
+                "kind": event.kind,
+                "data": as_json(event.data),
+                "key": event.key,
+            }
             for event in new
         ],
     )
+
+
+def event_by_key(connection: Connection, participant: int, key: str) -> Event | None:
+    """What is stored under a key."""
+    row = connection.execute(select(events).where(events.c.participant_id == participant, events.c.key == key)).first()
+    return None if row is None else Event(row.at, row.kind, json.loads(row.data), row.key)
+
+
+def known_keys(connection: Connection, participant: int, keys: Sequence[str]) -> set[str]:
+    """Those of some keys under which something is stored."""
+    query = select(events.c.key).where(events.c.participant_id == participant, events.c.key.in_(keys))
+    return {str(key) for key in connection.scalars(query)}
 
 
 def events_of(connection: Connection, participant: int) -> list[Event]:

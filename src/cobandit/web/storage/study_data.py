@@ -44,7 +44,7 @@ def study_data(connection: Connection, study: Study, *kinds: str, participant: s
     now = now_ms()
     return StudyData(
         design=study.design,
-        participants=tuple(_participant(connection, person, study.design, now) for person in people),
+        participants=tuple(_participant(connection, person, study, now) for person in people),
         seed=study.seed,
         versions=dict(study.versions),
         plan=study.plan,
@@ -59,7 +59,8 @@ def _iso(milliseconds: int) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _participant(connection: Connection, person: Participant, design: StudyDesign, now: int) -> ParticipantData:
+def _participant(connection: Connection, person: Participant, study: Study, now: int) -> ParticipantData:
+    design = study.design
     played = episodes_of(connection, person.id)
     data = ParticipantData(
         id=person.public_id,
@@ -78,6 +79,7 @@ def _participant(connection: Connection, person: Participant, design: StudyDesig
         },
         quiz_attempts=person.quiz_attempts,
         events=tuple(EventData(moment(event.at), event.kind, event.data) for event in events_of(connection, person.id)),
+        secret=study.secret_for(person.kind),
     )
     plan = data.plan(design)
     if plan is None:

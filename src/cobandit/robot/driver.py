@@ -1,0 +1,191 @@
+"""What every robot arm can do, whatever moves it: the protocol of drivers, its results, and drivers by name.
+
+A driver is asked from one thread, one thing at a time; `Arm.stop`, and `confirm` and `skip` of drivers that wait for
+people, may come from any thread at any time. Whatever goes wrong with a robot is an `Outcome`, never an exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol, get_args, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.base import plugins
+from cobandit.base.checks import real, short_repr
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.extras import require_extras
+from cobandit.base.streams import checked_seed
+
+Status = Literal["done", "failed", "stopped", "refused", "lost"]
+"""How an action ended: as asked; tried and not achieved; stopped by somebody; not begun; without the robot."""
+
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+
+@dataclass(frozen=True, eq=False)
+class JointTrajectory:
+    """Where the joints were: ``times`` (F,) in seconds, ``positions`` (F, 7) in radians, ``gripper`` (F,) in metres."""
+
+    times: NDArray[np.float64]
+    positions: NDArray[np.float64]
+    gripper: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.times)
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """How one action of an arm ended; ``duration`` is in seconds of the robot's own time."""
+
+    status: Status
+    message: str
+    duration: float = 0.0
+    trajectory: JointTrajectory | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether it was done as asked."""
+        return self.status == "done"
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What an arm knows now: its joints (rad), the opening between its fingers (m), and items it sees (m)."""
+
+    joints: tuple[float, ...]
+    gripper: float
+    items: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+
+
+@runtime_checkable
+class Arm(Protocol):
+    """A robot arm that stacks. ``stack`` names what stands on the plate already, from below, bottom bun included."""
+
+    name: str
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the robot can be asked for something now."""
+        ...
+
+    def connect(self) -> Outcome:
+        """Get ready, also after a stop; "lost" where the robot cannot be reached."""
+        ...
+
+    def disconnect(self) -> None:
+        """Let the robot go; never fails."""
+        ...
+
+    def get_observation(self) -> Observation:
+        """Where the joints and the items are."""
+        ...
+
+    def prepare(self) -> Outcome:
+        """Until the plate has its bottom bun and every tray its item."""
+        ...
+
+    def pick(self, item: str) -> Outcome:
+        """Take an item from its tray and lift it."""
+        ...
+
+    def place(self, item: str, stack: Sequence[str]) -> Outcome:
+        """Set the held item down on the stack and let it go."""
+        ...
+
+    def await_person(self, item: str, stack: Sequence[str]) -> Outcome:
+        """Until the person has set their item down on the stack."""
+        ...
+
+    def home(self) -> Outcome:
+        """Go out of the person's way."""
+        ...
+
+    def stop(self) -> Outcome:
+        """Stop at once, from any thread: the action under way ends as "stopped", and so does every later one at once,
+        until `connect` is called."""
+        ...
+
+
+ARMS = ("simulated", "rosbridge", "null")
+"""The drivers of the package."""
+
+
+def known_arms() -> list[str]:
+    """Every name that `make_arm` knows, ours first."""
+    return [*ARMS, *(name for name in plugins.plugin_names(plugins.ARMS) if name not in ARMS)]
+
+
+def make_arm(name: str, url: str | None = None, speed: float = 1.0, seed: int = 0) -> Arm:
+    """A driver by its name, not yet connected.
+
+    ``url`` is for robots behind an address (``ws://192.168.1.20:9090``), ``speed`` the fraction of the allowed joint
+    speeds that is used, ``seed`` for what a simulated arm draws. Other packages bring drivers by entry points in the
+    group ``cobandit.arms``: a class or function that takes ``url``, ``speed`` and ``seed`` by name.
+    """
+    speed = real(0, 1, above=True)("speed", speed)
+    seed = checked_seed(seed)
+    if url is not None and not isinstance(url, str):
+        raise InvalidInput(f"url is {short_repr(url)}; an address as text, or None, is needed.")
+    if isinstance(name, str) and name in _MAKERS:
+        return _MAKERS[name](url, speed, seed)
+    plugin = plugins.find_plugin(plugins.ARMS, name)
+    if plugin is None:
+        raise UnknownName("robot arm", name, known_arms())
+    arm = _of_plugin(plugin, url, speed, seed)
+    if not isinstance(arm, Arm):
+        raise plugin.error(f"made {short_repr(arm)}, which lacks a part of the protocol cobandit.robot.Arm")
+    return arm
+
+
+def require_arm(name: str, purpose: str) -> None:
+    """Refuse an unknown driver, or one whose extra is missing, before any work."""
+    if name not in known_arms():
+        raise UnknownName("robot arm", name, known_arms())
+    require_extras(purpose, robot=name == "simulated", ros=name == "rosbridge")
+
+
+def _of_plugin(plugin: plugins.Plugin, url: str | None, speed: float, seed: int) -> Any:
+    maker = plugin.load()
+    if not callable(maker):
+        raise plugin.error(f"is {short_repr(maker)}; a class or a function that makes an arm is needed")
+    try:
+        return maker(url=url, speed=speed, seed=seed)
+    except Exception as error:
+        raise plugin.error(f"made no arm: {type(error).__name__}: {error}") from error
+
+
+def _simulated(url: str | None, speed: float, seed: int) -> Arm:
+    require_extras("The simulated arm", robot=True)
+    from cobandit.robot.simulated import SimulatedArm
+
+    if url is not None:
+        raise InvalidInput(f"url is {short_repr(url)}; the simulated arm has no address, so leave it out.")
+    return SimulatedArm(seed=seed, speed=speed)
+
+
+def _rosbridge(url: str | None, speed: float, seed: int) -> Arm:
+    require_extras("A robot behind rosbridge", ros=True)
+    from cobandit.robot.rosbridge import RosbridgeArm
+
+    if url is None:
+        raise InvalidInput("A robot behind rosbridge needs its address, such as ws://192.168.1.20:9090, as url.")
+    return RosbridgeArm(url, speed=speed)
+
+
+def _null(url: str | None, speed: float, seed: int) -> Arm:
+    from cobandit.robot.manual import NullArm
+
+    if url is not None:
+        raise InvalidInput(f"url is {short_repr(url)}; without a robot there is no address, so leave it out.")
+    return NullArm()
+
+
+_MAKERS: dict[str, Callable[[str | None, float, int], Arm]] = {
+    "simulated": _simulated,
+    "rosbridge": _rosbridge,
+    "null": _null,
+}

@@ -1,0 +1,5 @@
+"""The scene of a burger as data that any renderer can draw: our page, our clips, or somebody else's."""
+
+from cobandit.robot.scene.description import scene_description
+
+__all__ = ["scene_description"]
