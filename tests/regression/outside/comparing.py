@@ -68,6 +68,7 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("refused: an unknown panel", choices.with_standoff, "a panel more is known"),
     Change("*", choices.with_choices, CHOICES),
     Change("study plan three-by-three", choices.plan_lines, CHOICES),
+    Change("study plan burger", choices.plan_lines, CHOICES),
     Change("burger*: study.json", choices.stored_plan, CHOICES),
     Change("study power *", choices.with_chance, "power is said in a sentence"),
 )
