@@ -51,7 +51,6 @@ ALLOWED: dict[str, dict[str, int]] = {
         "problem_of": 10,
         "reproduce": 12,
         "run_regrets": 9,
-        "serve": 11,
         "settle": 14,
         "simulate": 25,
     },

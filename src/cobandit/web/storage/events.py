@@ -39,6 +39,13 @@ def events_of(connection: Connection, participant: int) -> list[Event]:
     return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
 
 
+def events_of_kind(connection: Connection, participant: int, kind: str) -> list[Event]:
+    """What happened of one kind, the first first."""
+    theirs = (events.c.participant_id == participant, events.c.kind == kind)
+    rows = connection.execute(select(events).where(*theirs).order_by(events.c.id))
+    return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
+
+
 def latest_events(connection: Connection, participant: int, limit: int) -> list[Event]:
     """The last things that happened, the first of them first."""
     rows = connection.execute(

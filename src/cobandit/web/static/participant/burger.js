@@ -143,7 +143,7 @@ function tag(x, text) {
 
 // ---------------------------------------------------------------------------------------------------- the scene
 
-class Shop {
+export class Shop {
   #mine = svg("g", {});
   #theirs = svg("g", {});
   #top = at(240, 179, topBun());

@@ -114,7 +114,7 @@ export function turns(app, scene) {
     const shown = Promise.all(animations.map((animation) => animation.finished.catch(() => {})));
     await Promise.race([
       Promise.all([shown, pause(still() ? 400 : 0)]),
-      new Promise((resolve) => { skip = resolve; }),
+      new Promise((resolve) => { if (!scene.patient) skip = resolve; }),
     ]);
     skip = null;
     if (closed) return;
@@ -185,6 +185,7 @@ export function turns(app, scene) {
     close() {
       closed = true;
       skip?.();
+      scene.close?.();
     },
   };
 }
