@@ -52,7 +52,7 @@ DESIGNS = (
     small("three-seats", "sundae", rounds=5),
 )
 RIGHT = {
-    "shop": {"layers": 0, "simultaneous": 1, "sensor": 2},
+    "shop": {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2},
     "den": {"row": 0, "simultaneous": 1, "coins": 2},
     "sundae": {"choice": 0},
 }
@@ -234,9 +234,9 @@ class TestWholeStudies:
         at(page, "quiz")
         fill(page, 0)
         go_on(page)
-        expect(page.locator(".failed")).to_have_count(2)
+        expect(page.locator(".failed")).to_have_count(3)
         expect(page.get_by_text("You work in a burger shop"), "the instructions can be read again").to_be_visible()
-        fill(page, 0, 1, 2)
+        fill(page, 0, 1, 1, 2)
         go_on(page)
         for part in (1, 2):
             at(page, f"episode-{part - 1}")
@@ -558,7 +558,7 @@ class TestForEverybody:
         go_on(page)
         page.locator(".failed").first.wait_for()
         look("quiz")
-        fill(page, 0, 1, 2)
+        fill(page, 0, 1, 1, 2)
         go_on(page)
         at(page, "episode-0")
         choose(page, 0)
@@ -584,7 +584,7 @@ class TestForEverybody:
         choose(page, 1)
         latest = site.state(token)["episode"]["latest"]
         said = page.locator("main > [aria-live=polite]").inner_text()
-        assert said == f"Burger 1: Cheese + {latest['labels'][1]}. {latest['outcome']}"
+        assert said == f"Burger 1: Cheese first + {latest['labels'][1]}. {latest['outcome']}"
         bar = page.get_by_role("progressbar")
         assert bar.get_attribute("aria-valuetext") == "4 of 8 steps done"
 

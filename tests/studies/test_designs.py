@@ -1,13 +1,18 @@
 """Design files: the two studies have the paper's numbers, and every mistake is named."""
 
 import contextlib
+import itertools
 import tomllib
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 
 import pytest
 
 import cobandit as cb
 from cobandit.studies import StudyDesign, design_text, load_design, parse_design, shipped_designs
+
+LAYOUT_1 = Path(__file__).parents[1] / "fixtures" / "layout-1"
+DIGEST_OF_VERSION_1 = "36c90b0a36a89ca4fa14f355d7dad08de56410d564b50b9806ef4f102236e061"
 
 
 def edited(of="burger", /, **changes):
@@ -50,8 +55,42 @@ class TestBurger:
         )  # fmt: skip
 
     def test_words(self):
-        assert self.design.task.arms == (("Patty", "Cheese"), ("Tomato", "Lettuce"))
+        assert self.design.version == 2
+        assert self.design.task.arms == (("Patty first", "Cheese first"), ("Tomato second", "Lettuce second"))
+        assert self.design.task.fillings == (("Patty", "Cheese"), ("Tomato", "Lettuce"))
         assert [item.id for item in self.design.demographics] == ["age", "gender", "ai_researcher"]
+
+    @pytest.mark.parametrize("language", ["en", "de"])
+    def test_words_name_the_fillings_of_the_drawing(self, language):
+        """What is called patty is drawn as one, in the choices, in the instructions and in the quiz."""
+        texts = self.design.texts(language)
+        names = [[texts[f"task.fillings.{seat}.{arm}"] for arm in (0, 1)] for seat in (0, 1)]
+        for seat, arm in itertools.product((0, 1), repeat=2):
+            assert names[seat][arm] in texts[f"task.arms.{seat}.{arm}"]
+            assert names[seat][arm].lower() in texts["task.instructions.0"].lower()
+        right = self.design.quiz[1]
+        assert right.id == "order"
+        assert texts["task.arms.0.1"] in texts["quiz.order"]
+        assert texts["task.arms.1.1"] in texts["quiz.order"]
+        order = [*names[0][1:], *names[1][1:], *names[0][:1], *names[1][:1]]
+        assert texts[f"quiz.order.{right.answer}"].lower() == ", ".join(order).lower()
+
+
+class TestBurgerOfTwoFillings:
+    """Version 1, and designs of one's own that were copied from it."""
+
+    old = load_design(LAYOUT_1 / "burger.toml")
+
+    def test_is_what_it_was(self):
+        assert (self.old.version, self.old.task.fillings) == (1, ())
+        assert self.old.digest == DIGEST_OF_VERSION_1
+        assert "fillings" not in self.old.essence()["task"]
+        assert not [key for key in self.old.texts() if "fillings" in key]
+
+    def test_may_have_more_arms(self):
+        plain = self.old.to_dict() | {"arms": [2, 3], "translations": {}, "name": "mine"}
+        plain["task"]["arms"][1].append("Onion")
+        assert StudyDesign.from_dict(plain).task.arms[1] == ("Tomato", "Lettuce", "Onion")
 
 
 class TestCasino:
@@ -189,6 +228,11 @@ class TestFiles:
         ({"observability": [1.0, 1.5]}, r"observability\[1\] is 1.5"),
         ({"arms": [3, 2]}, "every arm needs one label"),
         ({"task": 3}, "task is 3; a table is needed"),
+        ({"task__kind": "grid"}, "task.fillings goes with task.kind = 'burger', and task.kind is 'grid'"),
+        ({"task__fillings": [["Patty", "Cheese"]]}, "task.fillings names those of one side; two of the participant"),
+        ({"task__fillings": [["Patty", "Cheese", "Egg"], ["Tomato", "Lettuce"]]}, r"fillings\[0\] has 3 parts"),
+        ({"task__fillings": [["Patty", "Patty"], ["Tomato", "Lettuce"]]}, r"fillings\[0\] holds 'Patty' twice"),
+        ({"arms": [2, 3], "task__arms": [["a", "b"], ["c", "d", "e"]]}, r"order two arms .* arms is \(2, 3\)"),
         ({"swap_labels": "yes"}, "swap_labels is 'yes'; true or false"),
         ({"means__draw": "fixed"}, "means.values goes with"),
         ({"means__low": 0.9, "means__high": 0.1}, "low must not be higher"),

@@ -333,7 +333,7 @@ class TestView:
         assert sum(cell["good"] + cell["bad"] for cell in participant_view(episode)["counts"]) == 0
         made = episode.play(1, 1)
         latest = participant_view(episode)["latest"]
-        assert latest["labels"] == ["Cheese", ["Tomato", "Lettuce"][made.arms[1]]]
+        assert latest["labels"] == ["Cheese first", ["Tomato second", "Lettuce second"][made.arms[1]]]
         assert latest["outcome"] == ("satisfied" if made.reward else "unsatisfied")
 
     def test_in_another_language(self):

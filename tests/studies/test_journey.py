@@ -17,6 +17,7 @@ from cobandit.studies import (
     load_design,
     step_payload,
     steps,
+    task_payload,
     wrong_quiz_answers,
 )
 from cobandit.studies.design import AttentionCheck, Question
@@ -115,7 +116,7 @@ class TestAnswers:
         assert check_answers(CASINO, journey(CASINO).find("rest-1"), {}) == {}
         answers = {"ai_researcher": 1, "gender": 0.0, "age": 33}
         assert checked("demographics", answers) == {"age": 33, "gender": 0, "ai_researcher": 1}
-        assert checked("quiz", {"layers": 0, "simultaneous": 2, "sensor": 1})["simultaneous"] == 2
+        assert checked("quiz", {"layers": 0, "order": 1, "simultaneous": 2, "sensor": 1})["simultaneous"] == 2
         five = {"ability": 5, "insisting": 1, "easy": 3, "annoying": 2, "alone": 4}
         assert checked("survey-1", five | {"attention": 2}) == five | {"attention": 2}
         assert checked("survey-2", five) == five
@@ -188,10 +189,10 @@ class TestAnswers:
         assert "empty" in refused("demographics", {"note": "  "}, required)
 
     def test_quiz(self):
-        right = {"layers": 0, "simultaneous": 1, "sensor": 2}
+        right = {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2}
         assert wrong_quiz_answers(BURGER, right) == []
         assert wrong_quiz_answers(BURGER, right | {"sensor": 0, "layers": 1}) == ["layers", "sensor"]
-        assert wrong_quiz_answers(BURGER, {}) == ["layers", "simultaneous", "sensor"]
+        assert wrong_quiz_answers(BURGER, {}) == ["layers", "order", "simultaneous", "sensor"]
 
     def test_attention(self):
         assert attention_results(BURGER, {"ability": 1, "attention": 2}) == {"attention": True}
@@ -261,6 +262,40 @@ class TestPayload:
         for step in journey(design).steps:
             text = json.dumps(self.short_repr(step.id, design))
             assert not any(condition.agent in text for condition in design.conditions)
+
+
+class TestTask:
+    def test_every_burger_with_its_layers_from_below_by_name(self):
+        task = task_payload(BURGER)
+        assert (task["kind"], task["arms"], task["seat"]) == ("burger", [2, 2], 0)
+        assert [burger["arms"] for burger in task["burgers"]] == [[0, 0], [0, 1], [1, 0], [1, 1]]
+        assert task["burgers"][2]["layers"] == [
+            {"item": "bottom_bun", "by": "shop", "name": None},
+            {"item": "cheese", "by": "participant", "name": "Cheese"},
+            {"item": "tomato", "by": "partner", "name": "Tomato"},
+            {"item": "patty", "by": "participant", "name": "Patty"},
+            {"item": "lettuce", "by": "partner", "name": "Lettuce"},
+            {"item": "top_bun", "by": "shop", "name": None},
+        ]
+        assert json.loads(json.dumps(task)) == task
+
+    def test_in_another_language(self):
+        layers = task_payload(BURGER, "de")["burgers"][1]["layers"]
+        assert [layer["name"] for layer in layers[1:-1]] == ["Bratling", "Salat", "Käse", "Tomate"]
+
+    def test_a_design_without_fillings_has_one_of_each(self):
+        labels = (("Beef", "Brie"), ("Tomato", "Cress", "Onion"))
+        old = replace(BURGER, arms=(2, 3), task=replace(BURGER.task, fillings=(), arms=labels), translations=Table())
+        burgers = {tuple(burger["arms"]): burger["layers"][1:-1] for burger in task_payload(old)["burgers"]}
+        assert len(burgers) == 6
+        assert burgers[1, 2] == [
+            {"item": "cheese", "by": "participant", "name": "Brie"},
+            {"item": "slab_2", "by": "partner", "name": "Onion"},
+        ]
+
+    @pytest.mark.parametrize("design", [CASINO, THREE])
+    def test_other_tasks_have_no_layers(self, design):
+        assert sorted(task_payload(design)) == ["arms", "kind", "seat"]
 
 
 def test_completion_codes():

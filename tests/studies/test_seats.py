@@ -52,7 +52,7 @@ class TestDesigns:
             ("You", "participant", 1.0),
             ("Robot", "agent", 0.5),
         ]
-        assert [seat.arms for seat in burger.seating] == [("Patty", "Cheese"), ("Tomato", "Lettuce")]
+        assert tuple(seat.arms for seat in burger.seating) == burger.task.arms
         assert "seats" not in burger.essence()
 
     def test_what_follows_from_the_seats(self):

@@ -43,6 +43,18 @@ interface Episode {
   latest: Round | null;
 }
 
+interface Layer {
+  item: string;
+  by: "participant" | "partner" | "shop";
+  name: string | null;
+}
+
+/** A configuration of the burger shop, its layers from below. */
+interface Burger {
+  arms: number[];
+  layers: Layer[];
+}
+
 interface Question {
   id: string;
   text: string;
@@ -63,7 +75,7 @@ interface State {
   step: { id: string; kind: StepKind | "episode" };
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
-  task: { kind: string; arms: number[]; seat: number };
+  task: { kind: string; arms: number[]; seat: number; burgers?: Burger[] };
   consent: { version: string; text: string };
   demographics: Question[];
   instructions: string[];
@@ -236,8 +248,9 @@ interface Scene {
   element: Element;
   hold(arm: number, t: number): void;
   reveal(round: Round): Playing[];
-  show(round: Round): void;
+  show(round: Round): unknown;
   clear(t: number): void;
+  question?: string;
   icon?(arm: number): Element;
   picture?(i: number, j: number): Element;
   /** Whether what it plays cannot be skipped. */

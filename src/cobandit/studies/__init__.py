@@ -6,6 +6,7 @@ No web and no SQL: a server and a database are built on top. Paper: Experiments;
 from cobandit.agents import EpsilonGreedy, Softmax, WinStayLoseShift
 from cobandit.studies.assignment import Places, next_order
 from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, make_behaviour
+from cobandit.studies.burger import Layer, burger_layers
 from cobandit.studies.crowd import Crowd, simulate_participants
 from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment, rehearsed_data
 from cobandit.studies.design import StudyDesign, design_text, load_design, parse_design, shipped_designs
@@ -29,6 +30,7 @@ from cobandit.studies.journey import (
     journey,
     step_payload,
     steps,
+    task_payload,
     wrong_quiz_answers,
 )
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
@@ -52,6 +54,7 @@ __all__ = [
     "EpsilonGreedy",
     "EventData",
     "Journey",
+    "Layer",
     "OutOfOrder",
     "ParticipantData",
     "ParticipantPlan",
@@ -64,6 +67,7 @@ __all__ = [
     "WinStayLoseShift",
     "attention_passed",
     "attention_results",
+    "burger_layers",
     "check_answers",
     "columns",
     "completion_code",
@@ -85,6 +89,7 @@ __all__ = [
     "step_payload",
     "steps",
     "tables",
+    "task_payload",
     "verify_episode",
     "verify_participant",
     "verify_study",

@@ -111,6 +111,10 @@ class StudyDesign(Record):
             raise InvalidInput(
                 f"task.kind is {self.task.kind!r}, which is drawn for two, the participant first; other teams: 'grid'."
             )
+        if self.task.fillings and self.arms != (2, 2):
+            raise InvalidInput(
+                f"task.fillings names four fillings, whose order two arms for each side decide; arms is {self.arms}."
+            )
         if math.prod(self.arms) > MOST_TEAM_ACTIONS:
             raise InvalidInput(
                 f"The arms {self.arms} make {math.prod(self.arms)} team actions; a page shows at most "
@@ -243,6 +247,8 @@ class StudyDesign(Record):
             made[f"task.{key}"] = getattr(task, key)
         for i, seat in enumerate(self.seating):
             made |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
+        for i, names in enumerate(task.fillings):
+            made |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
         if len(self.seating) > 2:
             made |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
         made |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}

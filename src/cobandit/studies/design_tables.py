@@ -16,7 +16,7 @@ from cobandit.base.records import Record, Table, entry, flag, listing, scalar, s
 from cobandit.problem import FixedMeans
 
 TASKS = ("burger", "casino", "grid")
-"""What a page may draw: the burger's layers, the slot machines, or a plain grid with the labels."""
+"""What a page may draw: the layers of a burger, the slot machines, or a plain grid with the labels."""
 
 PLAYERS = ("participant", "agent")
 """Who may sit in a seat: the person who takes part, or the AI of the condition."""
@@ -99,17 +99,29 @@ class Task(Record):
 
     ``arms`` holds the labels of every seat's arms; ``configuration`` is the word for one team action ("burger",
     "machine"), ``good`` and ``bad`` for its outcome. ``partner`` is the word for whoever plays with the participant.
-    Where the design lists its seats, ``participant``, ``partner`` and ``arms`` follow from them.
+    Where the design lists its seats, ``participant``, ``partner`` and ``arms`` follow from them. ``fillings`` names
+    the four fillings of a burger, the participant's two and the partner's two: all are stacked, and the arms decide
+    their order (`cobandit.studies.burger`). Without it, each lays a single filling.
     """
 
     kind: str = entry(one_of(TASKS, "kind of task"))
     participant: str = entry(words_or_empty, "")
     partner: str = entry(words_or_empty, "")
     arms: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, MOST_ARMS, unique="="), 0, MOST_SEATS), ())
+    fillings: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, 2, unique="="), 0, 2), ())
     configuration: str = entry(words)
     good: str = entry(words)
     bad: str = entry(words)
     instructions: tuple[str, ...] = entry(listing(words, 1, 50))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.fillings and self.kind != "burger":
+            raise InvalidInput(f"task.fillings goes with task.kind = 'burger', and task.kind is {self.kind!r}.")
+        if len(self.fillings) == 1:
+            raise InvalidInput(
+                "task.fillings names those of one side; two of the participant and two of the partner are needed."
+            )
 
 
 def _matrices(name: str, value: Any) -> tuple[FixedMeans, ...]:

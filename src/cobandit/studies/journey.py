@@ -7,6 +7,7 @@ Paper: Experiments, Procedure; Online Casino Study, Procedure.
 
 from __future__ import annotations
 
+import itertools
 import secrets
 import unicodedata
 from collections.abc import Collection, Mapping
@@ -16,6 +17,7 @@ from typing import Any
 
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.studies.burger import burger_layers, filling, two_filling_layers
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.plan import ParticipantPlan
 
@@ -264,6 +266,30 @@ def step_payload(
     if step.kind == "survey":
         return {"survey": _survey(design, plan, step, texts)}
     return {}
+
+
+def task_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
+    """What the page needs to draw the task: its kind, arms and the participant's seat.
+
+    Where it is a burger, ``burgers`` holds every configuration with its layers from below; buns have no name.
+    """
+    task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": design.participant_seat}
+    if design.task.kind == "burger":
+        texts, group = design.texts(language), "fillings" if design.task.fillings else "arms"
+        names = {
+            filling(seat, arm): texts[f"task.{group}.{seat}.{arm}"]
+            for seat, count in enumerate(design.arms)
+            for arm in range(count)
+        }
+        layers_of = burger_layers if design.task.fillings else two_filling_layers
+        task["burgers"] = [
+            {
+                "arms": list(arms),
+                "layers": [{"item": layer.item, "by": layer.by, "name": names.get(layer)} for layer in layers_of(arms)],
+            }
+            for arms in itertools.product(*map(range, design.arms))
+        ]
+    return task
 
 
 def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]) -> dict[str, Any]:

@@ -170,25 +170,28 @@ def _own_plan(study: str) -> str:
 
 def _on_paper() -> list[Command]:
     made = []
+    burger = ("burger.toml", (FIXTURES / "burger.toml").read_text(encoding="utf-8"))
     for study in ("burger", "casino", "three-by-three"):
-        made.append(Command(f"study check {study} as JSON", ("study", "check", study, "--json")))
+        design = "burger.toml" if study == "burger" else study
+        files = (burger,)
+        made.append(Command(f"study check {study} as JSON", ("study", "check", design, "--json"), files))
         if study != "casino":  # which takes its time: one rehearsal has 51,000 rounds
-            made.append(Command(f"study check {study}", ("study", "check", study)))
-        plan = ("study", "plan", study, "--n", "30", "--out", "plan.toml")
-        made.append(Command(f"study plan {study}", plan, written=("plan.toml",)))
+            made.append(Command(f"study check {study}", ("study", "check", design), files))
+        plan = ("study", "plan", design, "--n", "30", "--out", "plan.toml")
+        made.append(Command(f"study plan {study}", plan, files, written=("plan.toml",)))
         new = ("study", "new", "lunch", "--from", study)
         made.append(Command(f"study new from {study}", new, written=("lunch.toml",)))
     casino = (FIXTURES / "small-casino.toml").read_text(encoding="utf-8")
     for study in STUDIES:
-        design = study if study != "small-casino" else "small-casino.toml"
-        files = (("small-casino.toml", casino), ("own.toml", _own_plan(study)))
+        design = study if study == "three-by-three" else f"{study}.toml"
+        given = (burger, ("small-casino.toml", casino), ("own.toml", _own_plan(study)))
         few = ("--participants", "4,8", "--simulations", "6", "--seed", "3", "--threads", "1", "--json")
-        made.append(Command(f"study power {study}", ("study", "power", design, *few), files))
+        made.append(Command(f"study power {study}", ("study", "power", design, *few), given))
         if study == "small-casino":
             continue
         mix = ("--behaviour", "softmax:0.7,knowledge-gradient:0.3", "--behaviour", "softmax(memory=4)")
         words = ("study", "power", design, *few, *mix, "--plan", "own.toml")
-        made.append(Command(f"study power {study}, own plan", words, files))
+        made.append(Command(f"study power {study}, own plan", words, given))
     few = ("--participants", "5", "--simulations", "2", "--seed", "1", "--threads", "1", "--json")
     made.append(Command("study calibrate burger", ("study", "calibrate", "burger", *few)))
     return made

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import seats
+from . import burgers, seats
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -45,6 +45,7 @@ def without_engines(value: Any) -> Any:
 
 
 SEATS = "teams of any size"
+FILLINGS = "a burger's layers come from the server, and a design may name four fillings"
 SUMMED = "task regret is cumulative everywhere"
 CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*", without_engines, "tests share a process"),
@@ -56,6 +57,7 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: codebook.csv", seats.codebook, SUMMED),
     Change("*: long.csv", seats.summed, SUMMED),
     Change("*: long.parquet", seats.summed_parquet, SUMMED),
+    Change("*", burgers.with_layers, FILLINGS),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

@@ -22,8 +22,11 @@ from .people import Visitor
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "layout-1"
 SEED = 20_261_116
-STUDIES = {"burger": "burger", "small-casino": str(FIXTURES / "small-casino.toml"), "three-by-three": "three-by-three"}
-"""Names of the studies, and the designs to serve: two as they are shipped, and the casino with few pulls."""
+STUDIES = {name: str(FIXTURES / f"{name}.toml") for name in ("burger", "small-casino", "three-by-three")}
+"""Names of the studies, and the designs to serve: as they were when this was recorded, since luck hangs on every word.
+
+The burger is of version 1, with one filling of each side; the casino has few pulls.
+"""
 DATABASE = "sqlite:///studies.sqlite"
 LANGUAGES = ("en", "de")
 KINDS = ("real", "rehearsal")

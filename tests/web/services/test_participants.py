@@ -428,7 +428,7 @@ def test_languages(site: Any, short: StudyDesign) -> None:
     assert person.state("fr")["language"] == "en"
     state = person.go_on(short, "episode-0")
     assert state["episode"]["counts"][0]["labels"][0] == "Bratling"
-    assert person.state("en")["episode"]["counts"][0]["labels"][0] == "Patty"
+    assert person.state("en")["episode"]["counts"][0]["labels"][0] == "Patty first"
     about = site.client().get("/api/studies/short", params={"language": "de"}).json()
     assert (about["language"], about["languages"]) == ("de", ["en", "de"])
 

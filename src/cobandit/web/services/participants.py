@@ -8,7 +8,7 @@ from typing import Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, Round, participant_view
-from cobandit.studies.journey import check_answers, journey, step_payload, wrong_quiz_answers
+from cobandit.studies.journey import check_answers, journey, step_payload, task_payload, wrong_quiz_answers
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
@@ -129,7 +129,7 @@ class Participants:
             "progress": person.journey.progress(person.done),
             "limits": design.limits.to_dict(),
             "texts": design.texts(chosen),
-            "task": {"kind": design.task.kind, "arms": list(design.arms), "seat": design.participant_seat},
+            "task": task_payload(design, chosen),
         }
         if step.kind == "episode":
             assert step.number is not None

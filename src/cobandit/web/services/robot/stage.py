@@ -12,7 +12,7 @@ from cobandit.web.storage.events import Event
 
 def stacks(design: StudyDesign) -> bool:
     """Whether the study has burgers that an arm can stack: the four fillings in an order that both decide."""
-    return design.task.kind == "burger" and bool(getattr(design.task, "fillings", True))
+    return bool(design.task.fillings)
 
 
 class Stage(Protocol):

@@ -5,28 +5,33 @@ import { range } from "./counts.js";
 import { turns } from "./turns.js";
 
 /** @param {App} app */
-export const burger = (app) => turns(app, new Shop(app.texts));
+export const burger = (app) => turns(app, new Shop(app.texts, app.state.task.burgers ?? []));
 
 const DROP = 450;
-const WHOLE = 1050;
+const NEXT = 380; // until the next two layers follow
+const LID = 350;
+const TASTE = 250;
 
 // ---------------------------------------------------------------------------------------------------- food
 
-const bottomBun = () => svg("path", { class: "bun edge", d: "M-48-2h96v7q0 14-16 14h-64q-16 0-16-14z" });
+const bottomBun = () => svg("g", {},
+  svg("path", { class: "bun edge", d: "M-48-2h96v7q0 14-16 14h-64q-16 0-16-14z" }),
+  svg("path", { class: "crumb", d: "M-46 1h92" }));
 
 const topBun = () => svg("g", {},
   svg("path", { class: "bun edge", d: "M-50 0C-54-45 54-45 50 0q0 5-6 5h-88q-6 0-6-5z" }),
+  svg("path", { class: "shine", d: "M-38-12q5-13 20-17" }),
   [[-26, -14, -18], [-8, -24, 8], [12, -15, -8], [28, -17, 22], [-14, -7, 12], [20, -27, -20]].map(([x, y, turn]) =>
     svg("ellipse", { class: "seed", cx: x, cy: y, rx: 3.4, ry: 1.8, transform: `rotate(${turn} ${x} ${y})` })));
 
 const patty = () => svg("g", {},
-  svg("rect", { class: "patty edge", x: -47, y: -8, width: 94, height: 17, rx: 8.5 }),
-  [[-32, -1], [-20, 4], [-9, -3], [4, 2], [17, -2], [28, 4], [36, -2]].map(([cx, cy]) =>
+  svg("rect", { class: "patty edge", x: -49, y: -9, width: 98, height: 18, rx: 8.5 }),
+  [[-36, -1], [-24, 4], [-11, -3], [3, 3], [16, -3], [28, 4], [38, -1]].map(([cx, cy]) =>
     svg("circle", { class: "char", cx, cy, r: 2 })));
 
 const cheese = () => svg("g", {},
-  svg("path", { class: "cheese edge", d: "M-50-6h100v5l-12 6-9 10-11-9-12 0-10 8-12-9-9 1-9 7-10-9-6-2z" }),
-  svg("circle", { class: "hole", cx: -16, cy: 0, r: 2.6 }), svg("circle", { class: "hole", cx: 22, cy: 1, r: 2.2 }));
+  svg("path", { class: "cheese edge", d: "M-52-6H52L48 1 33 13 18 1H2L-14 11-29 1-38 1-45 7z" }),
+  svg("circle", { class: "hole", cx: -16, cy: 0, r: 2.4 }), svg("circle", { class: "hole", cx: 32, cy: 3, r: 2.4 }));
 
 const tomato = () => svg("g", {},
   [-31, 31, 0].map((cx) => svg("g", {},
@@ -42,26 +47,49 @@ const lettuce = () => svg("g", {},
   svg("path", { class: "vein", d: "M-40 0q12-4 24-1t26-1 28 1" }));
 
 /** @param {number} number */
-const slab = (number) => () => svg("g", {},
+const slab = (number) => svg("g", {},
   svg("rect", { class: `slab-${number % 3} edge`, x: -48, y: -7, width: 96, height: 14, rx: 5 }),
   range(number).map((i) => svg("circle", { class: "char", cx: -36 + 12 * i, cy: 0, r: 2.2 })));
 
-const LAYERS = [[patty, cheese], [tomato, lettuce]];
-/** @type {(agent: number, arm: number) => SVGElement} */
-const layer = (agent, arm) => (LAYERS[agent][arm] ?? slab(arm))();
+/** A filling of the robot's that is not known yet. */
+const unknown = () => svg("g", {},
+  svg("rect", { class: "unknown", x: -46, y: -8, width: 92, height: 16, rx: 7 }),
+  svg("text", { class: "unknown-mark", y: 5, "text-anchor": "middle" }, "?"));
 
-/** @param {number} arm */
-function icon(arm) {
-  return svg("svg", { class: "icon", viewBox: "-58 -20 116 40", "aria-hidden": "true" }, layer(0, arm));
+/** How each item is drawn, and how far what carries it and what lies on it are from its middle.
+ * @type {Record<string, { draw: () => SVGElement, below: number, above: number }>} */
+const ITEMS = {
+  bottom_bun: { draw: bottomBun, below: 19, above: 2 },
+  patty: { draw: patty, below: 8, above: 8 },
+  cheese: { draw: cheese, below: 3, above: 5 },
+  tomato: { draw: tomato, below: 6, above: 5 },
+  lettuce: { draw: lettuce, below: 6, above: 6 },
+  unknown: { draw: unknown, below: 9, above: 12 },
+  top_bun: { draw: topBun, below: 4, above: 34 },
+};
+const SLAB = { below: 6, above: 6 };
+
+/** @param {string} item */
+const itemCalled = (item) => ITEMS[item] ?? { draw: () => slab(Number(item.split("_")[1])), ...SLAB };
+
+/** Items one on another, and how high they reach; the plate is at 0.
+ * @param {string[]} items */
+function stacked(items) {
+  let surface = 0;
+  const places = items.map((item) => {
+    const { draw, below, above } = itemCalled(item);
+    const y = surface - below;
+    surface = y - above;
+    return { y, node: draw() };
+  });
+  return { places, height: -surface };
 }
 
-/**
- * @param {number} i
- * @param {number} j
- */
-function picture(i, j) {
-  return svg("svg", { class: "picture", viewBox: "-60 -62 120 88", "aria-hidden": "true" },
-    at(0, 4, bottomBun()), at(0, -6, layer(0, i)), at(0, -18, layer(1, j)), at(0, -24, topBun()));
+/** @type {(kind: string, items: string[], height: number, label?: string) => SVGElement} */
+function drawing(kind, items, height, label) {
+  const said = label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" };
+  return svg("svg", { class: kind, viewBox: `-60 ${-height - 4} 120 ${height + 6}`, "data-items": items.join(" "), ...said },
+    stacked(items).places.map(({ y, node }) => at(0, y, node)));
 }
 
 /** @type {(x: number, y: number, ...children: Child[]) => SVGGElement} */
@@ -89,11 +117,11 @@ function customer(n) {
       svg("circle", { class: "cheek", cx: -25, cy: 10, r: 6 }), svg("circle", { class: "cheek", cx: 25, cy: 10, r: 6 }),
       [-15, 15].map((x) => svg("path", { class: "feature", d: `M${x - 6} 0q6-8 12 0` })),
       svg("path", { class: "laugh", d: "M-17 11h34q-3 17-17 17t-17-17z" }),
-      at(63, -36, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
+      at(66, -24, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
         svg("path", { class: "heart", d: "M0 12C-16 0-14-12-6-12q5 0 6 5 1-5 6-5C14-12 16 0 0 12z" }))),
     bad: svg("g", { class: "mood bad" },
       eyes(0, "v4"), svg("path", { class: "feature", d: "M-22-10l12 5M22-10l-12 5M-13 23q13-14 26 0" }),
-      at(63, -36, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
+      at(66, -24, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
         svg("path", { class: "cross", d: "M-8-8l16 16M8-8l-16 16" }))),
   };
   const node = at(240, 98,
@@ -143,36 +171,85 @@ function tag(x, text) {
 
 // ---------------------------------------------------------------------------------------------------- the scene
 
+const PLATE = 224;
+const HAND = [138, 132];
+const GRIPPER = [341, 121];
+
+/** From where it is held onto the burger; what is taken up later is not there before.
+ * @type {(x: number, y: number, later: boolean) => Keyframe[]} */
+const fall = (x, y, later) => [
+  { transform: `translate(${x}px, ${y}px)`, opacity: later ? 0 : 1, easing: "ease-in-out" },
+  { transform: `translate(${0.35 * x}px, ${y - 5}px)`, opacity: 1, offset: 0.5, easing: "cubic-bezier(.5, 0, .9, .6)" },
+  { transform: "none", opacity: 1 },
+];
+const LAND = [{ transform: "translateY(-45px)", opacity: 0, easing: "ease-in" }, { transform: "none", opacity: 1 }];
+
 export class Shop {
-  #mine = svg("g", {});
-  #theirs = svg("g", {});
-  #top = at(240, 179, topBun());
+  #texts;
+  #burgers;
+  #scale;
+  #stack = svg("g", {});
+  #held = at(HAND[0], HAND[1]);
   #question = at(341, 134, svg("circle", { class: "bubble", r: 15 }), svg("text", { class: "guess", y: 7, "text-anchor": "middle" }, "?"));
   #guests = svg("g", {});
   /** @type {({ t: number } & ReturnType<typeof customer>) | null} */
   #guest = null;
 
-  /** @param {Texts} texts */
-  constructor(texts) {
-    this.picture = picture;
-    this.icon = icon;
+  /**
+   * @param {Texts} texts
+   * @param {Burger[]} burgers
+   */
+  constructor(texts, burgers) {
+    this.#texts = texts;
+    this.#burgers = new Map(burgers.map(({ arms, layers }) => [arms.join("-"), layers]));
+    const tall = burgers[0].layers.length > 4;
+    this.#scale = tall ? 0.85 : 1;
+    const height = Math.max(...burgers.map(({ layers }) => stacked(layers.map(({ item }) => item)).height));
+    if (tall) this.question = "burger.question";
+    /** @type {(i: number, j: number) => SVGElement} */
+    this.picture = (i, j) => {
+      const layers = this.#layers([i, j]);
+      return drawing("picture", layers.map(({ item }) => item), height, this.#order(layers));
+    };
+    /** @type {(arm: number) => SVGElement} */
+    this.icon = (arm) => {
+      const layers = this.#layers([arm, 0]);
+      if (!tall) return svg("svg", { class: "icon", viewBox: "-58 -20 116 40", "aria-hidden": "true" }, itemCalled(layers[1].item).draw());
+      const items = layers.map(({ item, by }) => (by === "partner" ? "unknown" : item));
+      return drawing("icon", items, stacked(items).height);
+    };
     const stripes = range(12).map((i) =>
       svg("path", { class: i % 2 ? "stripe" : "stripe other", d: `M${40 * i} 0h40v26a20 13 0 0 1-40 0z` }));
     this.element = svg("svg", { class: "scene shop", viewBox: "0 0 480 300", "aria-hidden": "true" },
-      svg("rect", { class: "wall", width: 480, height: 300 }), this.#guests, stripes,
+      svg("rect", { class: "wall", width: 480, height: 300 }), at(0, tall ? -10 : 0, this.#guests), stripes,
       cook(), robot(),
       svg("rect", { class: "counter", y: 228, width: 480, height: 72 }), svg("rect", { class: "ledge", y: 222, width: 480, height: 14, rx: 4 }),
       svg("ellipse", { class: "plate edge", cx: 240, cy: 225, rx: 68, ry: 7 }),
-      at(240, 205, bottomBun()),
-      at(240, 195, this.#mine), at(240, 184, this.#theirs), this.#top, this.#question, hand(), gripper(),
+      svg("g", { transform: `translate(240 ${PLATE}) scale(${this.#scale})` }, this.#stack), this.#held, this.#question, hand(), gripper(),
       tag(66, texts.own("task.participant")), tag(414, texts.own("task.partner")));
+  }
+
+  /**
+   * @param {number[]} arms
+   * @returns {Layer[]}
+   */
+  #layers(arms) {
+    return this.#burgers.get(arms.join("-")) ?? [];
+  }
+
+  /** A burger for those who listen.
+   * @param {Layer[]} layers */
+  #order(layers) {
+    return this.#texts.say("burger.layers", {
+      configuration: this.#texts.capital(this.#texts.own("task.configuration")),
+      layers: layers.flatMap(({ name }) => name ?? []).join(", "),
+    });
   }
 
   /** @param {number} t */
   clear(t) {
-    this.#mine.replaceChildren();
-    this.#theirs.replaceChildren();
-    this.#top.setAttribute("visibility", "hidden");
+    this.#put([{ item: "bottom_bun", by: "shop", name: null }]);
+    this.#held.replaceChildren();
     this.#question.setAttribute("visibility", "hidden");
     this.#feel(t, "wait");
   }
@@ -183,53 +260,59 @@ export class Shop {
    */
   hold(arm, t) {
     this.clear(t);
-    this.#mine.replaceChildren(layer(0, arm));
-    this.#mine.setAttribute("transform", "translate(-102 -63)");
+    this.#held.replaceChildren(svg("g", { transform: `scale(${this.#scale})` }, itemCalled(this.#layers([arm, 0])[1].item).draw()));
     this.#question.removeAttribute("visibility");
   }
 
-  /** @param {Round} round */
-  show({ t, arms, good }) {
-    this.#mine.replaceChildren(layer(0, arms[0]));
-    this.#theirs.replaceChildren(layer(1, arms[1]));
-    this.#mine.removeAttribute("transform");
-    this.#top.removeAttribute("visibility");
-    this.#question.setAttribute("visibility", "hidden");
-    this.#feel(t, good === null ? "wait" : good ? "good" : "bad");
+  /** Only a burger is worth telling, not the bun that waits for one.
+   * @param {Layer[]} layers */
+  #put(layers) {
+    const { places } = stacked(layers.map(({ item }) => item));
+    this.#stack.replaceChildren(...places.map(({ y, node }) => at(0, y, node)));
+    this.#stack.dataset.items = layers.map(({ item }) => item).join(" ");
+    const whole = layers.length > 1;
+    for (const [name, value] of Object.entries({ role: "img", "aria-label": this.#order(layers), "aria-hidden": "true" })) {
+      if (whole === (name !== "aria-hidden")) this.element.setAttribute(name, value);
+      else this.element.removeAttribute(name);
+    }
+    return places;
   }
 
-  /** Both layers fall at the same time, then the bun, then the customer makes up their mind.
+  /** The whole burger at once; gives where its layers are.
+   * @param {Round} round */
+  show({ t, arms, good }) {
+    const places = this.#put(this.#layers(arms));
+    this.#held.replaceChildren();
+    this.#question.setAttribute("visibility", "hidden");
+    this.#feel(t, good === null ? "wait" : good ? "good" : "bad");
+    return places;
+  }
+
+  /** The layers fall two by two, one of each side, then the bun; then the customer makes up their mind.
    * @param {Round} round */
   reveal(round) {
-    this.show(round);
+    const places = this.show(round);
     if (still()) return [];
-    /** @type {(x: number) => Keyframe[]} */
-    const fall = (x) => [
-      { transform: `translate(${x}px, -63px)`, easing: "ease-in-out" },
-      { transform: `translate(${0.35 * x}px, -50px)`, offset: 0.5, easing: "cubic-bezier(.5, 0, .9, .6)" },
-      { transform: "none" },
-    ];
-    const lid = [
-      { transform: "translate(240px, 130px)", opacity: 0 },
-      { transform: "translate(240px, 130px)", opacity: 0, offset: 0.4, easing: "ease-in" },
-      { transform: "translate(240px, 179px)", opacity: 1, offset: 0.7 },
-      { transform: "translate(240px, 179px)", opacity: 1 },
-    ];
-    const animations = [
-      this.#mine.animate(fall(-101), { duration: DROP, fill: "backwards" }),
-      this.#theirs.animate(fall(101), { duration: DROP, fill: "backwards" }),
-      this.#top.animate(lid, { duration: WHOLE }),
-    ];
+    const layers = this.#layers(round.arms);
+    const closing = DROP + NEXT * (layers.length / 2 - 2);
+    const animations = places.slice(1, -1).map(({ y, node }, number) => {
+      const pair = Math.floor(number / 2);
+      const [x, from] = layers[number + 1].by === "partner" ? GRIPPER : HAND;
+      return node.animate(fall((x - 240) / this.#scale, (from - PLATE) / this.#scale - y, pair > 0),
+        { duration: DROP, delay: NEXT * pair, fill: "backwards" });
+    });
+    animations.push(places[places.length - 1].node.animate(LAND, { duration: LID, delay: closing, fill: "backwards" }));
     const { moods } = this.#welcome(round.t);
     const mood = round.good === null ? null : moods[round.good ? "good" : "bad"];
     if (mood) {
+      const end = closing + LID + TASTE;
+      const taste = (closing + LID) / end;
       /** @type {(before: number, after: number) => Keyframe[]} */
-      const when = (before, after) => [{ opacity: before }, { opacity: before, offset: 0.74 }, { opacity: after, offset: 0.78 }, { opacity: after }];
-      animations.push(moods.wait.animate(when(1, 0), { duration: WHOLE }), mood.animate(when(0, 1), { duration: WHOLE }));
+      const when = (before, after) => [{ opacity: before }, { opacity: before, offset: taste }, { opacity: after, offset: taste + 0.04 }, { opacity: after }];
+      animations.push(moods.wait.animate(when(1, 0), { duration: end }), mood.animate(when(0, 1), { duration: end }));
     }
     return animations;
   }
-
   /** The guest of a round, who comes in if another one is there.
    * @param {number} t */
   #welcome(t) {

@@ -10,7 +10,8 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
 /**
  * A scene has `element`, `hold(arm, t)` (the participant's choice, the other's still hidden), `reveal(round)` which gives
- * animations, `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings.
+ * animations, `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings, and `question` is the
+ * key of what to ask, where it is not "Your choice?".
  * @param {App} app
  * @param {Scene} scene
  * @returns {Task}
@@ -28,13 +29,14 @@ export function turns(app, scene) {
   let skip = null;
   let closed = false;
 
+  const ask = texts.say(scene.question ?? "turn.question");
   const number = el("p", { class: "number" });
   const news = el("p", { class: "news" });
   const choices = range(state.task.arms[seat]).map((arm) => el("button", {
     type: "button", class: "choice", "data-arm": arm, "aria-keyshortcuts": String(arm + 1), onclick: () => choose(arm),
   }, scene.icon?.(arm), el("span", { class: "label" }, texts.arm(seat, arm)), el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
   const group = el("div", { class: "choices-row", role: "group", "aria-labelledby": "question" }, choices);
-  const question = el("p", { class: "question", id: "question" }, texts.say("turn.question"));
+  const question = el("p", { class: "question", id: "question" }, ask);
   const keys = el("p", { class: "soft keys" }, texts.say("turn.keys", { n: choices.length }));
   const panel = el("div", { class: "panel" }, question, group, keys);
   const totals = el("p", { class: "totals" });
@@ -129,7 +131,7 @@ export function turns(app, scene) {
     waiting = false;
     if (played >= episode.rounds) end();
     else {
-      question.textContent = texts.say("turn.question");
+      question.textContent = ask;
       enable(true);
       app.shown(played);
     }
