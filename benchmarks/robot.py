@@ -76,7 +76,8 @@ def add_lines(report: Report) -> None:
         title = f"burgers, {1e3 * noise:g} mm noise, {1e3 * height:g} mm height error"
         held = HELD_TO.get(noise)
         percent = 100 * tally.stood / seeds
-        report.add(f"{title}: stand", percent, "%", f"at least {held:g}" if held else "", held and percent >= held)
+        met = None if held is None else percent >= held
+        report.add(f"{title}: stand", percent, "%", f"at least {held:g}" if held else "", met)
         report.add(f"{title}: farthest layer, p95", float(np.percentile(tally.off_axis, 95)), "mm")
         report.at_most(f"{title}: CPU of a burger, mean", float(np.mean(tally.seconds)), "s", 1.5)
         report.at_most(f"{title}: largest recording", max(tally.sizes) / 1e3, "KB", 60)

@@ -20,6 +20,7 @@ from cobandit.cli.door import ErrorHandlingGroup
 from cobandit.cli.experiments import report, reproduce, sweep
 from cobandit.cli.options import GroupedHelp, HelpFromAgents
 from cobandit.cli.play import play
+from cobandit.cli.robot import app as robot
 from cobandit.cli.simulate import simulate
 from cobandit.cli.study import app as study
 
@@ -58,6 +59,7 @@ app.command(cls=GroupedHelp)(reproduce)
 app.command(cls=GroupedHelp)(sweep)
 app.command(cls=GroupedHelp)(report)
 app.add_typer(study)
+app.add_typer(robot)
 
 
 def main() -> None:

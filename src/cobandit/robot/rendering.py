@@ -9,6 +9,7 @@ import math
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from ctypes.util import find_library
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -18,18 +19,34 @@ from numpy.typing import NDArray
 from cobandit.base.errors import CobanditError
 from cobandit.robot.recording import POSITION_UNIT, QUATERNION_UNIT, Recording
 
-if "mujoco" not in sys.modules and sys.platform == "linux" and not os.environ.get("DISPLAY"):
-    os.environ.setdefault("MUJOCO_GL", "egl")  # MuJoCo looks once, when it is loaded
 
-import mujoco
+class NoDrawing(CobanditError):
+    """This machine cannot draw frames; the message says what is missing."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(
+            f"Frames cannot be drawn here: OpenGL does not start ({type(error).__name__}: {error}). On a machine "
+            "without a display install libegl1 (or libosmesa6) and set MUJOCO_GL=egl (or osmesa)."
+        )
+
+
+def _choose_library() -> None:
+    """Name a library for drawing without a display; MuJoCo looks for the name once, when it is loaded."""
+    if sys.platform == "linux" and "mujoco" not in sys.modules and not os.environ.get("DISPLAY"):
+        libraries = [name for name, file in (("egl", "EGL"), ("osmesa", "OSMesa")) if find_library(file)]
+        if libraries:
+            os.environ.setdefault("MUJOCO_GL", libraries[0])
+
+
+_choose_library()
+try:
+    import mujoco
+except Exception as error:  # a library that was asked for and is not there shows in many ways
+    raise NoDrawing(error) from error
 
 Image = NDArray[np.uint8]
 FINISHES = {"matt": (0.05, 0.1), "satin": (0.25, 0.4), "gloss": (0.6, 0.8)}
 """Specular and shininess."""
-
-
-class NoDrawing(CobanditError):
-    """This machine cannot draw frames; the message says what is missing."""
 
 
 class Camera:
@@ -60,10 +77,7 @@ class FrameRenderer:
         try:
             self._renderer = mujoco.Renderer(self.model, height, width)
         except Exception as error:
-            raise NoDrawing(
-                f"Frames cannot be drawn here: OpenGL does not start ({type(error).__name__}: {error}). On a machine "
-                "without a display set MUJOCO_GL=egl, or install libosmesa6 and set MUJOCO_GL=osmesa."
-            ) from error
+            raise NoDrawing(error) from error
 
     def __enter__(self) -> FrameRenderer:
         return self
@@ -108,9 +122,9 @@ def drawing_model(scene: Mapping[str, Any], width: int, height: int) -> str:
     return f"""<mujoco model="scene"><compiler angle="radian"/>
 <visual>
   <global offwidth="{width}" offheight="{height}" fovy="{scene["camera"]["fov"]}"/>
-  <quality shadowsize="4096" offsamples="8"/>
+  <quality shadowsize="4096" offsamples="4"/>
   <headlight ambient=".42 .42 .44" diffuse=".22 .22 .22" specular=".05 .05 .05"/>
-  <map znear=".05" zfar="40" fogstart="1.2" fogend="3.2" shadowclip="1.2"/>
+  <map znear=".05" zfar="40" fogstart="1.2" fogend="3.2" shadowclip=".8"/>
   <rgba fog="{sky} 1"/>
 </visual>
 <statistic center=".5 0 .8" extent="2" meansize=".1"/>

@@ -7,6 +7,7 @@ comes to rest at the end of the path that is under way. Where items lie is the `
 from __future__ import annotations
 
 import contextlib
+import logging
 import threading
 import time
 import uuid
@@ -26,6 +27,8 @@ from cobandit.robot.layout import FINGER_GAP, JOINTS, LIFT, Array, Layout
 from cobandit.robot.manual import Desk, Request, ask_for, ask_to_prepare
 from cobandit.robot.planning import JointPath, Planner
 from cobandit.robot.skills import Ended, PickAndPlace
+
+logging.getLogger("roslibpy").addHandler(logging.NullHandler())  # what it would say on stderr is told by us
 
 ARM_ACTION, ARM_TYPE = "/arm_controller/follow_joint_trajectory", "control_msgs/FollowJointTrajectoryAction"
 GRIPPER_ACTION, GRIPPER_TYPE = "/gripper_controller/gripper_action", "control_msgs/GripperCommandAction"

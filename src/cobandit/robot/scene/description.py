@@ -15,7 +15,7 @@ from cobandit.robot.scene.shapes import UPRIGHT, Drawing
 
 VERSION = 1
 SKINS = ("own", "fetch")
-CAMERA = {"position": [1.86, -1.36, 1.52], "target": [0.50, 0.16, 0.86], "fov": 32}
+CAMERA = {"position": [1.95, -1.46, 1.66], "target": [0.50, 0.16, 0.90], "fov": 32}
 LIGHTS = [
     {"position": [1.5, -1.3, 2.9], "target": [0.55, 0.05, 0.75], "intensity": 0.75, "shadow": True},
     {"position": [-0.8, 1.8, 2.4], "target": [0.5, 0.0, 0.8], "intensity": 0.25, "shadow": False},

@@ -46,7 +46,7 @@ def _patty(drawing: Drawing) -> None:
     rough = np.random.default_rng(5).normal(0, 1, 64).tolist()
 
     def outline(angle: float) -> float:
-        waves = sum(0.0004 * rough[k] * math.cos((k + 3) * angle + rough[k + 20]) for k in range(9))
+        waves: float = sum(0.0004 * rough[k] * math.cos((k + 3) * angle + rough[k + 20]) for k in range(9))
         return item.radius + 0.0012 + waves
 
     def bent(part: float, angle: float) -> float:

@@ -129,4 +129,5 @@ def _hand(drawing: Drawing) -> None:
     drawing.on("hand", CUFF, "matt").drum((0.150, 0, 0.068), (0.178, 0, 0.0745), 0.045, 0.008)
     sleeve = drawing.on("hand", SLEEVE, "matt")
     drawing.on("hand", GLOVE, "satin").capsule((0.11, 0, 0.058), (0.17, 0, 0.073), 0.028)
-    sleeve.capsule((0.205, 0, 0.081), (0.50, 0, 0.155), 0.043)
+    sleeve.capsule((0.205, 0, 0.081), (0.46, 0, 0.14), 0.043)
+    sleeve.capsule((0.46, 0, 0.14), (1.15, 0, 0.27), 0.052)

@@ -1,0 +1,129 @@
+"""``cobandit robot ...``: a clip of a burger, and a first try of an arm."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobandit.cli import options as shared
+from cobandit.cli.options import GroupedHelp
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="robot",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="The arm that stacks burgers: watch a simulated one, try a real one.",
+)
+
+
+@app.command(cls=GroupedHelp)
+def demo(
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The clip: .mp4, .webm or .png (animated).", rich_help_panel=shared.THE_OUTPUT
+        ),
+    ] = None,
+    configuration: Annotated[
+        str, typer.Option(metavar="P,R", help="First of the person, first of the robot: 0 or 1 each.")
+    ] = "0,0",
+    seed: Annotated[int, typer.Option(metavar="N", help="For where items lie and how the hand stacks.")] = 0,
+    speed: Annotated[float, typer.Option(metavar="X", help="How many times faster than the robot was.")] = 3.0,
+    width: Annotated[int, typer.Option(metavar="PIXELS", help="Of the clip; it is 16:10.")] = 960,
+    skin: Annotated[
+        str, typer.Option(metavar="own|fetch", help="Our own body, or Fetch's from an installed gymnasium-robotics.")
+    ] = "own",
+) -> None:
+    """Stack one burger with the simulated arm, and write it as a clip.
+
+    Without --out the clip is out/burger.mp4, or out/burger.png where no encoder is installed. Drawing needs OpenGL,
+    with or without a display.
+    """
+    from cobandit.base.checks import whole
+    from cobandit.base.extras import require_extras
+    from cobandit.base.files import make_folder
+    from cobandit.cli import parsing
+    from cobandit.cli.door import say
+    from cobandit.robot.burger import checked_configuration
+
+    require_extras("The simulated arm", robot=True)
+    arms = checked_configuration(parsing.numbers("--configuration", configuration, "0,1"))
+    width = whole(160, 3840)("--width", width)
+    from cobandit.robot import clip  # names a library for drawing before anything loads MuJoCo
+
+    path = out or make_folder(Path("out")) / ("burger.mp4" if clip.encoder() else "burger.png")
+    clip.checked_path(path)
+    with clip.ClipMaker(width, width * 5 // 16 * 2, skin) as maker:
+        from cobandit.robot import simulate_burger
+
+        recording = simulate_burger(arms, seed)
+        say(f"{recording.message} {recording.duration:.0f} s of the robot's time; drawing ...")
+        maker.write(recording, path, speed)
+    if maker.credit:
+        typer.echo(f"Robot: {maker.credit['name']}, {maker.credit['licence']}.")
+    typer.echo(f"Clip: {path} ({path.stat().st_size / 1e3:,.0f} KB)")
+
+
+@app.command(cls=GroupedHelp)
+def check(
+    driver: Annotated[
+        str, typer.Option(metavar="NAME", help="simulated, rosbridge, null, or one that another package brings.")
+    ] = "simulated",
+    url: Annotated[
+        str | None, typer.Option(metavar="URL", help="Where rosbridge listens: ws://192.168.1.20:9090.")
+    ] = None,
+    item: Annotated[str, typer.Option(metavar="NAME", help="What to pick: tomato, lettuce or top_bun.")] = "tomato",
+    speed: Annotated[float, typer.Option(metavar="X", help="Fraction of the allowed joint speeds.")] = 0.25,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm moves.")] = False,
+) -> None:
+    """Try an arm: connect, home, pick one slice, place it, home; each step is printed.
+
+    Joints and their speeds are compared with the limits. Exits with 1 where a step goes wrong.
+    """
+    from cobandit.robot.driver import make_arm, require_arm
+    from cobandit.robot.dry_run import DryStep, dry_run
+    from cobandit.robot.layout import item_named
+
+    require_arm(driver, f"The driver {driver!r}")
+    item_named(item)
+    arm = make_arm(driver, url, speed)
+    if driver != "simulated" and not yes:
+        typer.confirm("Is everybody out of the arm's reach, and a hand on the stop button?", abort=True)
+    stop_asking = _answer_requests(arm)
+
+    def show(step: DryStep) -> None:
+        mark = "ok  " if step.ok else "FAIL"
+        details = "; ".join(filter(None, [step.outcome.message, f"{step.outcome.duration:.1f} s", step.joints]))
+        typer.echo(f"{mark} {step.text}: {details}")
+
+    try:
+        passed = dry_run(arm, show, item)
+    finally:
+        stop_asking()
+    typer.echo("The arm is ready." if passed else "The arm is not ready.")
+    raise typer.Exit(0 if passed else 1)
+
+
+def _answer_requests(arm: object) -> Callable[[], None]:
+    """Put what the arm asks people for to whoever sits at the terminal; what is given ends that."""
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.wait(0.05):
+            request = getattr(arm, "request", None)
+            if request is None:
+                continue
+            try:
+                done = input(f"     {request.text} [Enter: done, s: skip] ").strip().lower() != "s"
+            except EOFError:  # nobody is there to answer
+                done = False
+            (arm.confirm if done else arm.skip)(request.number)  # type: ignore[attr-defined]
+
+    threading.Thread(target=ask, daemon=True).start()
+    return over.set

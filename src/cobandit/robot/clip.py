@@ -1,0 +1,174 @@
+"""A recording as a film: mp4 or webm where an encoder is there, else an animated PNG, which every browser plays."""
+
+from __future__ import annotations
+
+import importlib.util
+import shutil
+import struct
+import subprocess
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from cobandit.base.checks import real, whole
+from cobandit.base.errors import CobanditError, InvalidInput
+from cobandit.base.files import whole_file
+from cobandit.robot.recording import Recording
+from cobandit.robot.rendering import FrameRenderer, Image
+from cobandit.robot.scene import scene_description
+
+CODECS = {
+    ".mp4": ["-c:v", "libx264", "-preset", "veryslow", "-pix_fmt", "yuv420p", "-movflags", "+faststart"],
+    ".webm": ["-c:v", "libvpx-vp9", "-b:v", "0", "-row-mt", "1", "-pix_fmt", "yuv420p", "-deadline", "good"],
+}
+QUALITY = {".mp4": 26, ".webm": 38}
+KINDS = (*CODECS, ".png")
+HOLD = 0.8
+"""Seconds for which the finished burger is looked at."""
+
+
+class NoEncoder(CobanditError):
+    """No program on this machine makes the film that was asked for."""
+
+
+def encoder() -> str | None:
+    """ffmpeg, of the system or of an installed ``imageio-ffmpeg``; None where there is neither."""
+    program = shutil.which("ffmpeg")
+    if program is None and importlib.util.find_spec("imageio_ffmpeg") is not None:
+        import imageio_ffmpeg
+
+        try:
+            program = str(imageio_ffmpeg.get_ffmpeg_exe())
+        except RuntimeError:  # the package came without a program for this machine
+            return None
+    return program
+
+
+def checked_path(path: Path) -> Path:
+    """Where a film can be written: its kind is known, and can be made here."""
+    if path.suffix.lower() not in KINDS:
+        raise InvalidInput(f"The file is {str(path)!r}; a name that ends in {', '.join(KINDS)} is needed.")
+    if path.suffix.lower() in CODECS and encoder() is None:
+        raise NoEncoder(
+            f"{path.suffix} needs ffmpeg: install it, or pip install imageio-ffmpeg, or ask for a name that ends in "
+            ".png, an animated picture that needs nothing."
+        )
+    if not path.parent.is_dir():
+        raise InvalidInput(f"There is no folder {str(path.parent)!r} to write to.")
+    return path
+
+
+class ClipMaker:
+    """Draws recordings in one scene and size. What the machine lacks is told when it is made."""
+
+    def __init__(self, width: int = 960, height: int = 600, skin: str = "own") -> None:
+        even = whole(1, 2000)
+        self._size = 2 * even("half the width", width / 2), 2 * even("half the height", height / 2)
+        scene = scene_description(skin)
+        self.credit = scene["credit"]
+        self._renderer = FrameRenderer(scene, *self._size)
+
+    def __enter__(self) -> ClipMaker:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._renderer.__exit__()
+
+    def write(
+        self,
+        recording: Recording,
+        path: Path,
+        speed: float = 3.0,
+        fps: int = 25,
+        quality: int | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> Path:
+        """The recording as a film, so many times faster than the robot was; ``quality`` is the encoder's own (CRF)."""
+        speed, fps = real(0.1, 50)("speed", speed), whole(1, 60)("fps", fps)
+        path = checked_path(path)
+        step = recording.fps * speed / fps
+        numbers = [*np.arange(0, recording.frames - 1, step), *([recording.frames - 1] * round(HOLD * fps))]
+
+        def frames() -> Iterator[Image]:
+            last, image = None, None
+            for count, number in enumerate(numbers):
+                if image is None or number != last:
+                    image, last = self._renderer.draw(recording, float(number)), number
+                if progress is not None:
+                    progress(count + 1, len(numbers))
+                yield image
+
+        if path.suffix.lower() == ".png":
+            _write_animated_png(path, frames(), len(numbers), self._size, fps)
+        else:
+            self._encode(path, frames(), fps, QUALITY[path.suffix.lower()] if quality is None else quality)
+        return path
+
+    def _encode(self, path: Path, frames: Iterator[Image], fps: int, quality: int) -> None:
+        width, height = self._size
+        raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(fps), "-i", "-"]
+        codec = [*CODECS[path.suffix.lower()], "-crf", str(whole(0, 63)("quality", quality))]
+        partial = path.with_name(f".partial-{path.name}")
+        # Without the encoder's name and version the same frames give the same bytes.
+        command = [
+            str(encoder()),
+            "-y",
+            "-loglevel",
+            "error",
+            *raw,
+            "-an",
+            *codec,
+            "-fflags",
+            "+bitexact",
+            "-flags",
+            "+bitexact",
+        ]
+        with subprocess.Popen([*command, str(partial)], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+            assert program.stdin is not None
+            assert program.stderr is not None
+            try:
+                for frame in frames:
+                    program.stdin.write(frame.tobytes())
+                program.stdin.close()
+            except BrokenPipeError:
+                pass  # the program has ended, and says why
+            except BaseException:
+                program.kill()
+                partial.unlink(missing_ok=True)
+                raise
+            trouble = program.stderr.read().decode(errors="replace").strip()
+        if program.returncode:
+            partial.unlink(missing_ok=True)
+            raise NoEncoder(
+                f"ffmpeg made no {path.suffix} of it: {trouble.splitlines()[-1] if trouble else 'no reason given'}."
+            )
+        partial.replace(path)
+
+
+def _write_animated_png(path: Path, frames: Iterator[Image], count: int, size: tuple[int, int], fps: int) -> None:
+    """An animated PNG (three kinds of chunks around ordinary image data), played over and over."""
+    width, height = size
+    with whole_file(path) as file:
+        file.write(b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
+        file.write(_chunk(b"acTL", struct.pack(">II", count, 0)))
+        sequence = 0
+        for number, frame in enumerate(frames):
+            control = struct.pack(">IIIIIHHBB", sequence, width, height, 0, 0, 1, fps, 0, 0)
+            file.write(_chunk(b"fcTL", control))
+            # Each line as its difference from the line above: half the size.
+            delta = np.diff(frame, axis=0, prepend=np.zeros_like(frame[:1])).reshape(height, -1)
+            lines = np.concatenate([np.full((height, 1), 2, np.uint8), delta], axis=1)
+            packed = zlib.compress(lines.tobytes(), 6)
+            if number == 0:
+                file.write(_chunk(b"IDAT", packed))
+                sequence += 1
+            else:
+                file.write(_chunk(b"fdAT", struct.pack(">I", sequence + 1) + packed))
+                sequence += 2
+        file.write(_chunk(b"IEND", b""))
+
+
+def _chunk(kind: bytes, data: bytes) -> bytes:
+    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
