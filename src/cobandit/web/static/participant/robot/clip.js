@@ -25,7 +25,7 @@ export class Clip {
     const video = this.element;
     if (this.#shown === name) return;
     this.#shown = "";
-    const sources = KINDS.map((kind) => el("source", { src: `${FOLDER}${name}.${kind}`, type: `video/${kind}` }));
+    const sources = KINDS.map((kind) => el("source", { src: `${FOLDER}burger-${name}.${kind}`, type: `video/${kind}` }));
     await new Promise((resolve, reject) => {
       const failed = () => reject(new Error(`The film of burger ${name} cannot be shown.`));
       video.onloadeddata = resolve;
