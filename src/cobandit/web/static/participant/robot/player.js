@@ -20,6 +20,7 @@ const LADDER = [
 /** A picture that stays may take its time: this wide at least, whatever the level. */
 const RESTING = 900;
 const SLOW = 48; // milliseconds per frame on average: below some 20 pictures a second something must go
+const LONGEST = 250; // a machine that stands still for a while skips no layer
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 const ASPECT = 1.6;
 const QUALITY = "cobandit:robot:quality";
@@ -133,7 +134,7 @@ export class Player {
     const run = this.#run;
     this.#rest(!run);
     if (run) {
-      const step = run.last === null ? 0 : now - run.last;
+      const step = run.last === null ? 0 : Math.min(now - run.last, LONGEST);
       run.last = now;
       run.at = Math.min(1, run.at + step / DURATION);
       this.#frame = this.#recording.frameAt(run.at);
