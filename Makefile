@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint bench faults floors matrix coverage release setup browser database scripts clean
+.PHONY: run test quick lint bench bench-robot clips faults floors matrix coverage release setup browser database scripts clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
@@ -31,6 +31,12 @@ lint: $(READY) scripts  ## style, types, sizes and the directions of imports
 
 bench: $(READY)  ## speed and memory beside the version before, measured in one run
 	$(BIN)/python -m benchmarks
+
+bench-robot: $(READY)  ## a thousand simulated burgers under each of three conditions: most of an hour
+	$(BIN)/python -m benchmarks robot
+
+clips: $(READY)  ## the four burgers as films, for browsers that cannot draw them
+	$(BIN)/python tools/clips.py
 
 faults: $(READY)  ## a study under 300 random faults: nothing acknowledged may be lost or doubled
 	COBANDIT_FAULTS=300 COBANDIT_FAULT_BOTS=50 $(BIN)/pytest tests/faults -s

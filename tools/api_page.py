@@ -19,6 +19,7 @@ MODULES = (
     "cobandit.compiled",
     "cobandit.experiments",
     "cobandit.report",
+    "cobandit.robot",
     "cobandit.studies",
     "cobandit.testing",
     "cobandit.theory",

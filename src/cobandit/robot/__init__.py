@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from cobandit.robot.manual import Request as Request
     from cobandit.robot.recording import Event as Event
     from cobandit.robot.recording import Recording as Recording
+    from cobandit.robot.rosbridge import RosbridgeArm as RosbridgeArm
     from cobandit.robot.scene import scene_description as scene_description
     from cobandit.robot.simulated import SimulatedArm as SimulatedArm
     from cobandit.robot.simulated import simulate_burger as simulate_burger
@@ -49,6 +50,7 @@ __all__ = [
     "Outcome",
     "Recording",
     "Request",
+    "RosbridgeArm",
     "SimulatedArm",
     "Stacking",
     "StackingStep",
@@ -73,6 +75,7 @@ _HOMES = {
     "Outcome": "cobandit.robot.driver",
     "Recording": "cobandit.robot.recording",
     "Request": "cobandit.robot.manual",
+    "RosbridgeArm": "cobandit.robot.rosbridge",
     "SimulatedArm": "cobandit.robot.simulated",
     "Stacking": "cobandit.robot.stacking",
     "StackingStep": "cobandit.robot.stacking",

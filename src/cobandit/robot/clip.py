@@ -7,7 +7,7 @@ import shutil
 import struct
 import subprocess
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +23,7 @@ CODECS = {
     ".mp4": ["-c:v", "libx264", "-preset", "veryslow", "-pix_fmt", "yuv420p", "-movflags", "+faststart"],
     ".webm": ["-c:v", "libvpx-vp9", "-b:v", "0", "-row-mt", "1", "-pix_fmt", "yuv420p", "-deadline", "good"],
 }
-QUALITY = {".mp4": 26, ".webm": 38}
+QUALITY = {".mp4": 27, ".webm": 43}
 KINDS = (*CODECS, ".png")
 HOLD = 0.8
 """Seconds for which the finished burger is looked at."""
@@ -76,40 +76,34 @@ class ClipMaker:
     def __exit__(self, *_: object) -> None:
         self._renderer.__exit__()
 
-    def write(
-        self,
-        recording: Recording,
-        path: Path,
-        speed: float = 3.0,
-        fps: int = 25,
-        quality: int | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> Path:
-        """The recording as a film, so many times faster than the robot was; ``quality`` is the encoder's own (CRF)."""
-        speed, fps = real(0.1, 50)("speed", speed), whole(1, 60)("fps", fps)
-        path = checked_path(path)
-        step = recording.fps * speed / fps
-        numbers = [*np.arange(0, recording.frames - 1, step), *([recording.frames - 1] * round(HOLD * fps))]
-
-        def frames() -> Iterator[Image]:
-            last, image = None, None
-            for count, number in enumerate(numbers):
-                if image is None or number != last:
-                    image, last = self._renderer.draw(recording, float(number)), number
-                if progress is not None:
-                    progress(count + 1, len(numbers))
-                yield image
-
-        if path.suffix.lower() == ".png":
-            _write_animated_png(path, frames(), len(numbers), self._size, fps)
-        else:
-            self._encode(path, frames(), fps, QUALITY[path.suffix.lower()] if quality is None else quality)
+    def write(self, recording: Recording, path: Path, speed: float = 3.0, fps: int = 25) -> Path:
+        """The recording as a film, so many times faster than the robot was."""
+        self.write_all(recording, [path], speed, fps)
         return path
+
+    def write_all(self, recording: Recording, paths: Sequence[Path], speed: float = 3.0, fps: int = 25) -> None:
+        """The same in several kinds of files; every frame is drawn once."""
+        speed, fps = real(0.1, 50)("speed", speed), whole(1, 60)("fps", fps)
+        paths = [checked_path(path) for path in paths]
+        numbers = np.arange(0, recording.frames - 1, recording.fps * speed / fps)
+        images = [zlib.compress(self._renderer.draw(recording, float(number)).tobytes(), 1) for number in numbers]
+        last = zlib.compress(self._renderer.draw(recording, recording.frames - 1).tobytes(), 1)
+        images += [last] * round(HOLD * fps)
+        for path in paths:
+            frames = (self._unpacked(image) for image in images)
+            if path.suffix.lower() == ".png":
+                _write_animated_png(path, frames, len(images), self._size, fps)
+            else:
+                self._encode(path, frames, fps, QUALITY[path.suffix.lower()])
+
+    def _unpacked(self, image: bytes) -> Image:
+        width, height = self._size
+        return np.frombuffer(zlib.decompress(image), np.uint8).reshape(height, width, 3)
 
     def _encode(self, path: Path, frames: Iterator[Image], fps: int, quality: int) -> None:
         width, height = self._size
         raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(fps), "-i", "-"]
-        codec = [*CODECS[path.suffix.lower()], "-crf", str(whole(0, 63)("quality", quality))]
+        codec = [*CODECS[path.suffix.lower()], "-crf", str(quality)]
         partial = path.with_name(f".partial-{path.name}")
         # Without the encoder's name and version the same frames give the same bytes.
         command = [

@@ -122,7 +122,7 @@ def drawing_model(scene: Mapping[str, Any], width: int, height: int) -> str:
     return f"""<mujoco model="scene"><compiler angle="radian"/>
 <visual>
   <global offwidth="{width}" offheight="{height}" fovy="{scene["camera"]["fov"]}"/>
-  <quality shadowsize="4096" offsamples="4"/>
+  <quality shadowsize="2048" offsamples="4"/>
   <headlight ambient=".42 .42 .44" diffuse=".22 .22 .22" specular=".05 .05 .05"/>
   <map znear=".05" zfar="40" fogstart="1.2" fogend="3.2" shadowclip=".8"/>
   <rgba fog="{sky} 1"/>
