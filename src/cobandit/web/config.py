@@ -27,7 +27,7 @@ class WebConfig:
     public_url: str | None = None
     robot: str = "none"
     robot_url: str | None = None
-    robot_speed: float = 1.0
+    robot_speed: float = 0.25
     robot_folder: str | None = None
     robot_variants: int = 8
 

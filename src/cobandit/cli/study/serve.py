@@ -81,7 +81,7 @@ class RobotOptions:
     robot_speed: Annotated[
         str,
         typer.Option(metavar="X", help="The part of its speed that an arm may use.", rich_help_panel=THE_ROBOT),
-    ] = "1"
+    ] = "0.25"
 
 
 @with_option_groups

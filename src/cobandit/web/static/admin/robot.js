@@ -4,10 +4,12 @@ import { el, find, get, post, reason, say, toast } from "./common.js";
 
 const BASE = "/api/admin/robot";
 const PAUSE = 600;
+const READ = 400; // a press that comes sooner was meant for what was asked before
 
 /** @type {Console | null} */
 let shown = null;
 let asking = false;
+let askedSince = 0; // since when the present request is on the screen
 
 /** @type {Record<string, string>} */
 const ITEMS = { patty: "Patty", cheese: "Cheese", tomato: "Tomato", lettuce: "Lettuce", top_bun: "Top bun" };
@@ -32,6 +34,7 @@ function doing({ burger, request, halted }) {
 
 /** @param {Console} state */
 function show(state) {
+  if (state.request?.number !== shown?.request?.number) askedSince = performance.now();
   shown = state;
   const { burger, request, halted } = state;
   const [word, kind] = standing(state);
@@ -99,20 +102,22 @@ async function act(what, body) {
   await refresh();
 }
 
+function placed() {
+  if (shown?.request && performance.now() - askedSince > READ) act("placed", { request: shown.request.number });
+}
+
 find("stop").addEventListener("click", () => act("stop"));
 find("retry").addEventListener("click", () => act("retry"));
 find("connect").addEventListener("click", () => act("connect"));
 find("release").addEventListener("click", () => act("release"));
 find("skip").addEventListener("click", () => shown?.burger && act("skip", { burger: shown.burger.name }));
-find("placed").addEventListener("click", () => shown?.request && act("placed", { request: shown.request.number }));
+find("placed").addEventListener("click", placed);
 addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") {
     event.preventDefault();
     act("stop");
-  } else if (event.key === "Enter" && event.target === document.body && shown?.request) {
-    act("placed", { request: shown.request.number });
-  }
+  } else if (event.key === "Enter" && event.target === document.body) placed();
 });
 
 await refresh();
