@@ -28,6 +28,7 @@ lint: $(READY) scripts  ## style, types, sizes and the directions of imports
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/sizes.py
+	$(BIN)/python tools/words.py
 
 bench: $(READY)  ## speed and memory beside the version before, measured in one run
 	$(BIN)/python -m benchmarks

@@ -29,6 +29,7 @@ TESTS = (
     "tests/golden",
     "tests/problem",
     "tests/report",
+    "tests/robot",
     "tests/stats/test_bootstrap.py",
     "tests/stats/test_odd_data.py",
     "tests/stats/test_textbook.py",
@@ -36,7 +37,7 @@ TESTS = (
     "tests/theory",
     "tests/web",
 )
-LEFT_OUT = ("tests/analysis/test_analysis.py", "tests/web/test_openapi.py")
+LEFT_OUT = ("tests/analysis/test_analysis.py", "tests/robot/test_rosbridge.py", "tests/web/test_openapi.py")
 """They need tools that have wishes of their own about the same packages."""
 
 _DEPENDENCY = re.compile(r"(?P<name>[\w.-]+)(?:\[[\w,-]+\])?>=(?P<floor>\d[\w.]*)(?:,<\d[\w.]*)?(?P<marker>\s*;.*)?")
@@ -55,17 +56,17 @@ class Floor(NamedTuple):
 
 def floor_of(dependency: str) -> Floor:
     """The floor of ``name>=version``, with or without extras, a next major version to stay below, and a marker."""
-    found = _DEPENDENCY.fullmatch(dependency)
-    if found is None:
+    parts = _DEPENDENCY.fullmatch(dependency)
+    if parts is None:
         raise SystemExit(f"pyproject.toml asks for {dependency!r}; name>=version is needed.")
-    return Floor(found["name"], found["floor"], found["marker"] or "")
+    return Floor(parts["name"], parts["floor"], parts["marker"] or "")
 
 
 def floors(project: dict[str, Any]) -> list[Floor]:
     """The floors of everything that the package or one of its extras needs, and of what builds it."""
     extras = project["project"]["optional-dependencies"]
     asked = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    asked += [one for name, needed in extras.items() if name not in ("all", "dev") for one in needed]
+    asked += [dependency for name, needed in extras.items() if name not in ("all", "dev") for dependency in needed]
     return sorted({floor_of(dependency) for dependency in asked})
 
 

@@ -31,21 +31,20 @@ class Outcome(NamedTuple):
 
 def listed(project: dict[str, Any]) -> list[str]:
     """The versions in the classifiers, oldest first."""
-    found = [
-        re.fullmatch(r"Programming Language :: Python :: (3\.\d+)", one) for one in project["project"]["classifiers"]
-    ]
-    return sorted((one[1] for one in found if one), key=lambda version: int(version.partition(".")[2]))
+    pattern = re.compile(r"Programming Language :: Python :: (3\.\d+)")
+    matches = map(pattern.fullmatch, project["project"]["classifiers"])
+    return sorted((match[1] for match in matches if match), key=lambda version: int(version.partition(".")[2]))
 
 
 def candidates(version: str) -> Iterator[Path]:
     """Where a Python of this version may be: this very one, on the path, or among pyenv's."""
     if version == f"3.{sys.version_info.minor}":
         yield Path(sys.executable)
-    found = shutil.which(f"python{version}")
-    if found:
-        yield Path(found)
-    kept = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
-    yield from sorted(kept.glob(f"{version}.*/bin/python"), reverse=True)
+    on_path = shutil.which(f"python{version}")
+    if on_path:
+        yield Path(on_path)
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    yield from sorted(pyenv.glob(f"{version}.*/bin/python"), reverse=True)
 
 
 def python_of(version: str) -> Path | None:

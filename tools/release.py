@@ -39,18 +39,20 @@ sys.exit("Missing in the installed package: " + ", ".join(missing) if missing el
 
 def hindrances(version: str, changes: str, changelog: str, citation: str) -> list[str]:
     """Why this tree must not be released, one sentence each."""
-    found = []
+    sentences = []
     if changes.strip():
-        found.append(f"There are changes that are not committed:\n{changes.rstrip()}\nCommit them, or put them away.")
+        sentences.append(
+            f"There are changes that are not committed:\n{changes.rstrip()}\nCommit them, or put them away."
+        )
     heading = re.search(rf"^## \[{re.escape(version)}\](.*)$", changelog, re.MULTILINE)
     if heading is None:
-        found.append(f"CHANGELOG.md has no section for {version}: add '## [{version}] - YYYY-MM-DD'.")
+        sentences.append(f"CHANGELOG.md has no section for {version}: add '## [{version}] - YYYY-MM-DD'.")
     elif not re.fullmatch(r" - \d{4}-\d\d-\d\d", heading[1]):
-        found.append(f"CHANGELOG.md gives no date for {version}, but {heading[1]!r}: write ' - YYYY-MM-DD'.")
+        sentences.append(f"CHANGELOG.md gives no date for {version}, but {heading[1]!r}: write ' - YYYY-MM-DD'.")
     cited = re.search(r"^version: (.*)$", citation, re.MULTILINE)
     if cited is None or cited[1].strip() != version:
-        found.append(f"CITATION.cff has the version {cited[1] if cited else None!r}, pyproject.toml {version!r}.")
-    return found
+        sentences.append(f"CITATION.cff has the version {cited[1] if cited else None!r}, pyproject.toml {version!r}.")
+    return sentences
 
 
 def said(command: Sequence[str | Path], given: str | None = None) -> str:
@@ -117,10 +119,10 @@ def main() -> None:
     version = project["project"]["version"]
     changes = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True)
     texts = ((ROOT / name).read_text(encoding="utf-8") for name in ("CHANGELOG.md", "CITATION.cff"))
-    found = hindrances(version, changes.stdout, *texts)
-    if found and "--draft" not in sys.argv[1:]:
-        raise SystemExit("\n".join([*found, "Nothing was built. To try all the same: make release DRAFT=1"]))
-    print("\n".join(f"Draft, not to be published: {one}" for one in found))
+    reasons = hindrances(version, changes.stdout, *texts)
+    if reasons and "--draft" not in sys.argv[1:]:
+        raise SystemExit("\n".join([*reasons, "Nothing was built. To try all the same: make release DRAFT=1"]))
+    print("\n".join(f"Draft, not to be published: {reason}" for reason in reasons))
 
     PLACE.mkdir(parents=True, exist_ok=True)
     shutil.rmtree(DIST, ignore_errors=True)

@@ -1,7 +1,7 @@
-"""Nothing grows out of sight: limits to modules and functions, and what is beyond them today.
+"""Nothing grows out of sight: limits to modules and functions, and what may be beyond them.
 
-`make lint` runs it. ALLOWED is what is left to mend: an entry stands as long as it is needed and no longer, and what it
-names may shrink, not grow. A function is named without its module, so that it can be moved freely.
+`make lint` runs it. An entry of ALLOWED stands as long as it is needed and no longer, and what it names may shrink, not
+grow. A function is named without its module, so that it can be moved freely.
 """
 
 from __future__ import annotations
@@ -22,51 +22,57 @@ LIMITS = {"module lines": 500, "function lines": 80, "arguments": 8, "complexity
 RULES = {"PLR0913": "arguments", "C901": "complexity", "PLR0915": "statements"}
 """The rules of ruff that measure some of it."""
 
-ALLOWED: dict[str, dict[str, int]] = {
-    "module lines": {
-        "tests/browser/test_participant.py": 645,
-        "tests/engine/test_partner.py": 857,
-        "tests/regression/cases.py": 640,
-        "tests/studies/test_export.py": 575,
+ALLOWED: dict[str, dict[str, dict[str, int]]] = {
+    "the signature of a command": {
+        "arguments": {
+            "export": 10,
+            "play": 10,
+            "power": 9,
+            "reproduce": 12,
+            "simulate": 11,
+        },
     },
-    "function lines": {
-        "play_lanes": 114,
-        "play_participants": 102,
-        "settle": 82,
-        "simulate": 102,
-        "upgrade": 144,
+    "a public signature": {
+        "arguments": {
+            "Partner.__init__": 11,
+            "power_analysis": 9,
+            "simulate": 12,
+        },
     },
-    "arguments": {
-        "Partner.__init__": 11,
-        "_arguments": 9,
-        "choose_foreseen": 9,
-        "export": 10,
-        "foresee_remembered": 9,
-        "play": 16,
-        "play_joint": 9,
-        "play_lanes": 15,
-        "play_participants": 20,
-        "power": 9,
-        "power_analysis": 9,
-        "problem_of": 10,
-        "reproduce": 12,
-        "run_regrets": 9,
-        "settle": 14,
-        "simulate": 25,
+    "a migration": {
+        "function lines": {
+            "upgrade": 144,
+        },
     },
-    "complexity": {
-        "Writer._object": 13,
-        "play_lanes": 19,
-        "play_participants": 23,
-        "settle": 13,
-        "simulate": 13,
-    },
-    "statements": {
-        "play_lanes": 57,
-        "play_participants": 58,
-        "settle": 57,
+    "a compiled loop or what calls it": {
+        "function lines": {
+            "play_lanes": 109,
+            "play_participants": 102,
+            "settle": 82,
+        },
+        "arguments": {
+            "_arguments": 9,
+            "choose_foreseen": 9,
+            "foresee_remembered": 9,
+            "play": 10,
+            "play_lanes": 15,
+            "play_participants": 20,
+            "run_regrets": 9,
+            "settle": 14,
+        },
+        "complexity": {
+            "play_lanes": 18,
+            "play_participants": 23,
+            "settle": 13,
+        },
+        "statements": {
+            "play_lanes": 57,
+            "play_participants": 58,
+            "settle": 57,
+        },
     },
 }
+"""By the reason why it may be so large: there is no other one."""
 
 
 class Size(NamedTuple):
@@ -120,13 +126,24 @@ def beyond(root: Path = ROOT) -> list[Size]:
     folders = [root / name for name in FOLDERS if (root / name).is_dir()]
     modules = sorted(path for folder in folders for path in folder.rglob("*.py"))
     sizes = [size for module in modules for size in lengths(module, root)]
-    return [one for one in [*sizes, *measured_by_ruff(folders, root)] if one.size > LIMITS[one.kind]]
+    return [size for size in [*sizes, *measured_by_ruff(folders, root)] if size.size > LIMITS[size.kind]]
 
 
-def complaints(found: Iterable[Size], allowed: dict[str, dict[str, int]]) -> list[str]:
+def allowances(reasons: Iterable[dict[str, dict[str, int]]]) -> dict[str, dict[str, int]]:
+    """The most that is allowed of each kind to each name, whatever the reason."""
+    most: dict[str, dict[str, int]] = {}
+    for kinds in reasons:
+        for kind, names in kinds.items():
+            for name, size in names.items():
+                sizes = most.setdefault(kind, {})
+                sizes[name] = max(size, sizes.get(name, 0))
+    return most
+
+
+def complaints(sizes: Iterable[Size], allowed: dict[str, dict[str, int]]) -> list[str]:
     """What is too large and not allowed, or larger than allowed, and what is allowed without need."""
     needed, said = set(), []
-    for kind, name, size, place in found:
+    for kind, name, size, place in sizes:
         most = allowed.get(kind, {}).get(name)
         needed.add((kind, name))
         which = name if name == place else f"{place}: {name}"
@@ -145,8 +162,9 @@ def complaints(found: Iterable[Size], allowed: dict[str, dict[str, int]]) -> lis
 
 def main() -> None:
     """Print what is wrong, and fail if anything is."""
-    said = complaints(beyond(), ALLOWED)
-    print("\n".join(said) or f"Sizes are kept; {sum(map(len, ALLOWED.values()))} exceptions are left to mend.")
+    allowed = allowances(ALLOWED.values())
+    said = complaints(beyond(), allowed)
+    print("\n".join(said) or f"Sizes are kept, with {sum(map(len, allowed.values()))} exceptions.")
     raise SystemExit(1 if said else 0)
 
 

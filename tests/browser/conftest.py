@@ -166,3 +166,36 @@ def results() -> list[PanelResult]:
 def report(results: list[PanelResult], tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of every panel."""
     return write_page(results, tmp_path_factory.mktemp("report"), {"when": "2022-02-22 22:22"})
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Some small studies at an address, for the tests of a module."""
+    from cobandit.web.serving import prepare
+    from tests.browser.participants import DESIGNS, Site
+
+    url = f"sqlite:///{tmp_path_factory.mktemp('site') / 'studies.sqlite'}"
+    prepare(url, DESIGNS, password="only for tests", seed=7)
+    running = Site(url)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def guest(new_context: Callable[..., Any], site: Any) -> Iterator[Callable[..., Any]]:
+    """Invites people to the site; none of their pages may complain."""
+    from tests.browser.participants import Guest
+
+    guests: list[Guest] = []
+
+    def invite(script: str = "", **options: Any) -> Guest:
+        given = {"viewport": {"width": 1000, "height": 800}, "locale": "en-GB"} | options
+        guests.append(Guest(new_context(**given), site))
+        if script:
+            guests[-1].context.add_init_script(script)
+        return guests[-1]
+
+    yield invite
+    for visitor in guests:
+        visitor.context.close()
+        assert visitor.complaints == []

@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from cobandit import AGENTS, Problem, Team, local_optima, two_corners
-from cobandit.cli.options import AGENT_FLAGS, agent_help, problem_of, teams_of
+from cobandit.cli.options import AGENT_FLAGS, ProblemOptions, agent_help, teams_of
+
+
+def problem_of(**options: str) -> Problem:
+    return ProblemOptions(**options).problem()
 
 
 class TestProblems:

@@ -8,7 +8,6 @@ import math
 
 import pytest
 
-from cobandit import AGENTS, Problem, Team
 from cobandit.base.files import write_csv
 from cobandit.cli import output
 
@@ -52,39 +51,3 @@ def test_csv_leaves_the_unknown_empty():
     file = io.StringIO()
     write_csv(file, ["t", "seen"], [(1, math.nan), (2, 0.5), (3, None)])
     assert file.getvalue() == "t,seen\n1,\n2,0.5\n3,\n"
-
-
-@pytest.mark.parametrize("name", AGENTS)
-def test_a_team_in_a_line(name):
-    line = output.team_line(Team.of(name))
-    assert line.startswith(name)
-    for option, default, _ in AGENTS[name].option_rows():
-        assert f"{option} {'none' if default is None else default}" in line
-
-
-class Dice:
-    """Means in a class of one's own."""
-
-    arms, changes = (2, 2), False
-
-    def draw(self, t, previous, rng):
-        return rng.random(self.arms)
-
-
-@pytest.mark.parametrize(
-    ("problem", "words"),
-    [
-        (Problem.bernoulli(arms=(3, 2)), ["3 x 2 arms, means drawn from 0 to 1 in each run, Bernoulli"]),
-        (Problem.bernoulli([[0.5] * 9] * 9), ["9 x 9 arms, given means"]),
-        (Problem.gaussian(arms=(2, 2)), ["Gaussian (sd 0.1 to 0.5)", "noisy observation, noise 0, 0"]),
-        (Problem.gaussian(arms=(2, 2), sd=0.3), ["Gaussian (sd 0.3)"]),
-        (Problem.gaussian(arms=(2, 2), sd=[[0.1, 0.2], [0.3, 0.4]]), ["Gaussian (sd given)"]),
-        (Problem.bernoulli(arms=(2, 2), roles="random"), ["roles drawn for each run"]),
-        (Problem.bernoulli(arms=(2, 2), roles=(1, 0)), ["agent 1 leads"]),
-        (Problem.bernoulli(Dice()), ["2 x 2 arms, means by Dice, Bernoulli"]),
-    ],
-)
-def test_a_problem_in_two_lines(problem, words):
-    lines = "\n".join(output.problem_lines(problem))
-    for word in words:
-        assert word in lines

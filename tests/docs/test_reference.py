@@ -46,6 +46,7 @@ MODULES = [
     "cobandit.testing",
     "cobandit.compiled",
     "cobandit.report",
+    "cobandit.robot",
     "cobandit.problem",
     "cobandit.studies",
     "cobandit.web",

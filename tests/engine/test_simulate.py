@@ -208,7 +208,7 @@ def test_a_summary_says_what_numpy_says() -> None:
     result = cb.simulate(PROBLEM, TEAM, 300, 40, 1, checkpoints=6)
     summary = result.summary()
     final = result.task_regret[:, -1]
-    assert summary.checkpoints == [50, 100, 150, 200, 250, 300]
+    assert summary.checkpoints.tolist() == [50, 100, 150, 200, 250, 300]
     assert summary.task_regret.mean[-1] == pytest.approx(np.mean(final))
     assert summary.task_regret.se[-1] == pytest.approx(np.std(final, ddof=1) / 40**0.5)
     assert summary.task_regret.median[-1] == pytest.approx(np.median(final))
@@ -216,8 +216,14 @@ def test_a_summary_says_what_numpy_says() -> None:
     assert summary.task_regret.q90[-1] == pytest.approx(np.quantile(final, 0.9))
     assert summary.team_regret.mean[-1] == pytest.approx(0.75 * np.mean(final))
     assert "task regret" in str(summary)
+    low = summary.task_regret.mean - summary.task_regret.se
+    assert low.shape == (6,)
+    assert (low < summary.task_regret.mean).all()
+    with pytest.raises(ValueError, match="read-only"):
+        summary.task_regret.mean[0] = 0.0
     single = cb.simulate(PROBLEM, TEAM, 300, 1, 1).summary()
-    assert single.task_regret.se[-1] is None
+    assert np.isnan(single.task_regret.se[-1])
+    assert single.to_dict()["task_regret"]["se"][-1] is None
     json.dumps(single.to_dict(), allow_nan=False)
 
 

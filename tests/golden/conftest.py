@@ -66,29 +66,20 @@ class Script:
         return self.left.pop(0)
 
 
-def play(
-    agent,
-    *,
-    place,
-    partner,
-    seen,
-    draws=(),
-    foresees=(),
-    arms=(2, 2),
-    ranks=(0, 1),
-    horizon=2000,
-    observation="missed",
-    binary=True,
-    means=None,
-):
+SETTING = {"arms": (2, 2), "ranks": (0, 1), "horizon": 2000, "observation": "missed", "binary": True}
+"""What an agent is told where a play says nothing else."""
+
+
+def play(agent, *, place, partner, seen, draws=(), foresees=(), **setting):
     """The own arms of an agent at ``place``, one for each round.
 
     ``partner`` holds the other agents' arms (a number, or a tuple where there are several) and ``seen`` the rewards
     the agent sees. After them it chooses once more, so n outcomes in give n + 1 own arms out. ``draws`` holds
-    each round's script, ``foresees`` each round's predictions.
+    each round's script, ``foresees`` each round's predictions, ``setting`` what the
+    briefing says otherwise than `SETTING`.
     """
     rng = Script()
-    agent.reset(Briefing(place, arms, ranks, horizon, binary, observation, means), rng)
+    agent.reset(Briefing(place, **(SETTING | setting)), rng)
     own = []
     assert len(partner) == len(seen), "each outcome has the partner's arm and the seen reward"
     rounds = len(seen) + 1
@@ -107,21 +98,10 @@ def play(
     return own
 
 
-def play_joint(
-    controller,
-    *,
-    seen,
-    draws=(),
-    arms=(2, 2),
-    ranks=(0, 1),
-    horizon=2000,
-    observation="missed",
-    binary=True,
-    best_observer=0,
-):
+def play_joint(controller, *, seen, draws=(), best_observer=0, **setting):
     """The team actions of a joint controller; ``seen`` holds what each agent saw, round by round."""
     rng = Script()
-    controller.reset(Briefing(0, arms, ranks, horizon, binary, observation, best_observer=best_observer), rng)
+    controller.reset(Briefing(0, best_observer=best_observer, **(SETTING | setting)), rng)
     actions = []
     for t in range(1, len(seen) + 2):
         rng.start(t, draws[t - 1] if draws else ())

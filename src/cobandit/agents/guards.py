@@ -83,13 +83,12 @@ def checked_reward(name: str, reward: Any, binary: bool) -> float | None:
     if not np.isfinite(number):
         raise InvalidInput(
             f"{name} is {short_repr(reward)}; "
-            f""
-            f"a finite number is needed, or None where nothing was seen and that is known."
+            "a finite number is needed, or None where nothing was seen and that is known."
         )
     if binary and not 0.0 <= number <= 1.0:
         raise InvalidInput(
             f"{name} is {short_repr(reward)}; the briefing says that rewards are 0 or 1. "
-            f"Where they are not, brief the agent with binary=False."
+            "Where they are not, brief the agent with binary=False."
         )
     return number
 

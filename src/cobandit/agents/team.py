@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.registry import make_agent
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
+from cobandit.problem.described import classes_by_name
 
 
 class Team:
@@ -104,6 +105,26 @@ class Team:
             return {"agent": lone.title, **lone.options}
         return {"members": [{"agent": member.title, **member.options} for member in self.members]}
 
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Team:
+        """The team that `describe` told of, also after a way through JSON.
+
+        ``own`` holds the classes of agents that are not registered: ``Team.from_dict(text, own=[MyAgent])``.
+        """
+        classes = classes_by_name(own)
+        if not isinstance(description, Mapping) or ("agent" in description) == ("members" in description):
+            raise InvalidInput(
+                f"The description of a team is {short_repr(description)}; a dict with 'agent' or 'members' is needed."
+            )
+        if "agent" in description:
+            return cls.of(_described_player(description, classes))
+        members = description["members"]
+        if not isinstance(members, (list, tuple)) or len(description) > 1:
+            raise InvalidInput(
+                f"The description of a team is {short_repr(description)}; 'members', a list of agents, is needed alone."
+            )
+        return cls([_described_player(member, classes) for member in members])  # type: ignore[misc]
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Team) and self.describe() == other.describe()
 
@@ -112,3 +133,19 @@ class Team:
     def __repr__(self) -> str:
         lone = self.controller or self._anywhere
         return f"Team.of({lone})" if lone is not None else f"Team([{', '.join(map(str, self.members))}])"
+
+
+def _described_player(description: Any, own: Mapping[str, type]) -> Agent | Controller:
+    """The agent that a description tells of: its class by name, the rest its options."""
+    if not isinstance(description, Mapping) or not isinstance(description.get("agent"), str):
+        raise InvalidInput(
+            f"The description of an agent is {short_repr(description)}; a dict with 'agent' and its options is needed."
+        )
+    name = description["agent"]
+    options = {str(key): value for key, value in description.items() if key != "agent"}
+    if name not in own:
+        return make_agent(name, **options)
+    kind = own[name]
+    if not issubclass(kind, (Agent, Controller)):
+        raise InvalidInput(f"own holds {kind.__name__}, which is no subclass of cobandit.Agent.")
+    return kind.of(**options)

@@ -44,7 +44,6 @@ def _name(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not _NAME.fullmatch(value):
         raise InvalidInput(
             f"{name} is {short_repr(value)}; "
-            f""
             f"up to {LONGEST_NAME} letters, digits, dots, dashes and underscores are needed."
         )
     return value

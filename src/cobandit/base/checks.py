@@ -32,8 +32,8 @@ def whole(low: int, high: int | None = None) -> Check:
         too_high = number is not None and high is not None and number > high
         if number is None or number < low or too_high:
             # A limit that only protects the machine is told to whoever meets it.
-            told = high is not None and (high != MOST or too_high)
-            span = f"from {low} to {high:,}" if told else f"of at least {low}"
+            has_limit = high is not None and (high != MOST or too_high)
+            span = f"from {low} to {high:,}" if has_limit else f"of at least {low}"
             raise InvalidInput(f"{name} is {short_repr(value)}; a whole number {span} is needed.")
         return number
 

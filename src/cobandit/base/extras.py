@@ -14,6 +14,7 @@ EXTRAS = {
     "robot": ("mujoco",),
     "ros": ("roslibpy",),
     "stats": ("scipy", "statsmodels"),
+    "xarray": ("xarray",),
     "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),
 }
 """The modules of each extra without which it does not work; the server is only slower without httptools and uvloop."""

@@ -63,8 +63,8 @@ class Record:
 
     def essence(self) -> dict[str, Any]:
         """The plain data without what is at its default: a field that is added later does not change it."""
-        kept = [spec for spec in fields(self) if spec.default is MISSING or getattr(self, spec.name) != spec.default]
-        return {spec.name: plain(getattr(self, spec.name), essence=True) for spec in kept}
+        changed = [spec for spec in fields(self) if spec.default is MISSING or getattr(self, spec.name) != spec.default]
+        return {spec.name: plain(getattr(self, spec.name), essence=True) for spec in changed}
 
 
 @dataclass(frozen=True)
@@ -121,8 +121,7 @@ def slug(name: str, value: Any) -> str:
     if not isinstance(value, str) or len(value) > 64 or not _SLUG.fullmatch(value):
         raise InvalidInput(
             f"{name} is {short_repr(value)}; "
-            f""
-            f"up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
+            "up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
         )
     return value
 

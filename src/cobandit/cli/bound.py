@@ -48,24 +48,26 @@ def bound(
 
     if format not in ("table", "json"):
         raise UnknownName("format", format, ("table", "json"))
-    problem = shared.problem_of(means=means, arms=arms, observability=observability, weights=weights, roles=roles)
+    given = shared.ProblemOptions(means, arms, observability=observability, weights=weights, roles=roles)
+    problem = given.problem()
     bounds = [theorem(problem, rounds) for rounds in parsing.numbers("--horizon", horizon, "1000,2000")]
     if format == "json":
-        output.print_json({"problem": problem.describe(), "bounds": [found.to_dict() for found in bounds]})
+        output.print_json({"problem": problem.describe(), "bounds": [limits.to_dict() for limits in bounds]})
     else:
         _print_table(problem, bounds)
 
 
 def _print_table(problem: Problem, bounds: list[Bound]) -> None:
-    from cobandit.cli.output import console, number, paragraph, problem_lines, table
+    from cobandit.cli.output import console, number, paragraph, table
+    from cobandit.engine.words import problem_lines
 
     screen = console()
     paragraph(screen, "Upper bounds on the team regret R(T) of partner-aware-ucb (window 1, repeat 2, exploration 2)")
     for line in problem_lines(problem):
         paragraph(screen, line)
     rows = table("horizon", *KINDS)
-    for found in bounds:
-        rows.add_row(f"{found.horizon:,}", *(number(getattr(found, kind)) for kind in KINDS))
+    for limits in bounds:
+        rows.add_row(f"{limits.horizon:,}", *(number(getattr(limits, kind)) for kind in KINDS))
     screen.print(rows)
     for kind, meaning in KINDS.items():
         screen.print(f"  {kind:<9}{meaning}")

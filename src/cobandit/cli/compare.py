@@ -91,10 +91,10 @@ def _print_table(compared: TeamComparison, regret: str) -> None:
         paragraph,
         played,
         plus_minus,
-        problem_lines,
         seconds,
         table,
     )
+    from cobandit.engine.words import problem_lines
 
     results = compared.results
     first = results[0]
@@ -111,10 +111,10 @@ def _print_table(compared: TeamComparison, regret: str) -> None:
     places = decimals_for([value for row in finals for value in row if value is not None])
     heads = ("\nteam", f"{regret} regret\nmean ± se", "\nmedian", "\n10 %", "\n90 %", "growth\nT/2 to T")
     rows = table(*heads, first="left")
-    for result, (mean, se, *quantiles) in zip(results, finals, strict=True):
+    for label, result, (mean, se, *quantiles) in zip(compared.labels, results, finals, strict=True):
         growth = compared.growth(result)
         rows.add_row(
-            result.team.label,
+            label,
             plus_minus(mean, se, places),
             *(number(value, places) for value in quantiles),
             "-" if growth is None else f"x {growth:.2f}",

@@ -180,9 +180,9 @@ class ProblemOptions:
     weights: Weights = None
     roles: Roles = "observability"
 
-    def problem(self) -> Problem:
-        """The problem that they describe."""
-        return problem_of(**{field.name: getattr(self, field.name) for field in fields(self)})
+    def problem(self, sight_of: Callable[[int], tuple[float, ...]] | None = None) -> Problem:
+        """The problem that they describe; what is not said is as in the paper's simulations."""
+        return _problem_of(self, sight_of or paper_sight)
 
 
 @dataclass(frozen=True)
@@ -277,7 +277,7 @@ def agent_help() -> dict[str, str]:
     for agent, kind in AGENTS.items():
         for name, default, text in kind.option_rows():
             rows.setdefault(name, []).append((agent, default, text))
-    words = {name: _option_help(found) for name, found in rows.items() if name in AGENT_FLAGS}
+    words = {name: _option_help(entries) for name, entries in rows.items() if name in AGENT_FLAGS}
     rest = sorted(name for name in rows if name not in AGENT_FLAGS)
     words["option"] = f"Any other option of an agent (repeatable): {', '.join(rest)}."
     known = ", ".join(AGENTS)
@@ -364,31 +364,19 @@ def paper_sight(agents: int) -> tuple[float, ...]:
     return SIGHT if agents <= 2 else tuple((i + 1) / agents for i in range(agents))
 
 
-def problem_of(
-    *,
-    means: str,
-    arms: str | None = None,
-    reward: str = "bernoulli",
-    sd: str | None = None,
-    observation: str | None = None,
-    observability: str | None = None,
-    noise: str | None = None,
-    weights: str | None = None,
-    roles: str = "observability",
-    sight_of: Callable[[int], tuple[float, ...]] = paper_sight,
-) -> Problem:
-    """The problem that the options describe; what is not said is as in the paper's simulations."""
+def _problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, ...]]) -> Problem:
+    """The problem that the options describe, with ``sight_of(agents)`` where nothing is said about sight."""
     from cobandit.problem import Problem
     from cobandit.problem.observation import OBSERVATIONS
 
-    if reward not in REWARDS:
-        raise UnknownName("reward model", reward, REWARDS)
-    model = observation or ("missed" if reward == "bernoulli" else "noisy")
+    if options.reward not in REWARDS:
+        raise UnknownName("reward model", options.reward, REWARDS)
+    model = options.observation or ("missed" if options.reward == "bernoulli" else "noisy")
     if model not in OBSERVATIONS:
         raise UnknownName("observation model", model, OBSERVATIONS)
-    ranks: Any = roles if roles[:1].isalpha() else parsing.numbers("--roles", roles, "1,0")
-    sizes = None if arms is None else _arms(arms)
-    matrix = parsing.means("--means", means)
+    ranks: Any = options.roles if options.roles[:1].isalpha() else parsing.numbers("--roles", options.roles, "1,0")
+    sizes = None if options.arms is None else _arms(options.arms)
+    matrix = parsing.means("--means", options.means)
     if isinstance(matrix, str) and matrix not in parsing.NAMED_MEANS:
         from cobandit.problem.named import named_means
 
@@ -397,10 +385,10 @@ def problem_of(
     agents = _depth(matrix) if named is None else 2 if sizes is None else len(sizes)
 
     sight: dict[str, Any] = {}
-    if observability is not None:
-        sight["observability"] = parsing.numbers("--observability", observability, "1,0.5")
-    if noise is not None:
-        sight["noise"] = parsing.numbers("--noise", noise, "0.1,0.5")
+    if options.observability is not None:
+        sight["observability"] = parsing.numbers("--observability", options.observability, "1,0.5")
+    if options.noise is not None:
+        sight["noise"] = parsing.numbers("--noise", options.noise, "0.1,0.5")
     kind = "noise" if model == "noisy" else "observability"
     if kind not in sight:
         sight[kind] = _default_noise(agents) if kind == "noise" else sight_of(agents)
@@ -409,15 +397,15 @@ def problem_of(
     shared = {
         "arms": sizes,
         "observation": model,
-        "weights": () if weights is None else parsing.numbers("--weights", weights, "1,1"),
+        "weights": () if options.weights is None else parsing.numbers("--weights", options.weights, "1,1"),
         "roles": ranks,
         **sight,
     }
-    if reward == "bernoulli":
-        if sd is not None:
+    if options.reward == "bernoulli":
+        if options.sd is not None:
             raise InvalidInput("--sd was given, but Bernoulli rewards have none; it goes with --reward gaussian.")
         return Problem.bernoulli(matrix, **shared)
-    spread: Any = (0.1, 0.5) if sd is None else parsing.value(sd)
+    spread: Any = (0.1, 0.5) if options.sd is None else parsing.value(options.sd)
     return Problem.gaussian(matrix, sd=spread, **shared)
 
 

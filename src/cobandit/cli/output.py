@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 import textwrap
 from collections.abc import Iterable, Sequence
@@ -14,11 +15,6 @@ from cobandit.base.numbers import TERMINAL, count
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
-
-    from cobandit.agents import Team
-    from cobandit.problem import Problem
-
-MOST_CELLS_SHOWN = 16
 
 SUMMARISED = "So many runs are summarised while they are played: median, 10 % and 90 % are within 0.4 %."
 """What stands below a table of runs that were not kept."""
@@ -36,11 +32,11 @@ def table(*heads: str, first: str = "right") -> Table:
     from rich import box
     from rich.table import Table
 
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
     for column, head in enumerate(heads):
         words = column == 0 and first == "left"
-        made.add_column(head, justify="left" if words else "right", no_wrap=not words)
-    return made
+        grid.add_column(head, justify="left" if words else "right", no_wrap=not words)
+    return grid
 
 
 def number(value: float | None, decimals: int | None = None) -> str:
@@ -55,7 +51,8 @@ def decimals_for(values: Iterable[float]) -> int:
 
 def plus_minus(mean: float, error: float | None, decimals: int) -> str:
     """A mean with its standard error, where there is one."""
-    return number(mean, decimals) + ("" if error is None else f" ± {number(error, decimals)}")
+    unknown = error is None or math.isnan(error)
+    return number(mean, decimals) + ("" if unknown else f" ± {number(error, decimals)}")
 
 
 def paragraph(screen: Console, text: str, indent: int = 0) -> None:
@@ -76,62 +73,6 @@ def played(runs: int, horizon: int) -> str:
 def seconds(value: float) -> str:
     """A duration for people."""
     return f"{value:.2f} s" if value < 10.0 else f"{value:.0f} s" if value < 120.0 else f"{value / 60.0:.1f} min"
-
-
-def settings(options: dict[str, Any]) -> str:
-    """An agent's options in a sentence."""
-    return ", ".join(f"{name} {'none' if value is None else value}" for name, value in options.items())
-
-
-def team_line(team: Team) -> str:
-    """A team with all its options."""
-    plain = team.describe()
-    members = plain.pop("members", None)
-    if members is None:
-        name = plain.pop("agent")
-        return f"{name} ({settings(plain)})" if plain else str(name)
-    lines = []
-    for member in members:
-        name = member.pop("agent")
-        lines.append(f"{name} ({settings(member)})" if member else str(name))
-    return " + ".join(lines)
-
-
-def problem_lines(problem: Problem) -> list[str]:
-    """What is played, in two lines."""
-    from cobandit.problem import FixedMeans, Gaussian, RandomMeans
-
-    arms = " x ".join(str(size) for size in problem.arms)
-    if isinstance(problem.means, FixedMeans):
-        means = f"means {nested(problem.means)}" if problem.cells <= MOST_CELLS_SHOWN else "given means"
-    elif isinstance(problem.means, RandomMeans):
-        means = f"means drawn from {problem.means.low:g} to {problem.means.high:g} in each run"
-    else:
-        means = f"means by {type(problem.means).__name__}"
-    reward = problem.reward.name.capitalize()
-    if isinstance(problem.reward, Gaussian):
-        low, high = problem.reward.low, problem.reward.high
-        given = problem.reward.values is not None
-        reward += " (sd given)" if given else f" (sd {low:g})" if low == high else f" (sd {low:g} to {high:g})"
-    observation = problem.observation
-    kind = "noise" if observation.name == "noisy" else "observability"
-    levels = ", ".join(f"{level:.3g}" for level in observation.levels)
-    drawn = problem.roles == "random"
-    lead = "roles drawn for each run" if drawn else f"agent {problem.known_ranks().index(0)} leads"
-    return [
-        f"{problem.agents} agents, {arms} arms, {means}, {reward} rewards",
-        f"{observation.name} observation, {kind} {levels}, {lead}",
-    ]
-
-
-def nested(means: Any) -> str:
-    """The means as nested brackets, short."""
-    import numpy as np
-
-    def text(part: Any) -> str:
-        return f"[{', '.join(map(text, part))}]" if isinstance(part, list) else f"{part:g}"
-
-    return text(np.array(means.values).reshape(means.arms).tolist())
 
 
 def print_json(data: Any) -> None:

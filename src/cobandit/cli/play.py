@@ -85,7 +85,7 @@ def play(
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
 
-    problem = shared.problem_of(means=means, arms=arms, observability=observability, roles=roles, sight_of=_sight)
+    problem = shared.ProblemOptions(means, arms, observability=observability, roles=roles).problem(_sight)
     if shared.is_joint(agent_class(partner)):
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
     options = agent_options.values()
@@ -184,7 +184,7 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
         for action, outcome in match.rounds():
             actions.append(action)
             rewards.append(outcome.reward)
-            seen.append([np.nan if one is None else one for one in outcome.seen])
+            seen.append([np.nan if value is None else value for value in outcome.seen])
             foreseen.append([dict(partner.predictions) for partner in match.partners])
     except _Leave:
         pass
@@ -193,13 +193,13 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
     except KeyboardInterrupt:
         interrupted = True
         print()
-    kept = Trajectory.empty(RUN, instance.means, instance.ranks, len(actions))
+    trajectory = Trajectory.empty(RUN, instance.means, instance.ranks, len(actions))
     for t in range(len(actions)):
-        kept.actions[t], kept.rewards[t], kept.seen[t] = actions[t], rewards[t], seen[t]
+        trajectory.actions[t], trajectory.rewards[t], trajectory.seen[t] = actions[t], rewards[t], seen[t]
         for i, arms in enumerate(foreseen[t]):
             for j, arm in arms.items():
-                kept.predictions[t, i, j] = arm
-    return kept, interrupted
+                trajectory.predictions[t, i, j] = arm
+    return trajectory, interrupted
 
 
 def _line(question: str) -> str:
@@ -256,7 +256,8 @@ def _checked_file(path: str) -> Path:
 
 
 def _welcome(screen: Console, problem: Problem, partner: Any, horizon: int) -> None:
-    from cobandit.cli.output import paragraph, settings
+    from cobandit.cli.output import paragraph
+    from cobandit.engine.words import settings
 
     sizes = " x ".join(str(size) for size in problem.arms)
     sight = problem.observation.levels

@@ -83,8 +83,8 @@ def _print_csv(result: Result) -> None:
     summary = result.summary()
     both = {"task_regret": summary.task_regret, "team_regret": summary.team_regret}
     heads = ["t", *(f"{name}_{statistic}" for name in both for statistic in STATISTICS)]
-    columns = [getattr(regret, statistic) for regret in both.values() for statistic in STATISTICS]
-    output.print_csv(heads, zip(summary.checkpoints, *columns, strict=True))
+    columns = [regret.to_dict()[statistic] for regret in both.values() for statistic in STATISTICS]
+    output.print_csv(heads, zip(summary.checkpoints.tolist(), *columns, strict=True))
 
 
 def _print_table(result: Result) -> None:
@@ -96,12 +96,11 @@ def _print_table(result: Result) -> None:
         paragraph,
         played,
         plus_minus,
-        problem_lines,
         seconds,
         table,
-        team_line,
     )
     from cobandit.engine.result import picked_rows
+    from cobandit.engine.words import problem_lines, team_line
 
     screen = console()
     paragraph(screen, team_line(result.team))

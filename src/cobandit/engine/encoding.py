@@ -97,10 +97,7 @@ class Writer:
             if kind is mapping:
                 return {tag: self._pairs(value, where)}
         if kind is defaultdict:
-            made_by = next((name for name, factory in _FACTORIES.items() if value.default_factory is factory), None)
-            if made_by is None:
-                raise Unwritable(where, "is a defaultdict of something else than int, float, list or dict")
-            return {"default_dict": self._pairs(value, where), "of": made_by}
+            return {"default_dict": self._pairs(value, where), "of": _factory_name(value, where)}
         if kind is deque:
             return {"deque": self._items(value, where), "maxlen": value.maxlen}
         if kind is np.ndarray:
@@ -113,14 +110,13 @@ class Writer:
             if kind is own:
                 return {tag: self.write_attributes(vars(value), where)}
         if isinstance(value, Agent) and AGENTS.get(value.title) is kind:
-            options = value.options
-            rest = {name: thing for name, thing in vars(value).items() if name not in options}
-            written = {
-                "options": self.write_attributes(options, where),
-                "attributes": self.write_attributes(rest, where),
-            }
-            return {"agent": value.title, **written}
+            return {"agent": value.title, **self._agent(value, where)}
         raise Unwritable(where, f"is a {kind.__name__}")
+
+    def _agent(self, agent: Agent, where: str) -> dict[str, Any]:
+        options = agent.options
+        rest = {name: value for name, value in vars(agent).items() if name not in options}
+        return {"options": self.write_attributes(options, where), "attributes": self.write_attributes(rest, where)}
 
     def _items(self, values: Iterable[Any], where: str) -> list[Any]:
         return [self._write(value, f"{where}[{i}]") for i, value in enumerate(values)]
@@ -150,8 +146,8 @@ class Writer:
             raise Unwritable(where, f"draws from {name}, which is not a bit generator of numpy")
         seeds = bits.seed_seq if type(bits.seed_seq) is np.random.SeedSequence else None
         # The seed sequence counts the streams that were spawned from this one.
-        kept = None if seeds is None else self._write(dict(seeds.state), where)
-        return {"generator": name, "state": self._write(_copied(bits.state), where), "seeds": kept}
+        seed_state = None if seeds is None else self._write(dict(seeds.state), where)
+        return {"generator": name, "state": self._write(_copied(bits.state), where), "seeds": seed_state}
 
 
 class Reader:
@@ -207,9 +203,9 @@ class Reader:
                 return mapping(self._pairs(data[tag]))
         for tag, own in _OURS.items():
             if tag in data:
-                made: Any = object.__new__(own)
-                vars(made).update(self.read_attributes(data[tag]))
-                return made
+                value: Any = object.__new__(own)
+                vars(value).update(self.read_attributes(data[tag]))
+                return value
         if "default_dict" in data:
             return defaultdict(_FACTORIES[data["of"]], self._pairs(data["default_dict"]))
         if "deque" in data:
@@ -255,6 +251,13 @@ def _number(value: int | float, where: str) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else {"float": repr(value)}
     return value if -LARGEST <= value <= LARGEST else {"int": _digits(value, where)}
+
+
+def _factory_name(values: defaultdict[Any, Any], where: str) -> str:
+    for name, factory in _FACTORIES.items():
+        if values.default_factory is factory:
+            return name
+    raise Unwritable(where, "is a defaultdict of something else than int, float, list or dict")
 
 
 def _element(value: Any, where: str) -> Any:

@@ -209,10 +209,8 @@ class Partner:
         played = action[self._seat]
         if played != chosen and not override:
             raise InvalidInput(
-                f"team_action is {short_repr(team_action)}, with arm {played} at seat {self._seat}, "
-                f""
-                f"but the partner chose "
-                f"{chosen} in round {self.round}; if somebody decided otherwise, say so with {how_to_say_so}."
+                f"team_action is {short_repr(team_action)}, with arm {played} at seat {self._seat}, but the partner "
+                f"chose {chosen} in round {self.round}; if somebody decided otherwise, say so with {how_to_say_so}."
             )
         self._agent.observe(action, seen)
         self._pending = None
@@ -225,7 +223,6 @@ class Partner:
             except (TypeError, ValueError):
                 raise InvalidInput(
                     f"Round {number} of the log is {short_repr(entry)}; "
-                    f""
                     f"a pair of team action and seen reward is needed."
                 ) from None
             try:

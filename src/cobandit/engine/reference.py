@@ -62,14 +62,14 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     """One run with everything that happened in it."""
     match = Match(problem, team, horizon, seed, run)
     instance = match.environment.instance
-    kept = Trajectory.empty(run, instance.means, instance.ranks, horizon, changing=problem.means.changes)
+    trajectory = Trajectory.empty(run, instance.means, instance.ranks, horizon, changing=problem.means.changes)
     for t, (action, outcome) in enumerate(match.rounds()):
-        kept.actions[t] = action
-        kept.rewards[t] = outcome.reward
-        kept.seen[t] = [np.nan if seen is None else seen for seen in outcome.seen]
-        if kept.round_regret is not None:
-            kept.round_regret[t] = outcome.round_regret
+        trajectory.actions[t] = action
+        trajectory.rewards[t] = outcome.reward
+        trajectory.seen[t] = [np.nan if seen is None else seen for seen in outcome.seen]
+        if trajectory.round_regret is not None:
+            trajectory.round_regret[t] = outcome.round_regret
         for i, partner in enumerate(match.partners):
             for j, arm in partner.predictions.items():
-                kept.predictions[t, i, j] = arm
-    return kept
+                trajectory.predictions[t, i, j] = arm
+    return trajectory

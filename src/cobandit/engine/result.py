@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
+import json
+import math
 import os
 import platform
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,28 +17,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.base.checks import whole
+from cobandit.base.checks import one_of, whole
 from cobandit.base.errors import RunsNotKept
-from cobandit.base.parquet import checked_output
+from cobandit.base.extras import installed, require_extras
+from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
-from cobandit.engine.runs_file import runs_file, write_summary
+from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
+from cobandit.engine.stored import KEEPS, described_fields, joined_fields, stored_fields
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RegretSummary:
-    """Task and team regret over the runs, at each checkpoint."""
+    """Task and team regret over the runs, at each checkpoint: arrays, so that ``mean - se`` is one too."""
 
-    checkpoints: list[int]
+    checkpoints: NDArray[np.int64]
     task_regret: Summary
     team_regret: Summary
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
         return {
-            "checkpoints": self.checkpoints,
+            "checkpoints": self.checkpoints.tolist(),
             "task_regret": self.task_regret.to_dict(),
             "team_regret": self.team_regret.to_dict(),
         }
@@ -48,11 +54,21 @@ class RegretSummary:
             cells = []
             for summary in (self.task_regret, self.team_regret):
                 values = [getattr(summary, head)[k] for head in heads]
-                cells.append("".join(f"{'-' if v is None else format(v, '.2f'):>9}" for v in values))
+                cells.append("".join(f"{'-' if math.isnan(v) else format(v, '.2f'):>9}" for v in values))
             lines.append(f"{self.checkpoints[k]:>10,}  " + "     ".join(cells))
         return "\n".join(line.rstrip() for line in lines)
 
     __repr__ = __str__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RegretSummary) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def reports() -> Any:
+    """The public module of reports, which knows how a result is shown; by name, since it stands above the engines."""
+    return importlib.import_module("cobandit.report")
 
 
 def picked_rows(count: int, most: int = 10) -> list[int]:
@@ -118,8 +134,8 @@ class Result:
     def _summary(self) -> RegretSummary:
         if isinstance(self.kept, StreamedSummary):
             task = self.kept.summary()
-            return RegretSummary(self.checkpoints.tolist(), task, task.scaled(self.problem.team_factor))
-        return RegretSummary(self.checkpoints.tolist(), summarise(self.task_regret), summarise(self.team_regret))
+            return RegretSummary(self.checkpoints, task, task.scaled(self.problem.team_factor))
+        return RegretSummary(self.checkpoints, summarise(self.task_regret), summarise(self.team_regret))
 
     def trajectory(self, run: int) -> Trajectory:
         """The rounds of one run, played again from the seed (so nothing had to be kept)."""
@@ -166,12 +182,83 @@ class Result:
             write(self.first_run, self.kept, self.summed_team_regret)
         return target
 
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: str = "auto") -> Result:
+        """The result in a Parquet file that `save`, or `simulate` with ``out``, wrote.
+
+        ``own`` holds the classes of agents and models that are not ours. ``keep`` says, as in `simulate`, whether every
+        run is held or only a summary of them; ``"auto"`` holds up to four million numbers.
+        """
+        return cls(**stored_fields(path, own, one_of(KEEPS)("keep", keep)))
+
+    @classmethod
+    def concat(cls, results: Iterable[Result]) -> Result:
+        """Consecutive runs of one job, in whatever order they come: runs 0-99 and 100-199 are runs 0-199.
+
+        Problem, team, horizon, seed and checkpoints must be the same, and no run may be missing or there twice.
+        """
+        return cls(**joined_fields(list(results)))
+
+    def describe(self) -> dict[str, Any]:
+        """All of it as plain data: the provenance and the numbers, which are many (`save` writes a file instead)."""
+        if isinstance(self.kept, StreamedSummary):
+            numbers: dict[str, Any] = {name: array.tolist() for name, array in self.kept.to_arrays().items()}
+            return {**self.provenance(), "checkpoints": self.checkpoints.tolist(), "summary": numbers}
+        regrets = {"task_regret": self.kept.tolist()}
+        if self.summed_team_regret is not None:
+            regrets["team_regret"] = self.summed_team_regret.tolist()
+        return {**self.provenance(), "checkpoints": self.checkpoints.tolist(), **regrets}
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Result:
+        """The result that `describe` told of, also after a way through JSON; ``own`` as in `load`."""
+        return cls(**described_fields(description, own))
+
+    def to_arrow(self) -> Any:
+        """A pyarrow Table with the columns that `save` writes, the provenance in its metadata.
+
+        Whatever reads the Arrow C stream takes the result itself: ``polars.DataFrame(result)``.
+        """
+        require_extras("A table of Arrow", parquet=True)
+        arrow, _ = pyarrow_modules()
+        if isinstance(self.kept, StreamedSummary):
+            columns = summary_columns(self.checkpoints, self.problem.team_factor, self.kept)
+        else:
+            columns = run_columns(self.first_run, self.checkpoints, self.kept, self.team_regret)
+        return arrow.table(columns).replace_schema_metadata({"cobandit": json.dumps(self.provenance(), default=str)})
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
+    def to_xarray(self) -> Any:
+        """An xarray Dataset with the dimensions ``run`` and ``t``, the provenance in its attributes."""
+        require_extras("A dataset of xarray", xarray=True)
+        import xarray
+
+        regrets = {"task_regret": self.task_regret, "team_regret": self.team_regret}
+        return xarray.Dataset(
+            {name: (("run", "t"), values) for name, values in regrets.items()},
+            coords={"run": np.arange(self.first_run, self.first_run + self.runs), "t": self.checkpoints},
+            attrs={"cobandit": json.dumps(self.provenance(), default=str)},
+        )
+
+    def plot(self, ax: Any = None, **options: Any) -> Any:
+        """Draw the regret over the rounds into matplotlib's ``ax``, or into a new one, and give it back.
+
+        The options are those of `cobandit.report.plot_result`: ``regret``, ``label``, ``band``, ``color`` and whatever
+        matplotlib's ``plot`` takes.
+        """
+        return reports().plot_result(self, ax, **options)
+
+    def _repr_html_(self) -> str | None:
+        return reports().result_html(self) if installed("plot") else None
+
     def __repr__(self) -> str:
         if isinstance(self.kept, StreamedSummary):
-            mean, kept = self.summary().task_regret.mean[-1], ", summary only"
+            mean, remark = self.summary().task_regret.mean[-1], ", summary only"
         else:
-            mean, kept = float(self.kept[:, -1].mean()), ""
+            mean, remark = float(self.kept[:, -1].mean()), ""
         return (
             f"<Result of {self.team.label}: {self.runs:,} runs x {self.horizon:,} rounds, "
-            f"mean task regret {mean:.2f}, seed {self.seed}, {self.engine} engine{kept}>"
+            f"mean task regret {mean:.2f}, seed {self.seed}, {self.engine} engine{remark}>"
         )

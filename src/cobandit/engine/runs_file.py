@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,6 +19,9 @@ from cobandit.stats.streaming import batches
 
 ROWS_PER_GROUP = 1 << 18
 """Rows written in one go: 2 MB a column."""
+
+SUMMARY = "cobandit.summary"
+"""The key of the metadata under which a summary is packed."""
 
 WriteRuns = Callable[..., None]
 """Takes the number of the first run, task regret and, where it is no multiple of that, team regret."""
@@ -55,16 +59,24 @@ def runs_writer(
         ) -> None:
             for runs in batches(range(len(task_regret)), max(1, ROWS_PER_GROUP // points)):
                 part = slice(runs.start, runs.stop)
-                task = task_regret[part].ravel()
-                columns = {
-                    "run": np.repeat(np.arange(first_run + runs.start, first_run + runs.stop), points),
-                    "t": np.tile(checkpoints, len(runs)),
-                    "task_regret": task,
-                    "team_regret": task * team_factor if team_regret is None else team_regret[part].ravel(),
-                }
+                task = task_regret[part]
+                team = task * team_factor if team_regret is None else team_regret[part]
+                columns = run_columns(first_run + runs.start, checkpoints, task, team)
                 writer.write_table(arrow.table(columns, schema=schema))
 
         yield write
+
+
+def run_columns(
+    first_run: int, checkpoints: NDArray[np.int64], task_regret: NDArray[np.float64], team_regret: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
+    """Regrets of runs x checkpoints as columns: one row per run and checkpoint."""
+    return {
+        "run": np.repeat(np.arange(first_run, first_run + len(task_regret)), len(checkpoints)),
+        "t": np.tile(checkpoints, len(task_regret)),
+        "task_regret": task_regret.ravel(),
+        "team_regret": team_regret.ravel(),
+    }
 
 
 def write_summary(
@@ -74,8 +86,22 @@ def write_summary(
     summary: StreamedSummary,
     provenance: dict[str, Any],
 ) -> None:
-    """The summary of runs that were not kept: one row per checkpoint, with the histogram of task regret as lists."""
+    """The summary of runs that were not kept: one row per checkpoint, with the histogram of task regret as lists.
+
+    What the summary is made of goes into the metadata, so that it can be read again and more runs can be added.
+    """
     arrow, parquet = pyarrow_modules()
+    columns = summary_columns(checkpoints, team_factor, summary)
+    with io.BytesIO() as packed:
+        np.savez_compressed(packed, allow_pickle=False, **summary.to_arrays())
+        metadata = {"cobandit": json.dumps(provenance, default=str), SUMMARY: packed.getvalue()}
+    table = arrow.table(columns).replace_schema_metadata(metadata)
+    with whole_file(path) as file:
+        parquet.write_table(table, file)
+
+
+def summary_columns(checkpoints: NDArray[np.int64], team_factor: float, summary: StreamedSummary) -> dict[str, Any]:
+    """The statistics of both regrets, the extremes and the histogram of task regret, one row per checkpoint."""
     low, high, counts = summary.histogram()
     task = summary.summary()
     columns: dict[str, Any] = {"t": checkpoints, "runs": np.full(len(checkpoints), summary.count)}
@@ -86,6 +112,4 @@ def write_summary(
     columns["bin_low"] = [low[bins] for bins in used]
     columns["bin_high"] = [high[bins] for bins in used]
     columns["bin_runs"] = [row[bins] for row, bins in zip(counts, used, strict=True)]
-    table = arrow.table(columns).replace_schema_metadata({"cobandit": json.dumps(provenance, default=str)})
-    with whole_file(path) as file:
-        parquet.write_table(table, file)
+    return columns

@@ -9,6 +9,8 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,12 +26,12 @@ from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import runs_file
+from cobandit.engine.stored import KEEPS
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
 
 ENGINES = ("auto", "fast", "reference")
-KEEPS = ("auto", "runs", "summary")
 BATCHES_PLAYED = 2
 """Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100
@@ -85,63 +87,89 @@ def simulate(
     # Before an engine is asked as well: what the fast one says it can play, it has laid out already.
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), 1, keeps_runs)
     chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
-    _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers if chosen == "fast" else 1, keeps_runs)
+    workers = workers if chosen == "fast" else 1
+    _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers, keeps_runs)
+    numbers = range(first_run, first_run + runs)
+    job = _Job(problem, team, horizon, seed, numbers, points, chosen, reason, workers, progress)
+    return job.every_run(target) if keeps_runs else job.summary(target)
 
-    finished = 0
 
-    def done(more: int) -> None:
-        nonlocal finished
-        finished += more
-        if progress is not None:
-            progress(finished, runs)
+@dataclass(eq=False)
+class _Job:
+    """Runs that passed every check, and how they are played."""
 
-    team_regrets = None if problem.steady_sight else np.zeros((runs, len(points)))
+    problem: Problem
+    team: Team
+    horizon: int
+    seed: int
+    runs: range
+    points: NDArray[np.int64]
+    engine: str
+    reason: str
+    threads: int
+    progress: Progress | None
+    finished: int = 0
 
-    def play(numbers: range) -> NDArray[np.float64]:
-        if chosen == "fast":
-            from cobandit.engine import fast
+    def __post_init__(self) -> None:
+        shape = len(self.runs), len(self.points)
+        self.team_regrets = None if self.problem.steady_sight else np.zeros(shape)
 
-            return fast.run_regrets(problem, team, horizon, seed, numbers, points, workers, done)
-        return reference.run_regrets(problem, team, horizon, seed, numbers, points, done, team_regrets)
-
-    def result_of(kept: NDArray[np.float64] | StreamedSummary, seconds: float) -> Result:
-        return Result(
-            problem=problem,
-            team=team,
-            horizon=horizon,
-            seed=seed,
-            first_run=first_run,
-            runs=runs,
-            engine=chosen,
-            engine_reason=reason,
-            seconds=seconds,
-            checkpoints=points,
-            kept=kept,
-            summed_team_regret=team_regrets,
-        )
-
-    every = range(first_run, first_run + runs)
-    start = time.perf_counter()
-    if keeps_runs:
-        regrets = play(every)
-        result = result_of(regrets, time.perf_counter() - start)
+    def every_run(self, target: Path | None) -> Result:
+        """The result that holds every run; ``target`` is a file for it."""
+        start = time.perf_counter()
+        regrets = self._play(self.runs)
+        result = self._result(regrets, time.perf_counter() - start)
         if target is not None:
             result.save(target)
         return result
-    summary = StreamedSummary(len(points))
-    with ExitStack() as open_files:
-        write = None
-        if target is not None:
-            # The head of the file is written before the first run, so how long it will take is not known.
-            provenance = result_of(summary, math.nan).provenance() | {"keeps": "runs", "seconds": None}
-            write = open_files.enter_context(runs_file(target, points, problem.team_factor, provenance))
-        for numbers in batches(every, BATCHES_PLAYED * batch_rows(len(points))):
-            regrets = play(numbers)
-            summary.add(numbers.start, regrets)
-            if write is not None:
-                write(numbers.start, regrets)
-            del regrets  # before the next ones are there
-    return result_of(summary, time.perf_counter() - start)
+
+    def summary(self, target: Path | None) -> Result:
+        """The result that holds a summary; ``target`` is a file that gets every run while they are played."""
+        start = time.perf_counter()
+        summary = StreamedSummary(len(self.points))
+        with ExitStack() as open_files:
+            write = None
+            if target is not None:
+                # The head of the file is written before the first run, so how long it will take is not known.
+                provenance = self._result(summary, math.nan).provenance() | {"keeps": "runs", "seconds": None}
+                file = runs_file(target, self.points, self.problem.team_factor, provenance)
+                write = open_files.enter_context(file)
+            for numbers in batches(self.runs, BATCHES_PLAYED * batch_rows(len(self.points))):
+                regrets = self._play(numbers)
+                summary.add(numbers.start, regrets)
+                if write is not None:
+                    write(numbers.start, regrets)
+                del regrets  # before the next ones are there
+        return self._result(summary, time.perf_counter() - start)
+
+    def _play(self, numbers: range) -> NDArray[np.float64]:
+        setting = self.problem, self.team, self.horizon, self.seed, numbers, self.points
+        if self.engine == "fast":
+            from cobandit.engine import fast
+
+            return fast.run_regrets(*setting, self.threads, self._done)
+        return reference.run_regrets(*setting, self._done, self.team_regrets)
+
+    def _done(self, more: int) -> None:
+        self.finished += more
+        if self.progress is not None:
+            self.progress(self.finished, len(self.runs))
+
+    def _result(self, regrets: NDArray[np.float64] | StreamedSummary, seconds: float) -> Result:
+        return Result(
+            problem=self.problem,
+            team=self.team,
+            horizon=self.horizon,
+            seed=self.seed,
+            first_run=self.runs.start,
+            runs=len(self.runs),
+            engine=self.engine,
+            engine_reason=self.reason,
+            seconds=seconds,
+            checkpoints=self.points,
+            kept=regrets,
+            summed_team_regret=self.team_regrets,
+        )
 
 
 def keeps_every_run(keep: str, runs: int, points: int, problem: Problem) -> bool:
@@ -178,12 +206,12 @@ def engine_for(engine: str, obstacle: Callable[[], str | None], agent_rounds: in
         if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
             return "reference", "a small job is done before the fast engine has been loaded"
     require_extras("The fast engine", fast=True)
-    found = obstacle()
-    if found is None:
+    hindrance = obstacle()
+    if hindrance is None:
         return "fast", "asked for" if asked == "fast" else "everything has a compiled form"
     if asked == "fast":
-        raise InvalidInput(f"The fast engine cannot play this: {found}. Use engine='auto' or engine='reference'.")
-    return "reference", found
+        raise InvalidInput(f"The fast engine cannot play this: {hindrance}. Use engine='auto' or engine='reference'.")
+    return "reference", hindrance
 
 
 def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
@@ -206,15 +234,15 @@ def _refuse_what_cannot_fit(
     """A size that cannot fit is refused before any work starts."""
     # A summary has bins for numbers over six powers of ten, and a batch of runs is copied some times to be added.
     copies = 6 + 2 * BATCHES_PLAYED
-    kept = 8 * points * (runs if keeps_runs else 2_500 + copies * min(runs, batch_rows(points)))
+    results = 8 * points * (runs if keeps_runs else 2_500 + copies * min(runs, batch_rows(points)))
     # Per cell and agent: counts, sums, indices and a tournament over arms padded to powers of two; per round tables.
     padding = min(8.0, math.prod(1 << (size - 1).bit_length() for size in problem.arms) / problem.cells)
     per_cell = int(80 + 48 * padding)
     playing = workers * problem.cells * (problem.agents + 1) * per_cell + 8 * (problem.agents * 2 + 1) * horizon
     memory = physical_memory()
-    if memory is not None and kept + playing > memory:
+    if memory is not None and results + playing > memory:
         raise TooLarge(
             f"{runs:,} runs x {points:,} checkpoints with {problem.cells:,} team actions and {horizon:,} rounds "
-            f"need about {(kept + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
-            "Ask for fewer of them" + ("; keep='summary' keeps no runs." if keeps_runs and kept > playing else ".")
+            f"need about {(results + playing) / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
+            "Ask for fewer of them" + ("; keep='summary' keeps no runs." if keeps_runs and results > playing else ".")
         )

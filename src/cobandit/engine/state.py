@@ -215,16 +215,16 @@ def _check_fit(agent: Agent, fresh: dict[str, Any]) -> None:
             )
 
 
-def _alike(one: Any, other: Any) -> bool:
-    if one is None or other is None:
+def _alike(value: Any, other: Any) -> bool:
+    if value is None or other is None:
         return True
-    if isinstance(one, (Memory, Window)):
+    if isinstance(value, (Memory, Window)):
         return (
-            type(one) is type(other)
-            and set(vars(one)) == set(vars(other))
-            and all(_alike(value, vars(other)[name]) for name, value in vars(one).items())
+            type(value) is type(other)
+            and set(vars(value)) == set(vars(other))
+            and all(_alike(member, vars(other)[name]) for name, member in vars(value).items())
         )
-    if isinstance(one, np.ndarray):
-        return isinstance(other, np.ndarray) and one.shape == other.shape and one.dtype == other.dtype
+    if isinstance(value, np.ndarray):
+        return isinstance(other, np.ndarray) and value.shape == other.shape and value.dtype == other.dtype
     numbers = (int, float)
-    return type(one) is type(other) or (type(one) in numbers and type(other) in numbers)
+    return type(value) is type(other) or (type(value) in numbers and type(other) in numbers)

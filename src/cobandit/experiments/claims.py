@@ -171,7 +171,7 @@ class Linear:
         """Above the limit: holds; below: does not."""
         growth = regrets[self.curve].growth(1 - ALPHA)
         outcome = _sided(growth, LINEAR_FROM, above="holds", below="does not hold")
-        return _verdict(self, outcome, [_found(f"growth of {self.curve}", growth)], regrets)
+        return _verdict(self, outcome, [_quantity(f"growth of {self.curve}", growth)], regrets)
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Sublinear:
         """Below the limit: holds; above: does not."""
         growth = regrets[self.curve].growth(1 - ALPHA)
         outcome = _sided(growth, LINEAR_FROM, above="does not hold", below="holds")
-        return _verdict(self, outcome, [_found(f"growth of {self.curve}", growth)], regrets)
+        return _verdict(self, outcome, [_quantity(f"growth of {self.curve}", growth)], regrets)
 
 
 @dataclass(frozen=True)
@@ -210,9 +210,9 @@ class Beats:
     def judge(self, regrets: Evidence) -> Verdict:
         """All below 0: holds; any above 0: does not."""
         gaps = _differences(self.pairs, regrets)
-        found = [_found(f"{self.better} - {other}", gap) for other, gap in zip(self.others, gaps, strict=True)]
+        quantities = [_quantity(f"{self.better} - {other}", gap) for other, gap in zip(self.others, gaps, strict=True)]
         outcome = _all_below(gaps)
-        return _verdict(self, outcome, found, regrets)
+        return _verdict(self, outcome, quantities, regrets)
 
 
 @dataclass(frozen=True)
@@ -235,13 +235,13 @@ class NoDifference:
         first, *others = self.curves
         margin = EQUIVALENT_WITHIN * regrets[first].final_mean
         gaps = _differences(self.pairs, regrets)
-        found = [_found(f"{other} - {first}", gap) for other, gap in zip(others, gaps, strict=True)]
+        quantities = [_quantity(f"{other} - {first}", gap) for other, gap in zip(others, gaps, strict=True)]
         outcome: Outcome = "undecided"
         if all(gap.within(-margin, margin) for gap in gaps):
             outcome = "holds"
         elif any((gap.low > 0 or gap.high < 0) and abs(gap.value) > margin for gap in gaps):
             outcome = "does not hold"
-        return _verdict(self, outcome, [*found, Quantity("margin", margin, margin, margin)], regrets)
+        return _verdict(self, outcome, [*quantities, Quantity("margin", margin, margin, margin)], regrets)
 
 
 @dataclass(frozen=True)
@@ -262,8 +262,8 @@ class Rises:
     def judge(self, regrets: Evidence) -> Verdict:
         """All below 0: holds; any above 0: does not."""
         gaps = _differences(self.pairs, regrets)
-        found = [_found(f"{a} - {b}", gap) for (a, b), gap in zip(self.pairs, gaps, strict=True)]
-        return _verdict(self, _all_below(gaps), found, regrets)
+        quantities = [_quantity(f"{a} - {b}", gap) for (a, b), gap in zip(self.pairs, gaps, strict=True)]
+        return _verdict(self, _all_below(gaps), quantities, regrets)
 
 
 @dataclass(frozen=True)
@@ -281,11 +281,11 @@ class BelowBound:
         curve = regrets[self.curve]
         limits = bound(curve.problem, curve.horizon)
         mean = curve.final_interval(1 - ALPHA)
-        found = [_found("measured", mean)]
+        quantities = [_quantity("measured", mean)]
         for name in ("proved", "printed", "safe", "linear"):
             limit = float(getattr(limits, name))
-            found.append(Quantity(f"bound, {name}", limit, limit, limit))
-        return _verdict(self, _sided(mean, limits.proved, above="does not hold", below="holds"), found, regrets)
+            quantities.append(Quantity(f"bound, {name}", limit, limit, limit))
+        return _verdict(self, _sided(mean, limits.proved, above="does not hold", below="holds"), quantities, regrets)
 
 
 Claim = Linear | Sublinear | Beats | NoDifference | Rises | BelowBound
@@ -321,7 +321,7 @@ def _all_below(gaps: list[Interval]) -> Outcome:
     return "does not hold" if any(gap.low > 0 for gap in gaps) else "undecided"
 
 
-def _found(name: str, interval: Interval) -> Quantity:
+def _quantity(name: str, interval: Interval) -> Quantity:
     return Quantity(name, interval.value, interval.low, interval.high)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from cobandit.agents import Team
 from cobandit.base.checks import one_of
@@ -14,6 +17,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.engine import Result, simulate
 from cobandit.engine.simulation import Progress
+from cobandit.engine.words import distinct_labels
 from cobandit.problem import Problem
 
 POINTS = 100
@@ -29,31 +33,33 @@ class TeamComparison:
 
     results: tuple[Result, ...]
 
+    @property
+    def labels(self) -> list[str]:
+        """A short name for each team; teams of one kind are told apart by the options in which they differ."""
+        return distinct_labels([result.team for result in self.results])
+
     def finals(self, result: Result, regret: str = "task") -> tuple[float, float | None, float, float, float]:
         """Mean, standard error, median, 10 % and 90 % quantile of a team's regret after the last round."""
         checked_regret("regret", regret)
         summary = result.summary()
         chosen = summary.task_regret if regret == "task" else summary.team_regret
-        return (chosen.mean[-1], chosen.se[-1], chosen.median[-1], chosen.q10[-1], chosen.q90[-1])
+        mean, se, median, q10, q90 = (
+            float(values[-1]) for values in (chosen.mean, chosen.se, chosen.median, chosen.q10, chosen.q90)
+        )
+        return mean, None if math.isnan(se) else se, median, q10, q90
 
     def growth(self, result: Result) -> float | None:
         """By how much a team's mean regret grows while the number of rounds doubles, from T/2 to T."""
         summary = result.summary()
         means = summary.task_regret.mean
-        halfway = means[summary.checkpoints.index(-(-result.horizon // 2))]
-        return means[-1] / halfway if halfway > 0.0 else None
+        halfway = means[np.searchsorted(summary.checkpoints, -(-result.horizon // 2))]
+        return float(means[-1] / halfway) if halfway > 0.0 else None
 
     def rows(self, regret: str = "task") -> list[tuple[Any, ...]]:
         """One row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""
         return [
-            (
-                result.team.label,
-                *self.finals(result, regret),
-                self.growth(result),
-                result.engine,
-                result.seconds,
-            )
-            for result in self.results
+            (label, *self.finals(result, regret), self.growth(result), result.engine, result.seconds)
+            for label, result in zip(self.labels, self.results, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,14 +68,14 @@ class TeamComparison:
         shared = {key: first[key] for key in ("cobandit", "problem", "horizon", "runs", "seed")}
         teams = [
             {
-                "label": result.team.label,
+                "label": label,
                 "team": result.team.describe(),
                 "engine": result.engine,
                 "seconds": result.seconds,
                 "growth": self.growth(result),
                 **result.summary().to_dict(),
             }
-            for result in self.results
+            for label, result in zip(self.labels, self.results, strict=True)
         ]
         return {**shared, "teams": teams}
 
@@ -83,7 +89,7 @@ class TeamComparison:
         raise InvalidInput(f"path is {str(target)!r}; a name that ends in .csv or .json is needed.")
 
     def __repr__(self) -> str:
-        return f"<TeamComparison of {', '.join(result.team.label for result in self.results)}>"
+        return f"<TeamComparison of {', '.join(self.labels)}>"
 
 
 def compare_teams(

@@ -92,9 +92,9 @@ class CurveResult:
     def finals(self) -> dict[str, float]:
         """What it comes to in the end."""
         return {
-            "mean_team_regret": self.team_statistics.mean[-1],
-            "median_team_regret": self.team_statistics.median[-1],
-            "mean_task_regret": self.statistics.mean[-1],
+            "mean_team_regret": float(self.team_statistics.mean[-1]),
+            "median_team_regret": float(self.team_statistics.median[-1]),
+            "mean_task_regret": float(self.statistics.mean[-1]),
         }
 
 
@@ -161,12 +161,12 @@ def run(
         if not resume:
             store.clear(panel.name)
         for chunk in chunks(panel, settings):
-            kept, detail = _kept(store, chunk) if resume else (None, "")
+            stored, detail = _stored_result(store, chunk) if resume else (None, "")
             if detail:
                 tell(ChunkEvent("unusable", chunk, detail))
-            if kept is None:
+            if stored is None:
                 waiting.append(chunk)
-            tell(ChunkEvent("planned" if kept is None else "kept", chunk))
+            tell(ChunkEvent("planned" if stored is None else "kept", chunk))
     if waiting:
         for chunk, file in executor.play(waiting):
             store.write(chunk, file)
@@ -174,7 +174,7 @@ def run(
     return [gather(panel, settings, store) for panel in panels]
 
 
-def _kept(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]:
+def _stored_result(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]:
     try:
         return store.read(chunk), ""
     except Unusable as error:

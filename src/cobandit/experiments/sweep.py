@@ -173,7 +173,7 @@ def _teams(value: Any, grid: Mapping[str, list[Any]]) -> list[tuple[str, str, Te
     if not described:
         raise InvalidInput("There is no [[team]]; at least one is needed.")
     taken: set[str] = set()
-    made: dict[str, tuple[str, str, Team]] = {}
+    curves: dict[str, tuple[str, str, Team]] = {}
     for entry in described:
         options = dict(entry)
         name = checked_slug("The name of a team", options.pop("name", options.get("agent", "team")))
@@ -191,15 +191,15 @@ def _teams(value: Any, grid: Mapping[str, list[Any]]) -> list[tuple[str, str, Te
         for choice in _combinations(mine):
             slug = name + "".join(f"-{_slug(key)}-{_slug(setting)}" for key, setting in choice.items())
             words = ", ".join(f"{key} = {setting}" for key, setting in choice.items())
-            if slug in made:
+            if slug in curves:
                 raise InvalidInput(f"Two teams are called {slug!r}; give each its own name.")
             team = _team(options, choice) if members is None else _mixed(members, choice)
-            made[slug] = (slug, f"{label}, {words}" if words else label, team)
+            curves[slug] = (slug, f"{label}, {words}" if words else label, team)
     for key in grid:
         if key not in taken:
             every = sorted(set().union(*(_agents_options(entry) for entry in described)))
             raise UnknownName("option of these teams called", key, every)
-    return list(made.values())
+    return list(curves.values())
 
 
 def _agents_options(entry: Mapping[str, Any]) -> set[str]:
@@ -217,7 +217,7 @@ def _team(options: Mapping[str, Any], choice: Mapping[str, Any]) -> Team:
 
 
 def _mixed(members: Any, choice: Mapping[str, Any]) -> Team:
-    made = []
+    players = []
     for member in _tables("members", members):
         settings = dict(member)
         agent = settings.pop("agent", None)
@@ -225,8 +225,8 @@ def _mixed(members: Any, choice: Mapping[str, Any]) -> Team:
         player = make_agent(agent, **(settings | mine))
         if not isinstance(player, Agent):
             raise InvalidInput(f"{agent} is one brain for the whole team; it cannot be a member.")
-        made.append(player)
-    return Team(made)
+        players.append(player)
+    return Team(players)
 
 
 def _claim(entry: Mapping[str, Any], curves: list[str]) -> Claim:

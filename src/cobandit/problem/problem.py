@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ import numpy as np
 from cobandit.base.checks import one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
+from cobandit.problem.described import described_fields
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
 from cobandit.problem.named import named_means
 from cobandit.problem.observation import OBSERVATIONS, Observation
@@ -247,6 +248,14 @@ class Problem:
             "weights": list(self.weights),
             "roles": self.roles,
         }
+
+    @classmethod
+    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Problem:
+        """The problem that `describe` told of, also after a way through JSON.
+
+        ``own`` holds the classes of models that are not ours: ``Problem.from_dict(text, own=[PoissonReward])``.
+        """
+        return cls(**described_fields(description, own))
 
 
 def _listed(values: Any) -> Any:

@@ -14,10 +14,14 @@ if TYPE_CHECKING:
     from cobandit.report.power.power import write_power_report as write_power_report
     from cobandit.report.simulation.comparison import draw_comparison as draw_comparison
     from cobandit.report.simulation.page import write_report as write_report
+    from cobandit.report.simulation.result import plot_result as plot_result
+    from cobandit.report.simulation.result import result_html as result_html
     from cobandit.report.study.page import write_study_report as write_study_report
 
 __all__ = [
     "draw_comparison",
+    "plot_result",
+    "result_html",
     "write_calibration_report",
     "write_power_report",
     "write_report",
@@ -26,6 +30,8 @@ __all__ = [
 
 _HOMES = {
     "draw_comparison": "cobandit.report.simulation.comparison",
+    "plot_result": "cobandit.report.simulation.result",
+    "result_html": "cobandit.report.simulation.result",
     "write_calibration_report": "cobandit.report.power.calibration",
     "write_power_report": "cobandit.report.power.power",
     "write_report": "cobandit.report.simulation.page",

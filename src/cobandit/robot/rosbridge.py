@@ -278,10 +278,10 @@ class RosbridgeArm(PickAndPlace):
     def trajectory(self) -> JointTrajectory | None:
         """The joints as the robot reported them."""
         with self._changed:
-            kept, self._kept = self._kept, None
-        if not kept:
+            reports, self._kept = self._kept, None
+        if not reports:
             return None
-        times, positions, gaps = zip(*kept, strict=True)
+        times, positions, gaps = zip(*reports, strict=True)
         return JointTrajectory(np.array(times) - times[0], np.array(positions), np.array(gaps))
 
     # ---- the bridge

@@ -39,17 +39,17 @@ def rm_anova(values: ArrayLike, factors: tuple[str, ...] = ("A", "B"), *, name: 
     flat = table.reshape(len(table), math.prod(levels))
     complete = ~np.isnan(flat).any(axis=1)
     empty = int(np.isnan(flat).all(axis=0).sum()) if len(flat) else 0
-    kept = flat[complete]
-    missing = left_out(len(flat) - len(kept), len(flat), "no value in some cell")
+    rows = flat[complete]
+    missing = left_out(len(flat) - len(rows), len(flat), "no value in some cell")
     if empty:
         missing = sentences([missing, f"{empty} of {flat.shape[1]} cells have no value from anybody."])
 
     # Which factors take part in an effect; the others are averaged over.
     effects = [(True,)] if len(factors) == 1 else [(True, False), (False, True), (True, True)]
-    scores = [kept @ _contrasts(levels, effect) for effect in effects]
-    people = kept @ _contrasts(levels, (False,) * len(factors))
-    errors = [_squares(score - score.mean(axis=0)) if len(kept) else 0.0 for score in scores]
-    spread = _squares(people - people.mean()) if len(kept) else 0.0
+    scores = [rows @ _contrasts(levels, effect) for effect in effects]
+    people = rows @ _contrasts(levels, (False,) * len(factors))
+    errors = [_squares(score - score.mean(axis=0)) if len(rows) else 0.0 for score in scores]
+    spread = _squares(people - people.mean()) if len(rows) else 0.0
 
     findings = []
     for effect, score, error in zip(effects, scores, errors, strict=True):
@@ -57,12 +57,12 @@ def rm_anova(values: ArrayLike, factors: tuple[str, ...] = ("A", "B"), *, name: 
         row = Finding(
             name=f"{name}: {title}" if name else title,
             test=f"RM ANOVA {title}",
-            n=len(kept),
+            n=len(rows),
             statistic_name="F",
             effect_name="generalised eta squared",
             note=missing,
         )
-        reason = _untestable(score, error, rounding(kept), kept.size)
+        reason = _untestable(score, error, rounding(rows), rows.size)
         if reason:
             findings.append(replace(row, note=sentences([missing, reason])))
         else:

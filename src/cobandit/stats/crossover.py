@@ -67,13 +67,13 @@ def order_effects(
     swap = _SWAPPED if swapped_labels else ""
 
     def row(title: str, a: Array, b: Array, estimate: str, *notes: str) -> Finding:
-        found = welch_t(a, b, name=f"{name}: {title}" if name else title, level=level, labels=orders)
+        finding = welch_t(a, b, name=f"{name}: {title}" if name else title, level=level, labels=orders)
         return replace(
-            found,
+            finding,
             test=f"crossover {title}, Welch t",
             estimate_name=estimate,
             more={},
-            note=sentences([missing, only, found.note, *notes]),
+            note=sentences([missing, only, finding.note, *notes]),
         )
 
     a, b = difference[began], difference[~began]
@@ -118,26 +118,26 @@ def crossover_model(
     if not swapped_labels:
         return findings
     return tuple(
-        replace(found, note=sentences([found.note, _SWAPPED])) if term == "set" else found
-        for term, found in zip(("condition", "set", "order"), findings, strict=True)
+        replace(finding, note=sentences([finding.note, _SWAPPED])) if term == "set" else finding
+        for term, finding in zip(("condition", "set", "order"), findings, strict=True)
     )
 
 
-def _halved(found: Finding) -> Finding:
+def _halved(finding: Finding) -> Finding:
     """Half of a sum or difference of two orders, so that it is the effect of one condition or one set."""
 
     def half(value: float | None) -> float | None:
         return None if value is None else value / 2
 
     return replace(
-        found,
-        estimate=half(found.estimate),
-        estimate_low=half(found.estimate_low),
-        estimate_high=half(found.estimate_high),
+        finding,
+        estimate=half(finding.estimate),
+        estimate_low=half(finding.estimate_low),
+        estimate_high=half(finding.estimate_high),
         effect_name="g_z",
-        effect=half(found.effect),
-        low=half(found.low),
-        high=half(found.high),
+        effect=half(finding.effect),
+        low=half(finding.low),
+        high=half(finding.high),
     )
 
 

@@ -106,8 +106,8 @@ def _signed_ranks(difference: Array, slack: float, zeros: str) -> tuple[NDArray[
     """Twice the ranks of the differences that are not 0 (whole also for ties), and which of them are positive."""
     size = np.abs(difference)
     nonzero = size > slack
-    kept = np.ones(len(size), dtype=bool) if zeros == "pratt" else nonzero
-    ranked, signs, counted = np.where(nonzero, size, 0.0)[kept], difference[kept] > 0, nonzero[kept]
+    rows = np.ones(len(size), dtype=bool) if zeros == "pratt" else nonzero
+    ranked, signs, counted = np.where(nonzero, size, 0.0)[rows], difference[rows] > 0, nonzero[rows]
     order = np.argsort(ranked, kind="stable")
     steps = np.diff(ranked[order]) > slack
     group = np.concatenate([[0], np.cumsum(steps)]).astype(np.int64)[: len(ranked)]

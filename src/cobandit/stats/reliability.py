@@ -37,7 +37,6 @@ def cronbach_alpha(
         if outside.size:
             raise InvalidInput(
                 f"items holds {short_repr(float(outside[0]))}; "
-                f""
                 f"answers from 1 to {points} are needed, NaN for a missing one."
             )
     if reverse is not None and len(reverse) != k:
@@ -48,8 +47,8 @@ def cronbach_alpha(
             raise InvalidInput("points is None; to turn round reversed items, the number of points is needed.")
         answers[:, flags] = points + 1 - answers[:, flags]
     complete = ~np.isnan(answers).any(axis=1)
-    kept = answers[complete]
-    n = len(kept)
+    people = answers[complete]
+    n = len(people)
     missing = left_out(len(answers) - n, len(answers), "an answer is missing", "surveys")
     row = Finding(
         name=name,
@@ -64,16 +63,16 @@ def cronbach_alpha(
     if k < 2 or n < 2:
         reason = f"Not computed: at least two items and two complete surveys are needed; there are {k} and {n}."
         return replace(row, note=sentences([missing, reason]))
-    slack = rounding(kept)
-    flat = kept.max(axis=0) - kept.min(axis=0) <= slack
+    slack = rounding(people)
+    flat = people.max(axis=0) - people.min(axis=0) <= slack
     if flat.all():
         reason = "Not computed: every item has the same answer from everybody, so nothing varies together."
         return replace(row, note=sentences([missing, reason]))
-    totals = kept.sum(axis=1)
+    totals = people.sum(axis=1)
     if totals.max() - totals.min() <= k * slack:
         reason = "Not computed: the answers of everybody add up to the same total; an item may need reversing."
         return replace(row, note=sentences([missing, reason]))
-    variances = np.where(flat, 0.0, kept.var(axis=0, ddof=1))
+    variances = np.where(flat, 0.0, people.var(axis=0, ddof=1))
     alpha = k / (k - 1) * (1 - float(variances.sum()) / float(totals.var(ddof=1)))
     df = (n - 1, (n - 1) * (k - 1))
     quantile = library("scipy.special").fdtri

@@ -95,16 +95,16 @@ def describe(values: ArrayLike, *, name: str = "", level: float = 0.95) -> Descr
     """A sample in a few numbers: mean with its t interval, median, standard deviation, standard error."""
     check_level("level", level)
     everything = measures("values", values)
-    kept = everything[~np.isnan(everything)]
-    n = len(kept)
+    known = everything[~np.isnan(everything)]
+    n = len(known)
     note = left_out(len(everything) - n, len(everything), "missing", "values")
     if n == 0:
         return Description(name=name, n=0, level=level, note=note or "No values.")
-    mean, median = float(kept.mean()), float(np.median(kept))
+    mean, median = float(known.mean()), float(np.median(known))
     if n == 1:
         note = f"{note} A single value has no spread.".strip()
         return Description(name=name, n=1, mean=mean, median=median, level=level, note=note)
-    sd = 0.0 if constant(kept, 0.0) else float(kept.std(ddof=1))
+    sd = 0.0 if constant(known, 0.0) else float(known.std(ddof=1))
     se = sd / math.sqrt(n)
     reach = t_reach(n - 1, level) * se
     return Description(

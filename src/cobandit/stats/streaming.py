@@ -161,10 +161,10 @@ class Moments:
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Moments:
         """What `to_arrays` gave."""
         mean, squares = arrays["mean"], arrays["squares"]
-        made = cls(mean.shape[1])
+        moments = cls(mean.shape[1])
         for k, (height, place) in enumerate(arrays["branch"].tolist()):
-            made._branches[height, place] = (mean[k].copy(), squares[k].copy())
-        return made
+            moments._branches[height, place] = (mean[k].copy(), squares[k].copy())
+        return moments
 
     def _keep(self, height: int, place: int, mean: Numbers, squares: Numbers) -> None:
         """Keep a branch; with its sibling it makes a larger one."""
@@ -204,8 +204,8 @@ class _Bins:
         keys += 1
         np.maximum(keys, 0, out=keys)
         keys += np.arange(columns) * (width + 1)
-        found = np.bincount(keys.ravel(), minlength=columns * (width + 1)).reshape(columns, width + 1)
-        self.merge(first, found[:, 1:])
+        counts = np.bincount(keys.ravel(), minlength=columns * (width + 1)).reshape(columns, width + 1)
+        self.merge(first, counts[:, 1:])
 
     def merge(self, first: int, counts: Counts) -> None:
         """Add counts of the bins from ``first`` on."""
@@ -341,11 +341,8 @@ class StreamedSummary:
         """The same statistics as `cobandit.stats.summarise` gives for a whole sample."""
         count = self._counted()
         _, mean, squares = self._moments.total()
-        se: list[float | None] = [None] * self.columns
-        if count > 1:
-            se = np.sqrt(squares / (count - 1) / count).tolist()
-        median, q10, q90 = (self.quantile(share).tolist() for share in (0.5, 0.1, 0.9))
-        return Summary(mean.tolist(), se, median, q10, q90)
+        se = np.sqrt(squares / (count - 1) / count) if count > 1 else np.full(self.columns, math.nan)
+        return Summary(mean, se, *(self.quantile(share) for share in (0.5, 0.1, 0.9)))
 
     def to_arrays(self) -> dict[str, NDArray[Any]]:
         """Plain arrays by name, for a file: all that `from_arrays` needs."""
@@ -358,12 +355,12 @@ class StreamedSummary:
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> StreamedSummary:
         """What `to_arrays` gave."""
-        made = cls(len(arrays["least"]))
-        made._moments = Moments.from_arrays(arrays)
-        made._least, made._most, made._zeros = (arrays[name].copy() for name in ("least", "most", "zeros"))
-        made._above.merge(int(arrays["above_first"][0]), arrays["above_counts"])
-        made._below.merge(int(arrays["below_first"][0]), arrays["below_counts"])
-        return made
+        summary = cls(len(arrays["least"]))
+        summary._moments = Moments.from_arrays(arrays)
+        summary._least, summary._most, summary._zeros = (arrays[name].copy() for name in ("least", "most", "zeros"))
+        summary._above.merge(int(arrays["above_first"][0]), arrays["above_counts"])
+        summary._below.merge(int(arrays["below_first"][0]), arrays["below_counts"])
+        return summary
 
     def _counted(self) -> int:
         count = self.count
@@ -379,8 +376,8 @@ class StreamedSummary:
     def _ranked(self, rank: int, centres: Numbers, cumulative: Counts) -> Numbers:
         """The number of this rank in each column: the middle of its bin, which is no smaller than the smallest."""
         bins = (cumulative <= rank).sum(axis=1)
-        found: Numbers = np.clip(centres[bins], self._least, self._most)
-        return found
+        quantiles: Numbers = np.clip(centres[bins], self._least, self._most)
+        return quantiles
 
 
 def _key(value: float) -> int:

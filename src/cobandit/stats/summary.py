@@ -3,44 +3,52 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
+Numbers = NDArray[np.float64]
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class Summary:
-    """One list per statistic, one entry per column of the sample."""
+    """One array per statistic, one entry per column of the sample; the standard error of a single row is NaN."""
 
-    mean: list[float]
-    se: list[float | None]
-    median: list[float]
-    q10: list[float]
-    q90: list[float]
+    mean: Numbers
+    se: Numbers
+    median: Numbers
+    q10: Numbers
+    q90: Numbers
+
+    def __post_init__(self) -> None:
+        for spec in fields(self):
+            values = np.array(getattr(self, spec.name), dtype=np.float64)
+            values.flags.writeable = False  # one summary is handed to many
+            object.__setattr__(self, spec.name, values)
 
     def scaled(self, factor: float) -> Summary:
         """The summary of the same sample with every number ``factor`` times as large."""
-
-        def times(values: list[float]) -> list[float]:
-            return [factor * value for value in values]
-
-        se = [None if error is None else abs(factor) * error for error in self.se]
         low, high = (self.q10, self.q90) if factor >= 0.0 else (self.q90, self.q10)
-        return Summary(times(self.mean), se, times(self.median), times(low), times(high))
+        return Summary(factor * self.mean, abs(factor) * self.se, factor * self.median, factor * low, factor * high)
 
-    def to_dict(self) -> dict[str, list[float]]:
-        """Plain lists by name."""
-        return asdict(self)
+    def to_dict(self) -> dict[str, list[float | None]]:
+        """Plain lists by name, with None for what is not known."""
+        return {
+            spec.name: [None if math.isnan(value) else value for value in getattr(self, spec.name).tolist()]
+            for spec in fields(self)
+        }
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Summary) and self.to_dict() == other.to_dict()
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def summarise(sample: NDArray[np.float64]) -> Summary:
-    """Statistics of each column; the standard error of a single row is unknown, hence None."""
+def summarise(sample: Numbers) -> Summary:
+    """Statistics of each column; the standard error of a single row is unknown, hence NaN."""
     rows = len(sample)
-    mean = sample.mean(axis=0)
-    if rows > 1:
-        se: list[float | None] = (sample.std(axis=0, ddof=1) / math.sqrt(rows)).tolist()
-    else:
-        se = [None] * sample.shape[1]
+    unknown = np.full(sample.shape[1], math.nan)
+    se = sample.std(axis=0, ddof=1) / math.sqrt(rows) if rows > 1 else unknown
     median, q10, q90 = np.quantile(sample, [0.5, 0.1, 0.9], axis=0)
-    return Summary(mean.tolist(), se, median.tolist(), q10.tolist(), q90.tolist())
+    return Summary(sample.mean(axis=0), se, median, q10, q90)

@@ -113,9 +113,9 @@ def welch_t(
     notes: list[str] = []
     for values, label, argument in zip((x, y), labels, ("x", "y"), strict=True):
         everybody = measures(argument, values)
-        kept = everybody[~np.isnan(everybody)]
-        notes.append(left_out(len(everybody) - len(kept), len(everybody), "no value", f"in {label}"))
-        samples.append(kept)
+        known = everybody[~np.isnan(everybody)]
+        notes.append(left_out(len(everybody) - len(known), len(everybody), "no value", f"in {label}"))
+        samples.append(known)
     left, right = samples
     sizes = len(left), len(right)
     row = Finding(

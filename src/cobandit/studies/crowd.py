@@ -165,8 +165,8 @@ def checked_mixture(behaviours: Any) -> tuple[tuple[Agent, ...], NDArray[np.floa
 
 def participant_keys(design: StudyDesign, seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
     """The keys of the participants' streams as little-endian 32-bit words, a row each."""
-    made = b"".join(person_key(design.digest, seed).to_bytes(32, "little") for seed in seeds.tolist())
-    return np.frombuffer(made, dtype="<u4").reshape(-1, 8).astype(np.uint32)
+    key_bytes = b"".join(person_key(design.digest, seed).to_bytes(32, "little") for seed in seeds.tolist())
+    return np.frombuffer(key_bytes, dtype="<u4").reshape(-1, 8).astype(np.uint32)
 
 
 def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:

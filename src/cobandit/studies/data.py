@@ -349,7 +349,7 @@ def rehearsed_data(
     """
     if not callable(answers):
         one_of(MADE_UP, "way to make up answers")("answers", answers)
-    made = []
+    participants = []
     for place, (behaviour, seed, order) in enumerate(people):
         episodes = rehearse(design, behaviour, seed, order)
         first = episodes[0].plan
@@ -367,8 +367,8 @@ def rehearsed_data(
                 episode.plan.index: EpisodeData.of_rounds(episode.rounds, head=episode.head) for episode in episodes
             },
         )
-        made.append(person)
-    return StudyData(design, tuple(made), versions=this_software())
+        participants.append(person)
+    return StudyData(design, tuple(participants), versions=this_software())
 
 
 def this_software() -> dict[str, str]:
@@ -393,16 +393,16 @@ def _made_up(plan: ParticipantPlan, source: str | Rule) -> dict[str, Answer]:
         if item in right:
             return right[item]
         if callable(source):
-            made = source(rng, plan, (step.number or 1) - 1, item)
-            return int(whole(1, design.survey.points)(f"The answer to {item!r}", made))
+            answer = source(rng, plan, (step.number or 1) - 1, item)
+            return int(whole(1, design.survey.points)(f"The answer to {item!r}", answer))
         return number(1, design.survey.points)
 
-    made: dict[str, dict[str, Any]] = {}
+    answers: dict[str, dict[str, Any]] = {}
     for step in journey(design).steps:
         if step.kind == "consent":
-            made[step.id] = {"version": design.consent.version}
+            answers[step.id] = {"version": design.consent.version}
         elif step.kind == "demographics":
-            made[step.id] = {
+            answers[step.id] = {
                 asked.id: "simulated"
                 if asked.answer == "text"
                 else number(0, len(asked.choices) - 1)
@@ -411,9 +411,9 @@ def _made_up(plan: ParticipantPlan, source: str | Rule) -> dict[str, Answer]:
                 for asked in design.demographics
             }
         elif step.kind == "quiz":
-            made[step.id] = {item.id: item.answer for item in design.quiz}
+            answers[step.id] = {item.id: item.answer for item in design.quiz}
         elif step.kind == "survey":
-            made[step.id] = {item: opinion(step, item) for item in survey_ids(design, step)}
+            answers[step.id] = {item: opinion(step, item) for item in survey_ids(design, step)}
         elif step.kind in ("instructions", "rest"):
-            made[step.id] = {}
-    return {id: Answer(values) for id, values in made.items()}
+            answers[step.id] = {}
+    return {id: Answer(values) for id, values in answers.items()}

@@ -234,32 +234,32 @@ class StudyDesign(Record):
 
     def condition(self, name: str) -> Condition:
         """The condition of a name."""
-        found = {condition.name: condition for condition in self.conditions}
-        if name not in found:
-            raise UnknownName("condition", name, found)
-        return found[name]
+        conditions = {condition.name: condition for condition in self.conditions}
+        if name not in conditions:
+            raise UnknownName("condition", name, conditions)
+        return conditions[name]
 
     @cached_property
     def _texts(self) -> dict[str, str]:
         task, survey = self.task, self.survey
-        made = {"title": self.title, "consent.text": self.consent.text}
+        texts = {"title": self.title, "consent.text": self.consent.text}
         for key in ("participant", "partner", "configuration", "good", "bad"):
-            made[f"task.{key}"] = getattr(task, key)
+            texts[f"task.{key}"] = getattr(task, key)
         for i, seat in enumerate(self.seating):
-            made |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
+            texts |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
         for i, names in enumerate(task.fillings):
-            made |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
+            texts |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
         if len(self.seating) > 2:
-            made |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
-        made |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
-        made |= {"survey.low": survey.low, "survey.high": survey.high}
-        made |= {f"survey.{item.id}": item.text for item in survey.items}
-        made |= {f"attention.{check.id}": check.text for check in self.attention}
+            texts |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
+        texts |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
+        texts |= {"survey.low": survey.low, "survey.high": survey.high}
+        texts |= {f"survey.{item.id}": item.text for item in survey.items}
+        texts |= {f"attention.{check.id}": check.text for check in self.attention}
         for group, questions in (("demographics", self.demographics), ("quiz", self.quiz)):
             for question in questions:
-                made[f"{group}.{question.id}"] = question.text
-                made |= {f"{group}.{question.id}.{i}": choice for i, choice in enumerate(question.choices)}
-        return made
+                texts[f"{group}.{question.id}"] = question.text
+                texts |= {f"{group}.{question.id}.{i}": choice for i, choice in enumerate(question.choices)}
+        return texts
 
     def texts(self, language: str | None = None) -> dict[str, str]:
         """Every text that people read, by message key; what is not translated stays in the first language."""

@@ -51,14 +51,14 @@ class AgentChoice(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         settings = self.make().options
-        kept = tuple((key, settings[key]) for key, _ in self.options.pairs)
-        object.__setattr__(self, "options", Table(kept))
+        pairs = tuple((key, settings[key]) for key, _ in self.options.pairs)
+        object.__setattr__(self, "options", Table(pairs))
 
     def make(self) -> Agent:
         """A fresh agent, the library's own."""
-        made = make_agent(self.agent, **self.options.to_dict())
-        assert isinstance(made, Agent)
-        return made
+        agent = make_agent(self.agent, **self.options.to_dict())
+        assert isinstance(agent, Agent)
+        return agent
 
 
 @dataclass(frozen=True)

@@ -92,17 +92,17 @@ def steps(plan: ParticipantPlan) -> tuple[Step, ...]:
 
 @lru_cache(maxsize=256)
 def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes: int) -> Journey:
-    made = [Step("consent", "consent")]
+    steps = [Step("consent", "consent")]
     if demographics:
-        made.append(Step("demographics", "demographics"))
-    made.append(Step("instructions", "instructions"))
+        steps.append(Step("demographics", "demographics"))
+    steps.append(Step("instructions", "instructions"))
     if quiz:
-        made.append(Step("quiz", "quiz"))
+        steps.append(Step("quiz", "quiz"))
 
     def play(index: int, *, rested: bool) -> None:
         if rested:
-            made.append(Step("rest", f"rest-{index}", index))
-        made.append(Step("episode", f"episode-{index}", index))
+            steps.append(Step("rest", f"rest-{index}", index))
+        steps.append(Step("episode", f"episode-{index}", index))
 
     for index in range(practices):
         play(index, rested=index > 0)
@@ -110,8 +110,8 @@ def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes
         for number in range(episodes):
             # A survey is a rest of its own, so the first episode after one follows at once.
             play(practices + place * episodes + number, rested=number > 0 or (place == 0 and practices > 0))
-        made.append(Step("survey", f"survey-{place + 1}", place + 1))
-    return Journey((*made, Step("thanks", "thanks")))
+        steps.append(Step("survey", f"survey-{place + 1}", place + 1))
+    return Journey((*steps, Step("thanks", "thanks")))
 
 
 def check_answers(design: StudyDesign, step: Step, answers: Any) -> dict[str, Any]:
@@ -160,9 +160,8 @@ def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[st
     if given != needed:
         raise InvalidInput(
             f"The consent is for version {short_repr(given)} of the text, "
-            f""
             f"which has changed: it is version {needed!r} now. "
-            f"Reload the page and read it again."
+            "Reload the page and read it again."
         )
     return {"version": needed}
 

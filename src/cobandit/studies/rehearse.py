@@ -67,12 +67,12 @@ def columns(
         number = people.setdefault((plan.seed, plan.order), len(people))
         if plan.practice and not practice:
             continue
-        made = episode.trajectory(len(tables)).columns()
+        played = episode.trajectory(len(tables)).columns()
         foreseen = [f"predicted_{i}_{j}" for i, j in plan.design.predictions]
         for name in foreseen:
-            made.setdefault(name, np.full(episode.played, NOBODY, dtype=np.int64))
+            played.setdefault(name, np.full(episode.played, NOBODY, dtype=np.int64))
         about = {
-            "run": made["run"],
+            "run": played["run"],
             "participant": np.full(episode.played, number if participants is None else participants[i]),
             "episode": np.full(episode.played, plan.index, dtype=np.int64),
             "set": np.full(episode.played, plan.set, dtype=np.int64),
@@ -81,7 +81,7 @@ def columns(
         seats = range(len(plan.design.seating))
         arms, seen = [f"arm_{i}" for i in seats], [f"seen_{i}" for i in seats]
         names = ("t", *arms, "reward", *seen, *foreseen, "task_regret")
-        tables.append({key: {**about, **made}[key] for key in (*about, *names)})
+        tables.append({key: {**about, **played}[key] for key in (*about, *names)})
     if not tables:
         raise InvalidInput("There is no episode that counts; at least one is needed.")
     return {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}

@@ -91,7 +91,7 @@ def verify_participant(
     plan: ParticipantPlan, logs: Mapping[int, Sequence[Round]], *, finished: bool = False
 ) -> list[Difference]:
     """Every difference in the episodes of one participant; ``logs`` holds stored rounds by episode."""
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for index in logs:
         if not 0 <= index < len(plan):
             raise InvalidInput(
@@ -99,8 +99,8 @@ def verify_participant(
             )
     for episode in plan.episodes:
         if finished or episode.index in logs:
-            found += verify_episode(episode, logs.get(episode.index, ()), finished=finished)
-    return found
+            differences += verify_episode(episode, logs.get(episode.index, ()), finished=finished)
+    return differences
 
 
 def verify_study(data: StudyData) -> list[tuple[str, Difference]]:
@@ -109,7 +109,7 @@ def verify_study(data: StudyData) -> list[tuple[str, Difference]]:
     An episode that says it is finished must have all its rounds, and a finished participant all episodes; the hash
     that is kept beside an episode must be that of its last round.
     """
-    found: list[tuple[str, Difference]] = []
+    differences: list[tuple[str, Difference]] = []
     for person in data.participants:
         plan = person.plan(data.design)
         for episode in () if plan is None else plan.episodes:
@@ -118,5 +118,6 @@ def verify_study(data: StudyData) -> list[tuple[str, Difference]]:
                 continue
             done = person.status == "finished" or (stored is not None and stored.finished_at is not None)
             rounds, head = ((), None) if stored is None else (stored.rounds(), stored.head)
-            found += [(person.id, one) for one in verify_episode(episode, rounds, finished=done, head=head)]
-    return found
+            episode_differences = verify_episode(episode, rounds, finished=done, head=head)
+            differences += [(person.id, difference) for difference in episode_differences]
+    return differences

@@ -165,12 +165,12 @@ class _Play:
             means,
             problem.best_observer if seat.joint else -1,
         )
-        self.told = copy.deepcopy(self.briefing)
+        self.original_briefing = copy.deepcopy(self.briefing)
         rng = streams.choices[seat.place]
         with self._no_crash("reset"):
             player.reset(self.briefing, rng)
-        kept = (getattr(player, "briefing", None), getattr(player, "rng", None), getattr(player, "round", None))
-        if kept[0] is not self.briefing or kept[1] is not rng or kept[2] != 1:
+        memory = (getattr(player, "briefing", None), getattr(player, "rng", None), getattr(player, "round", None))
+        if memory[0] is not self.briefing or memory[1] is not rng or memory[2] != 1:
             raise AgentError(
                 f"{self.name} does not keep its briefing, rng and round 1 on reset; "
                 f"its reset must leave self.briefing, self.rng and self.round as they came."
@@ -189,12 +189,12 @@ class _Play:
             action = self._team_action(chosen, others, t)
             self._check_predictions(foreseen, t)
             seen = self._world.step(action).seen
-            told = seen if self.seat.joint else seen[self.seat.place]
-            silent = None in seen if self.seat.joint else told is None
+            reward = seen if self.seat.joint else seen[self.seat.place]
+            silent = None in seen if self.seat.joint else reward is None
             with self._no_crash(
                 f"observe in round {t}" + (", told a reward of None (nothing was seen)" if silent else "")
             ):
-                self.player.observe(action, told)  # type: ignore[arg-type]
+                self.player.observe(action, reward)  # type: ignore[arg-type]
             self.arms.append(action if self.seat.joint else (action[self.seat.place],))
         return self.arms
 
@@ -375,7 +375,7 @@ def _pickles_in_mid_run(player: Player, problems: Sequence[Problem], horizon: in
 
 def _own_stream_only(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
     needed = "whatever is random must come from self.rng"
-    kept = random.getstate(), np.random.get_state()
+    states = random.getstate(), np.random.get_state()
     try:
         for bench in _some(_benches(player, problems, horizon, seed)):
             runs = []
@@ -388,19 +388,19 @@ def _own_stream_only(player: Player, problems: Sequence[Problem], horizon: int, 
                     raise AgentError(f"{player} draws from the global random or numpy.random; {needed}.")
             bench.same(runs[0], runs[1], "plays otherwise in a second run with one seed", needed)
     finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
+        random.setstate(states[0])
+        np.random.set_state(states[1])
 
 
 def _briefing_untouched(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
     for bench in _some(_benches(player, problems, horizon, seed)):
         play = bench.start()
         play.advance(horizon)
-        for name, told in vars(play.told).items():
+        for name, before in vars(play.original_briefing).items():
             now = getattr(play.briefing, name)
-            if not (np.array_equal(now, told) if isinstance(told, np.ndarray) else now == told):
+            if not (np.array_equal(now, before) if isinstance(before, np.ndarray) else now == before):
                 raise AgentError(
-                    f"{player} changed {name} of its briefing from {short_repr(told)} to {short_repr(now)} "
+                    f"{player} changed {name} of its briefing from {short_repr(before)} to {short_repr(now)} "
                     f"{bench.seat}; "
                     f"it must copy what it wants to change."
                 )

@@ -121,10 +121,10 @@ def check_reward(
     for t, (mean, spread) in product((ROUNDS[0], ROUNDS[-1]), cases):
         rng = generator(start, 3)
         values = np.array([draw(t, mean, spread, rng) for _ in range(count)])
-        found, slack = _average(values, mean)
-        if abs(found - mean) > slack:
+        average, slack = _average(values, mean)
+        if abs(average - mean) > slack:
             raise ModelError(
-                f"{name}.draw gave {found:.3g} on average over {count:,} draws in round {t} where mean is {mean:g}; "
+                f"{name}.draw gave {average:.3g} on average over {count:,} draws in round {t} where mean is {mean:g}; "
                 f"rewards that have this mean, up to chance ({slack:.2g}), are needed."
             )
 
@@ -173,11 +173,12 @@ def check_observation(observation: Observation, *, draws: int = 4_000, seed: int
             np.array([see(t, agent, reward, rng) or 0.0 for _ in range(count)])
             for reward, rng in ((1.0, generator(start, 3)), (0.0, generator(start, 3)))
         )
-        found, slack = _average(shown_one - shown_nil, slope)
-        if abs(found - slope) > slack:
+        difference, slack = _average(shown_one - shown_nil, slope)
+        if abs(difference - slope) > slack:
             raise ModelError(
-                f"{name}.slope gave {slope:.3g} for agent {agent} in round {t}, but a reward of 1 looks {found:.3g} "
-                f"larger on average than one of 0; d E[seen] / d mu is needed, up to chance ({slack:.2g})."
+                f"{name}.slope gave {slope:.3g} for agent {agent} in round {t}, but a reward of 1 looks "
+                f"{difference:.3g} larger on average than one of 0; d E[seen] / d mu is needed, "
+                f"up to chance ({slack:.2g})."
             )
 
 
@@ -200,7 +201,7 @@ def _same_draws(model: Any, method: str, t: int, states: dict[str, tuple[Any, ..
 def _repeatable(model: Any, method: str, play: Callable[[], list[Any]], other: Callable[[], list[Any]]) -> None:
     """The same numbers from the same generator, whatever was drawn in between and by whomever."""
     name = type(model).__name__
-    kept = random.getstate(), np.random.get_state()
+    states = random.getstate(), np.random.get_state()
     try:
         runs = []
         for global_seed in (1, 2):
@@ -220,8 +221,8 @@ def _repeatable(model: Any, method: str, play: Callable[[], list[Any]], other: C
                 "whatever is random must come from rng, and nothing may be remembered."
             )
     finally:
-        random.setstate(kept[0])
-        np.random.set_state(kept[1])
+        random.setstate(states[0])
+        np.random.set_state(states[1])
 
 
 def _travels(model: Any) -> None:

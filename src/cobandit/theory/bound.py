@@ -241,12 +241,12 @@ def _counted(table: _Table, horizon: int) -> float:
 
 def _counts(problem: Problem, leaders: tuple[int, ...], horizon: int) -> NDArray[np.float64]:
     """u of each team action, on the agents' own axes."""
-    found = []
+    bounds = []
     for leader in leaders:
         table = _Table.of(problem, leader)
         counts = np.ceil(_raw_counts(table, horizon, table.sees[0], min(table.sees)))
-        found.append(counts.T if leader == 1 else counts)
-    return np.asarray(np.maximum.reduce(found))
+        bounds.append(counts.T if leader == 1 else counts)
+    return np.asarray(np.maximum.reduce(bounds))
 
 
 def _repaired(table: _Table, horizon: int) -> float:

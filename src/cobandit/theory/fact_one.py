@@ -55,7 +55,6 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
         name = "noise" if isinstance(problem.observation, Noisy) else "observability"
         raise InvalidInput(
             f"{name} is {short_repr(problem.observation.levels)}; "
-            f""
             f"Fact 1 is about full sight, so {full:g} for every agent."
         )
     table = _rewards(rewards)
@@ -94,7 +93,6 @@ def _rewards(rewards: Any) -> NDArray[np.float64]:
     if table.ndim < 2 or table.size == 0 or not np.isfinite(table).all():
         raise InvalidInput(
             f"rewards is {short_repr(rewards)}; "
-            f""
-            f"an array of finite numbers is needed, first the round, then the team action."
+            "an array of finite numbers is needed, first the round, then the team action."
         )
     return table.reshape(len(table), -1)

@@ -100,9 +100,9 @@ def stored_study(database: Database, name: str, version: str | None) -> Study:
 
     number = None if version is None else whole(1)("version", parsing.value(version))
     with database.read() as connection:
-        found = find_study(connection, name, number)
-        if found is not None:
-            return found
+        stored = find_study(connection, name, number)
+        if stored is not None:
+            return stored
         known = all_studies(connection)
     if not known:
         raise InvalidInput(f"There is no study in the database {database.name} yet.")

@@ -132,9 +132,9 @@ def _data(
 ) -> StudyData:
     from cobandit.web.storage.study_data import study_data
 
-    found = stored_study(database, study, version)
+    stored = stored_study(database, study, version)
     with database.read() as connection:
-        return study_data(connection, found, *kinds, participant=participant)
+        return study_data(connection, stored, *kinds, participant=participant)
 
 
 def verify(
@@ -157,10 +157,10 @@ def verify(
         data = _data(opened, study, version, "real", "rehearsal", "demo", participant=participant)
     if participant is not None and not data.participants:
         raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
-    found = verify_study(data)
+    differences = verify_study(data)
     rounds = sum(len(episode) for person in data.participants for episode in person.episodes.values())
     if json:
-        differences = [
+        rows = [
             {
                 "participant": person,
                 "episode": d.episode,
@@ -169,16 +169,16 @@ def verify(
                 "stored": d.stored,
                 "recomputed": d.recomputed,
             }
-            for person, d in found
+            for person, d in differences
         ]
-        output.print_json({"participants": len(data.participants), "rounds": rounds, "differences": differences})
+        output.print_json({"participants": len(data.participants), "rounds": rounds, "differences": rows})
     else:
-        for person, difference in found:
+        for person, difference in differences:
             output.console().print(f"{person}: {difference}")
         people = _count(len(data.participants), "participant")
-        verdict = _count(len(found), "difference") if found else "no difference"
+        verdict = _count(len(differences), "difference") if differences else "no difference"
         output.console().print(f"{people}, {_count(rounds, 'round')}: {verdict}.")
-    if found:
+    if differences:
         raise typer.Exit(DIFFERENT)
 
 
@@ -217,8 +217,8 @@ def delete_participant(
             raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
         person = data.participants[0]
         rounds = sum(len(episode) for episode in person.episodes.values())
-        kept = f"{_count(rounds, 'round')}, {_count(len(person.answers), 'answer')}"
-        what = f"{participant} ({person.kind}, {person.status}): {kept}"
+        contents = f"{_count(rounds, 'round')}, {_count(len(person.answers), 'answer')}"
+        what = f"{participant} ({person.kind}, {person.status}): {contents}"
         if not yes and not typer.confirm(f"Delete {what}, for good?", err=True):
             say("Nothing was deleted.")
             return

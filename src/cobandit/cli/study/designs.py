@@ -42,36 +42,36 @@ def check(
     from cobandit.studies import load_design, rehearse
     from cobandit.studies.journey import journey
 
-    found = load_design(design)
+    study = load_design(design)
     if json:
-        output.print_json({"digest": found.digest, "design": found.to_dict()})
+        output.print_json({"digest": study.digest, "design": study.to_dict()})
         return
     screen = output.console()
     screen.soft_wrap = True
-    screen.print(f"{found.title} ({found.name}, version {found.version})")
-    screen.print(f"digest {found.digest}")
-    sets = len(found.conditions)
+    screen.print(f"{study.title} ({study.name}, version {study.version})")
+    screen.print(f"digest {study.digest}")
+    sets = len(study.conditions)
     each = (
-        f"{found.rounds:,} rounds" if found.episodes == 1 else f"{found.episodes} episodes of {found.rounds:,} rounds"
+        f"{study.rounds:,} rounds" if study.episodes == 1 else f"{study.episodes} episodes of {study.rounds:,} rounds"
     )
     screen.print(
-        f"{sets} sets of {each}, {' x '.join(map(str, found.arms))} arms, {found.observation} observation, "
-        f"observability {', '.join(f'{value:g}' for value in found.observability)}"
+        f"{sets} sets of {each}, {' x '.join(map(str, study.arms))} arms, {study.observation} observation, "
+        f"observability {', '.join(f'{value:g}' for value in study.observability)}"
     )
-    for condition in found.conditions:
+    for condition in study.conditions:
         screen.print(f"  {condition.name}: {condition.make()}")
-    if found.warm_start is not None:
-        screen.print(f"before each episode {found.warm_start.rounds} rounds with {found.warm_start.make()}")
-    shared = "the very same luck in all sets" if found.shared_luck else "luck of its own in each set"
-    swapped = "labels swapped in every second set" if found.swap_labels else "labels as they are"
-    screen.print(f"order {found.order}; {shared}; {swapped}; languages {', '.join(found.languages)}")
-    steps = [step for step in journey(found).steps if step.kind not in ("episode", "rest")]
-    rest = len(journey(found)) - len(steps)
+    if study.warm_start is not None:
+        screen.print(f"before each episode {study.warm_start.rounds} rounds with {study.warm_start.make()}")
+    shared = "the very same luck in all sets" if study.shared_luck else "luck of its own in each set"
+    swapped = "labels swapped in every second set" if study.swap_labels else "labels as they are"
+    screen.print(f"order {study.order}; {shared}; {swapped}; languages {', '.join(study.languages)}")
+    steps = [step for step in journey(study).steps if step.kind not in ("episode", "rest")]
+    rest = len(journey(study)) - len(steps)
     screen.print(f"steps: {', '.join(step.id for step in steps)}; {rest} episodes and rests between them")
-    missing = _untranslated(found)
+    missing = _untranslated(study)
     for language, keys in missing.items():
         screen.print(f"not translated to {language}: {', '.join(keys[:8])}{' ...' if len(keys) > 8 else ''}")
-    played = rehearse(found, "softmax", seed=0, order=0)
+    played = rehearse(study, "softmax", seed=0, order=0)
     rounds = sum(episode.played for episode in played)
     screen.print(
         f"rehearsed one simulated participant: {rounds:,} rounds in {len(played)} episodes. The design is fine."
@@ -83,8 +83,8 @@ def _untranslated(design: object) -> dict[str, list[str]]:
 
     assert isinstance(design, StudyDesign)
     given = {language: dict(texts.pairs) for language, texts in design.translations.pairs}
-    found = {
+    missing = {
         language: [key for key in design.texts() if key not in given.get(language, {})]
         for language in design.languages[1:]
     }
-    return {language: keys for language, keys in found.items() if keys}
+    return {language: keys for language, keys in missing.items() if keys}

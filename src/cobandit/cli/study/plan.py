@@ -90,8 +90,8 @@ def _known(study: str, database: str, version: str | None) -> tuple[StudyDesign,
         return _design(study), None
     try:
         with existing_database(database) as opened:
-            found = stored_study(opened, study, version)
-            return found.design, found.plan
+            stored = stored_study(opened, study, version)
+            return stored.design, stored.plan
     except UnknownName:
         if version is not None:
             raise

@@ -111,8 +111,8 @@ def _server(
         from cobandit.web.clients.researcher import Researcher
 
         with Researcher(url, password) as researcher:
-            found = researcher.study(study)
-            yield url.rstrip("/"), researcher.token, found["name"], None
+            name = researcher.study(study)["name"]
+            yield url.rstrip("/"), researcher.token, name, None
         return
     from cobandit.studies import load_design
     from cobandit.web import serving
@@ -154,8 +154,8 @@ def _bar(participants: Any) -> Iterator[Watch | None]:
         task = bars.add_task("participants", total=participants)
         finished: set[str] = set()
 
-        def watch(bot: Any, made: Any) -> None:
-            if made is None and bot.finished and bot.label not in finished:
+        def watch(bot: Any, acknowledged: Any) -> None:
+            if acknowledged is None and bot.finished and bot.label not in finished:
                 finished.add(bot.label)
                 bars.advance(task)
 

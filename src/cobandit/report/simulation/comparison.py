@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder
 from cobandit.engine import Result
+from cobandit.engine.words import distinct_labels
 from cobandit.experiments.comparison import checked_regret
 from cobandit.problem import FixedMeans, RandomMeans
 from cobandit.report.kit.figure import (
@@ -73,7 +75,8 @@ def comparison_figure(results: Sequence[Result], regret: str) -> Any:
     """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
     from matplotlib.figure import Figure
 
-    curves = [_Curves(number, result, regret) for number, result in enumerate(results)]
+    labels = distinct_labels([result.team for result in results])
+    curves = [_Curves(number, *each, regret) for number, each in enumerate(zip(labels, results, strict=True))]
     rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
     columns = math.ceil(len(curves) / rows)
     figure: Any = Figure(figsize=(13.0, 5.6), layout="constrained")
@@ -97,13 +100,13 @@ def comparison_figure(results: Sequence[Result], regret: str) -> Any:
 class _Curves:
     """One team's lines and bands, and how they are drawn."""
 
-    def __init__(self, number: int, result: Result, regret: str) -> None:
+    def __init__(self, number: int, label: str, result: Result, regret: str) -> None:
         summary = result.summary()
         chosen = summary.task_regret if regret == "task" else summary.team_regret
-        self.label = result.team.label
+        self.label = label
         self.rounds = np.concatenate([[0], result.checkpoints])
         self.mean = _from_zero(chosen.mean)
-        self.error = _from_zero([0.0 if se is None else se for se in chosen.se])
+        self.error = _from_zero(np.nan_to_num(chosen.se))
         self.median, self.low, self.high = (_from_zero(line) for line in (chosen.median, chosen.q10, chosen.q90))
         self.colour = colour_of(number)
         self.dash = dashes_of(number)
@@ -111,17 +114,17 @@ class _Curves:
     @property
     def mark(self) -> str:
         """By which an SVG file can be searched for the line."""
-        return self.label.replace(" + ", "-and-")
+        return re.sub(r"[^\w.]+", "-", self.label.replace(" + ", "-and-")).strip("-")
 
     @property
     def broken_label(self) -> str:
-        """The label of a mixed team, a line for each member."""
-        return self.label.replace(" + ", " +\n")
+        """The label with a line for each member of a mixed team, and one for what tells it from its like."""
+        return self.label.replace(" + ", " +\n").replace(" (", "\n(")
 
 
-def _from_zero(values: Sequence[float | None]) -> NDArray[np.float64]:
+def _from_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """The curve with the round before the first, in which nothing is lost yet."""
-    return np.array([0.0, *values], dtype=np.float64)
+    return np.concatenate([[0.0], values])
 
 
 def _draw_means(axes: Any, curves: Sequence[_Curves]) -> None:

@@ -52,9 +52,9 @@ class Column:
         if self.type == "time":
             return moments(values)
         if self.type == "text":
-            made = np.empty(len(values), dtype=object)
-            made[:] = [None if value is None else clean(value) for value in values]
-            return made
+            array = np.empty(len(values), dtype=object)
+            array[:] = [None if value is None else clean(value) for value in values]
+            return array
         missing = np.nan if self.dtype.kind == "f" else None
         try:
             given = np.array([missing if value is None else value for value in values])
@@ -227,14 +227,14 @@ def _wide_columns(
     outcomes: list[Column] = []
     for condition in design.conditions:
         name = condition.name
-        for made in (
+        for outcome in (
             Column("rounds", "integer", "counted rounds played"),
             Column("good", "integer", "sum of the rewards r* in them", optional=True),
             Column("task_regret", "number", "sum of task regret over them", optional=True),
             Column("team_regret", "number", "sum of team regret over them", optional=True),
         ):
-            meaning = f"{made.meaning}, condition {name}"
-            outcomes.append(replace(made, name=f"{made.name}_{name}", meaning=meaning, key=(made.name, name)))
+            meaning = f"{outcome.meaning}, condition {name}"
+            outcomes.append(replace(outcome, name=f"{outcome.name}_{name}", meaning=meaning, key=(outcome.name, name)))
         for item in design.survey.items:
             turned = " (reversed)" if item.reversed else ""
             outcomes.append(
@@ -259,15 +259,15 @@ def _wide_columns(
 
 def unique_names(columns: Iterable[Column], taken: set[str]) -> list[Column]:
     """The columns under names that no other column has."""
-    made = []
+    renamed = []
     for column in columns:
         name, number = column.name, 1
         while name in taken:
             number += 1
             name = f"{column.name}_{number}"
         taken.add(name)
-        made.append(replace(column, name=name))
-    return made
+        renamed.append(replace(column, name=name))
+    return renamed
 
 
 def _question_column(question: Question) -> Column:

@@ -89,9 +89,9 @@ def write_parquet(path: Path, columns: tuple[Column, ...], table: Table, about: 
         if column.type == "integer" and missing is not None:
             values = np.where(missing, 0, values).astype(np.int64)
         arrays[column.name] = arrow.array(values, type=types[column.type], mask=missing)
-    made = arrow.table(arrays).replace_schema_metadata({"cobandit": json.dumps(about)})
+    arrow_table = arrow.table(arrays).replace_schema_metadata({"cobandit": json.dumps(about)})
     with whole_file(path) as file:
-        parquet.write_table(made, file, compression="zstd")
+        parquet.write_table(arrow_table, file, compression="zstd")
 
 
 def read_csv(path: Path, columns: tuple[Column, ...]) -> Table:
@@ -112,12 +112,12 @@ def read_csv(path: Path, columns: tuple[Column, ...]) -> Table:
     return {name: np.concatenate(arrays) for name, arrays in parts.items()}
 
 
-def _check_names(path: Path, columns: tuple[Column, ...], found: Sequence[str]) -> None:
+def _check_names(path: Path, columns: tuple[Column, ...], names: Sequence[str]) -> None:
     needed = [column.name for column in columns]
-    if list(found) == needed:
+    if list(names) == needed:
         return
-    lost = [name for name in needed if name not in found]
-    more = [name for name in found if name not in needed]
+    lost = [name for name in needed if name not in names]
+    more = [name for name in names if name not in needed]
     what = f"it lacks {lost[0]!r}" if lost else f"it has {more[0]!r} too" if more else "their order is another"
     raise InvalidInput(f"{str(path)!r} has not the columns of this export: {what}.")
 
@@ -134,11 +134,11 @@ class _Memory(dict[str, Any]):
         return value
 
     def read(self, cells: Iterable[str]) -> NDArray[Any]:
-        made = [self[cell] for cell in cells]
+        values = [self[cell] for cell in cells]
         if self.column.type == "time":
             self.clear()  # hardly two are equal
-        array = np.empty(len(made), dtype=self.column.dtype)
-        array[:] = made
+        array = np.empty(len(values), dtype=self.column.dtype)
+        array[:] = values
         return array
 
     def _value(self, cell: str) -> Any:
@@ -169,15 +169,15 @@ def read_parquet(path: Path, columns: tuple[Column, ...]) -> Table:
     """A table as `write_parquet` wrote it."""
     arrow, parquet = pyarrow_modules()
     try:
-        table = parquet.read_table(path)
+        stored = parquet.read_table(path)
     except arrow.ArrowException as error:
         raise InvalidInput(f"{str(path)!r} is damaged: it is not a Parquet file.") from error
-    _check_names(path, columns, table.column_names)
+    _check_names(path, columns, stored.column_names)
     try:
-        made = {}
+        table = {}
         for column in columns:
-            values = table[column.name].to_numpy()
-            made[column.name] = np.array(values, dtype=column.dtype)
+            values = stored[column.name].to_numpy()
+            table[column.name] = np.array(values, dtype=column.dtype)
     except (TypeError, ValueError, arrow.ArrowException) as error:
         raise InvalidInput(f"{str(path)!r} is damaged: the column {column.name!r} has another type.") from error
-    return made
+    return table

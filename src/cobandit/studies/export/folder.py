@@ -49,7 +49,7 @@ def write_export(
     one_of(FORMATS, "format of an export")("format", format)
     require_extras("Exporting Parquet files", parquet=format == "parquet")
     root = _our_folder(folder, data.design)
-    made = tables(data, practice=practice, recruiting=recruiting)
+    exported = tables(data, practice=practice, recruiting=recruiting)
     columns = schema(data.design, recruiting=recruiting)
     about = _about(data, format, practice, recruiting)
     try:
@@ -58,12 +58,12 @@ def write_export(
         for name in TABLES:
             path = root / f"{name}.{format}"
             if format == "csv":
-                write_csv(path, columns[name], made[name])
+                write_csv(path, columns[name], exported[name])
             else:
-                write_parquet(path, columns[name], made[name], about | {"table": name})
-            about["files"][path.name] = _about_file(path, made[name])
-        write_csv(root / _CODEBOOK, CODEBOOK_COLUMNS, made["codebook"])
-        about["files"][_CODEBOOK] = _about_file(root / _CODEBOOK, made["codebook"])
+                write_parquet(path, columns[name], exported[name], about | {"table": name})
+            about["files"][path.name] = _about_file(path, exported[name])
+        write_csv(root / _CODEBOOK, CODEBOOK_COLUMNS, exported["codebook"])
+        about["files"][_CODEBOOK] = _about_file(root / _CODEBOOK, exported["codebook"])
         _write_about(root, about)
         for name in TABLES:
             for other in FORMATS:
@@ -86,8 +86,8 @@ def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
     if not any(root.iterdir()):
         return root
     try:
-        found = json.loads((root / _ABOUT).read_text(encoding="utf-8"))
-        digest = found["digest"] if "layout" in found else None
+        earlier = json.loads((root / _ABOUT).read_text(encoding="utf-8"))
+        digest = earlier["digest"] if "layout" in earlier else None
     except (OSError, ValueError, TypeError, KeyError):
         digest = None
     if digest is None:
@@ -168,7 +168,7 @@ def read_export(
         written = {name: str(files[file]["sha256"]) for name, file in names.items()}
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"{str(root / _ABOUT)!r} is damaged: {error} is missing or wrong.") from error
-    found = {}
+    contents = {}
     others = []
     for name, file in names.items():
         path = root / file
@@ -180,14 +180,14 @@ def read_export(
                         "again."
                     )
                 others.append(file)
-            found[name] = (read_csv if path.suffix == ".csv" else read_parquet)(path, columns[name])
+            contents[name] = (read_csv if path.suffix == ".csv" else read_parquet)(path, columns[name])
         except FileNotFoundError as error:
             raise InvalidInput(f"{str(root)!r} has no {file}; the export is not whole. Export again.") from error
         except OSError as error:
             raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
     if about["layout"] == 1:
-        found["long"] = _summed_regrets(found["long"])
-    return design, found, about | {"changed_files": others}
+        contents["long"] = _summed_regrets(contents["long"])
+    return design, contents, about | {"changed_files": others}
 
 
 def _summed_regrets(long: Table) -> Table:

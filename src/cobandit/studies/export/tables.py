@@ -33,23 +33,23 @@ def _played(data: StudyData) -> Iterator[_Played]:
     for person in data.participants:
         plan = person.plan(data.design)
         for index in sorted(person.episodes):
-            kept = person.episodes[index]
-            if plan is None or not len(kept):
+            log = person.episodes[index]
+            if plan is None or not len(log):
                 continue
             episode = plan.episode(index)
-            if kept.arms.shape[1] != len(data.design.arms):
+            if log.arms.shape[1] != len(data.design.arms):
                 raise InvalidInput(
-                    f"Episode {index} of {person.id} was played in {kept.arms.shape[1]} seats; the design has "
+                    f"Episode {index} of {person.id} was played in {log.arms.shape[1]} seats; the design has "
                     f"{len(data.design.arms)}. Verify the study, its log is damaged."
                 )
-            for seat, (column, arms) in enumerate(zip(kept.arms.T, data.design.arms, strict=True)):
+            for seat, (column, arms) in enumerate(zip(log.arms.T, data.design.arms, strict=True)):
                 if column.min() < 0 or column.max() >= arms:
                     raise InvalidInput(
                         f"Episode {index} of {person.id} holds an arm_{seat} outside 0 to {arms - 1}; "
                         f"verify the study, its log is damaged."
                     )
             means = episode.means
-            yield _Played(person, episode, kept, means.max() - means[tuple(kept.arms.T)])
+            yield _Played(person, episode, log, means.max() - means[tuple(log.arms.T)])
 
 
 def tables(data: StudyData, *, practice: bool = True, recruiting: bool = False) -> dict[str, Table]:

@@ -1,0 +1,82 @@
+"""A problem made again from its description, such as `Problem.describe` gives and a result's file holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from typing import Any
+
+from cobandit.base.checks import is_list, short_repr
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.problem.means import FixedMeans, RandomMeans
+from cobandit.problem.observation import OBSERVATIONS
+from cobandit.problem.rewards import Bernoulli, Gaussian
+
+REWARDS = {"bernoulli": Bernoulli, "gaussian": Gaussian}
+KEYS = ("arms", "means", "reward", "observation", "weights", "roles")
+
+
+def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, Any]:
+    """The fields of the `Problem` that a description tells of; ``own`` holds the classes that are not ours."""
+    if not isinstance(description, Mapping):
+        raise InvalidInput(f"The description of a problem is {short_repr(description)}; a dict is needed.")
+    missing = [key for key in KEYS if key not in description]
+    if missing:
+        raise InvalidInput(f"The description of a problem lacks {missing[0]!r}; `Problem.describe` has it.")
+    for key in description:
+        if key not in KEYS:
+            raise UnknownName("part of a problem called", key, KEYS)
+    classes = classes_by_name(own)
+    arms, means, roles = _tuples(description["arms"]), description["means"], description["roles"]
+    if not isinstance(means, Mapping):
+        model: Any = FixedMeans(arms, _tuples(means))
+    else:
+        model = _made("means", means, classes, RandomMeans)
+    return {
+        "means": model,
+        "reward": _made("reward", description["reward"], classes, REWARDS),
+        "observation": _made("observation", description["observation"], classes, OBSERVATIONS),
+        "weights": _tuples(description["weights"]),
+        "roles": _tuples(roles) if is_list(roles) else roles,
+    }
+
+
+def classes_by_name(own: Iterable[type]) -> dict[str, type]:
+    """The classes somebody hands in, by the names under which descriptions know them."""
+    classes = tuple(own)
+    for kind in classes:
+        if not isinstance(kind, type):
+            raise InvalidInput(f"own holds {short_repr(kind)}; classes are needed, such as own=[MyReward].")
+    return {name: kind for kind in classes for name in (kind.__name__, kind.__qualname__)}
+
+
+def _made(what: str, description: Any, own: Mapping[str, type], ours: Any) -> Any:
+    if not isinstance(description, Mapping):
+        raise InvalidInput(f"{what} is {short_repr(description)}; a dict with the fields of its model is needed.")
+    rest = dict(description)
+    name, foreign = rest.pop("name", None), rest.pop("class", None)
+    if foreign is not None:
+        if foreign not in own:
+            raise InvalidInput(
+                f"{what} is of the class {foreign!r}, which is not one of ours; hand it in: own=[{foreign}]."
+            )
+        kind: Any = own[foreign]
+    elif isinstance(ours, Mapping):
+        if name not in ours:
+            raise UnknownName(f"{what} model", name, ours)
+        kind = ours[name]
+    else:
+        kind = ours
+    known = {spec.name for spec in fields(kind) if spec.init} if hasattr(kind, "__dataclass_fields__") else set(rest)
+    for key in rest:
+        if key not in known:
+            raise UnknownName(f"field of {kind.__name__} called", key, sorted(known))
+    try:
+        return kind(**{key: _tuples(value) for key, value in rest.items()})
+    except TypeError as error:
+        raise InvalidInput(f"{what} {short_repr(description)} does not describe a {kind.__name__}: {error}.") from None
+
+
+def _tuples(value: Any) -> Any:
+    """Lists as JSON has them, turned into the tuples of frozen models."""
+    return tuple(_tuples(part) for part in value) if isinstance(value, (list, tuple)) else value

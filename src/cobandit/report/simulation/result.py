@@ -1,0 +1,111 @@
+"""One result as others want to see it: a curve in somebody's own axes, and a small page in a notebook."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cobandit.base.checks import one_of, short_repr
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.engine.result import picked_rows
+from cobandit.engine.words import problem_lines, team_line
+from cobandit.experiments.comparison import checked_regret
+from cobandit.report.kit.templates import template_environment
+
+if TYPE_CHECKING:
+    from cobandit.engine import Result
+
+BANDS = ("se", "quantiles", "none")
+ROWS = 5
+WIDTH, HEIGHT = 360, 120
+
+
+def plot_result(
+    result: Result,
+    ax: Any = None,
+    *,
+    regret: str = "task",
+    band: str = "se",
+    label: str | None = None,
+    **options: Any,
+) -> Any:
+    """Draw the regret of a result over the rounds into matplotlib's ``ax``, or into a new one, and give it back.
+
+    ``band`` is ``"se"`` (the mean within its standard error), ``"quantiles"`` (the median within the middle 80 %) or
+    ``"none"`` (the mean alone); ``label`` is the team's by default; all else, such as ``color``, goes to the line.
+    """
+    require_extras("Drawing a result", plot=True)
+    checked_regret("regret", regret)
+    one_of(BANDS)("band", band)
+    if ax is None:
+        import matplotlib.pyplot as plt
+
+        _, ax = plt.subplots()
+    elif not (hasattr(ax, "plot") and hasattr(ax, "fill_between")):
+        raise InvalidInput(f"ax is {short_repr(ax)}; the Axes of matplotlib are needed, such as plt.gca().")
+    summary = result.summary()
+    chosen = summary.task_regret if regret == "task" else summary.team_regret
+    rounds = np.concatenate([[0], summary.checkpoints])
+    centre = chosen.median if band == "quantiles" else chosen.mean
+    low, high = (chosen.q10, chosen.q90) if band == "quantiles" else (centre - chosen.se, centre + chosen.se)
+    (line,) = ax.plot(rounds, _from_zero(centre), label=result.team.label if label is None else label, **options)
+    if band != "none" and np.isfinite(low).all():
+        ax.fill_between(rounds, _from_zero(low), _from_zero(high), color=line.get_color(), alpha=0.2, linewidth=0)
+    ax.set_xlabel(ax.get_xlabel() or "round")
+    ax.set_ylabel(ax.get_ylabel() or f"cumulative {regret} regret")
+    return ax
+
+
+def result_html(result: Result) -> str:
+    """Problem, team, curve and table of a result, as a notebook shows them; nothing in it needs a script."""
+    summary = result.summary()
+    regrets = (summary.task_regret, summary.team_regret)
+    rows = [
+        [
+            f"{summary.checkpoints[k]:,}",
+            *(_cell(values[k]) for each in regrets for values in (each.mean, each.se, each.median)),
+        ]
+        for k in picked_rows(len(summary.checkpoints), ROWS)
+    ]
+    task = summary.task_regret
+    top = float(np.nanmax([task.q90.max(), task.mean.max(), 1e-12]))
+    points = [(t / result.horizon, value / top) for t, value in _points(summary.checkpoints, task.mean)]
+    band = [(t / result.horizon, value / top) for t, value in _points(summary.checkpoints, task.q90)] + [
+        (t / result.horizon, value / top) for t, value in reversed(_points(summary.checkpoints, task.q10))
+    ]
+    template = template_environment("cobandit.report").get_template("simulation/result.html")
+    return template.render(
+        team=team_line(result.team),
+        lines=problem_lines(result.problem),
+        runs=f"{count(result.runs, 'run')} of {count(result.horizon, 'round')}, seed {result.seed}",
+        engine=f"{result.engine} engine: {result.engine_reason}",
+        kept="" if result.keeps_runs else "Only the summary of the runs is held.",
+        rows=rows,
+        line=_path(points),
+        band=_path(band),
+        top=_cell(top),
+        horizon=f"{result.horizon:,}",
+        width=WIDTH,
+        height=HEIGHT,
+    )
+
+
+def _from_zero(values: Any) -> Any:
+    """The curve with the round before the first, in which nothing is lost yet."""
+    return np.concatenate([[0.0], values])
+
+
+def _points(rounds: Any, values: Any) -> list[tuple[float, float]]:
+    return [(0.0, 0.0), *zip(rounds.tolist(), values.tolist(), strict=True)]
+
+
+def _path(points: list[tuple[float, float]]) -> str:
+    return " ".join(f"{x * WIDTH:.1f},{(1.0 - y) * HEIGHT:.1f}" for x, y in points)
+
+
+def _cell(value: float) -> str:
+    return DASH if math.isnan(value) else PAGE.format(float(value))

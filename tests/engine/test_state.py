@@ -1,0 +1,278 @@
+"""The state of a partner: written to JSON and brought back, and refused where it is broken."""
+
+from __future__ import annotations
+
+import copy
+import json
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit import AGENTS, Briefing, InvalidInput, Partner, UnknownName
+from cobandit.engine.state import FORMAT, _checksum
+from cobandit.studies import PEOPLE
+from tests.engine.partners import (
+    ARMS,
+    EVERY_KIND,
+    KINDS,
+    SEATED,
+    World,
+    goes_on,
+    new_partner,
+    partner_of_kind,
+    play,
+    travelled,
+)
+
+
+class TestState:
+    @EVERY_KIND
+    @pytest.mark.parametrize("seat", [0, 1])
+    def test_goes_on_from_any_round(self, name, kind, options, seat):
+        partner, world = partner_of_kind(name, kind, options, seat=seat), World(seat=seat)
+        given = None if name in AGENTS else kind
+        for rounds in (0, 1, 2, 5, 40):
+            play(partner, world, rounds)
+            goes_on(copy.deepcopy(partner), copy.deepcopy(world), given)
+            partner.choose()  # and with a choice that is pending
+            goes_on(copy.deepcopy(partner), copy.deepcopy(world), given)
+
+    @EVERY_KIND
+    def test_under_every_observation_model(self, name, kind, options):
+        given = None if name in AGENTS else kind
+        for setting, world in (
+            ({"observation": "missed-known"}, World(missing=True)),
+            ({"observation": "flipped"}, World()),
+            ({"observation": "noisy", "observability": None, "noise": (0.1, 0.5)}, World(spread=0.5)),
+        ):
+            partner = partner_of_kind(name, kind, options, **setting)
+            play(partner, world, 70)
+            goes_on(partner, world, given)
+
+    def test_of_three_agents_in_the_middle(self):
+        partner = new_partner(arms=(2, 3, 2), observability=(0.2, 0.6, 0.9), seat=1, window=4)
+        world = World((2, 3, 2))
+        play(partner, world, 50)
+        goes_on(partner, world)
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("name", SEATED | PEOPLE)
+    def test_after_a_hundred_thousand_rounds(self, name):
+        kind = (SEATED | PEOPLE)[name]
+        partner, world = partner_of_kind(name, kind, {}, horizon=101_000), World()
+        play(partner, world, 1_000)
+        early = len(json.dumps(partner.state()))
+        play(partner, world, 99_000)
+        assert len(json.dumps(partner.state())) < early + 200, "the state grows by the digits of its counts at most"
+        goes_on(partner, world, None if name in AGENTS else kind, rounds=1_000)
+
+    def test_is_what_the_docs_say(self):
+        partner = new_partner(window=5)
+        partner.choose()
+        state = partner.state()
+        assert list(state)[:4] == ["cobandit", "format", "agent", "class"]
+        assert (state["cobandit"], state["format"], state["agent"], state["class"]) == (
+            cb.__version__, FORMAT, "partner-aware-ucb", None,
+        )  # fmt: skip
+        assert state["options"]["window"] == 5
+        assert (state["round"], state["pending"]) == (1, partner.choose())
+        assert set(state["memory"]) == {"_arm", "_memory", "_predictions", "_window"}
+        json.dumps(state, allow_nan=False)
+
+    def test_a_reader_that_knows_one_kind_of_number_only(self):
+        """JavaScript writes 1.0 as 1, and is not sure of whole numbers beyond 2^53."""
+
+        def rewritten(value):
+            if isinstance(value, dict):
+                return {key: rewritten(entry) for key, entry in value.items()}
+            if isinstance(value, list):
+                return [rewritten(entry) for entry in value]
+            assert not (isinstance(value, int) and abs(value) > 2**53)
+            return int(value) if isinstance(value, float) and value.is_integer() else value
+
+        for name, kind, options in KINDS:
+            partner, world = partner_of_kind(name, kind, options), World()
+            play(partner, world, 50)
+            again = Partner.from_state(rewritten(travelled(partner.state())), None if name in AGENTS else kind)
+            assert play(again, copy.deepcopy(world), 50) == play(partner, world, 50)
+
+    def test_leaves_the_partner_as_it_is(self):
+        partner, other, world = new_partner("naive-ts"), new_partner("naive-ts"), World()
+        for _ in range(20):
+            partner.state()
+            arm = partner.choose()
+            partner.state()
+            assert other.choose() == arm
+            action, seen = world.round(arm)
+            partner.observe(action, seen)
+            other.observe(action, seen)
+
+    @pytest.mark.parametrize("bits", ["SFC64", "PCG64", "PCG64DXSM", "MT19937", "Philox"])
+    def test_any_generator_of_numpy(self, bits):
+        agent = cb.NaiveTS()
+        agent.reset(Briefing(1, ARMS, (0, 1), 50), np.random.Generator(getattr(np.random, bits)(5)))
+        agent.rng.integers(7, dtype=np.int32)  # half of a 64-bit draw is left over
+        partner, world = Partner.around(agent), World()
+        play(partner, world, 20)
+        goes_on(partner, world)
+
+
+def changed(state, path, value):
+    """A copy with one entry changed, and a checksum that fits: what a clumsy hand would not manage."""
+    copied = travelled(state)
+    place = copied
+    for key in path[:-1]:
+        place = place[key]
+    if value is KeyError:
+        del place[path[-1]]
+    else:
+        place[path[-1]] = value
+    copied["checksum"] = _checksum({key: entry for key, entry in copied.items() if key != "checksum"})
+    return copied
+
+
+@pytest.fixture(scope="module")
+def state():
+    partner = new_partner(window=3)
+    play(partner, World(), 25)
+    return partner.state()
+
+
+class TestBrokenStates:
+    @pytest.mark.parametrize("given", [None, 3, [], "x", b"x", {}, {"cobandit": "0.1.0"}, json.dumps({"format": 1})])
+    def test_no_state_at_all(self, given):
+        with pytest.raises(InvalidInput, match=r"state is .*Partner\.state\(\)") as caught:
+            Partner.from_state(given)
+        assert ("json.loads" in str(caught.value)) == isinstance(given, (str, bytes))
+
+    @pytest.mark.parametrize("number", [FORMAT + 1, 10**30])
+    def test_of_a_later_format(self, state, number):
+        with pytest.raises(
+            InvalidInput, match=r"has format .*, written by cobandit '9\.0'; this version reads format 1"
+        ):
+            Partner.from_state({"format": number, "cobandit": "9.0", "surprise": True})
+
+    @pytest.mark.parametrize("number", [0, -1, "1", None, 1.5, True, float("nan")])
+    def test_of_no_format(self, state, number):
+        with pytest.raises(InvalidInput, match="The format of the state is"):
+            Partner.from_state(state | {"format": number})
+
+    @pytest.mark.parametrize("key", ["cobandit", "agent", "class", "options", "briefing", "random", "round", "pending",
+                                     "memory", "checksum"])  # fmt: skip
+    def test_cut_short(self, state, key):
+        with pytest.raises(InvalidInput, match=f"The state has no {key}; a whole state"):
+            Partner.from_state({name: value for name, value in state.items() if name != key})
+
+    def test_with_more_than_belongs(self, state):
+        with pytest.raises(InvalidInput, match="has a key 'note' that belongs to no state"):
+            Partner.from_state(state | {"note": "mine"})
+
+    @pytest.mark.parametrize(
+        "path", [("round",), ("memory", "_arm"), ("options", "window"), ("briefing", "briefing", "agent")]
+    )
+    def test_changed_by_hand(self, state, path):
+        edited = travelled(state)
+        place = edited
+        for key in path[:-1]:
+            place = place[key]
+        place[path[-1]] += 1
+        with pytest.raises(InvalidInput, match="The checksum of the state does not fit what it holds"):
+            Partner.from_state(edited)
+
+    @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, object()])
+    def test_with_what_json_cannot(self, state, value):
+        with pytest.raises(InvalidInput, match="The state holds what JSON cannot"):
+            Partner.from_state(state | {"memory": {**state["memory"], "_arm": value}})
+
+    MEMORY = ("memory", "_memory", "memory")
+
+    @pytest.mark.parametrize(
+        ("path", "value", "sentence"),
+        [
+            (
+                ("agent",),
+                "partner-aware-uct",
+                "There is no agent 'partner-aware-uct'. Did you mean 'partner-aware-ucb'?",
+            ),
+            (("agent",), "centralised-ucb", "the class of an agent, or an agent, is needed"),
+            (("agent",), "naive-ucb", "There is no option of naive-ucb called"),
+            (("agent",), 3, "agent of the state is 3"),
+            (("class",), 3, "class of the state is 3"),
+            (("class",), "os.system", "is not an agent of the library"),
+            (("options",), [], "options of the state is []; an object is needed"),
+            (("options", "window"), 0, "window is 0"),
+            (("options", "window"), {"tuple": 3}, "The options of the state cannot be read"),
+            (("options", "spare"), 1, "There is no option of partner-aware-ucb called 'spare'"),
+            (("round",), 0, "round of the state is 0"),
+            (("round",), "26", "round of the state is '26'"),
+            (("round",), None, "round of the state is None"),
+            (("pending",), 3, "The pending choice of the state is 3; None or an arm from 0 to 2"),
+            (("pending",), True, "The pending choice of the state is True"),
+            (("pending",), "0", "pending of the state is '0'"),
+            (("briefing",), None, "briefing of the state is None"),
+            (("briefing",), {}, "The briefing of the state cannot be read"),
+            (("briefing",), {"tuple": []}, "holds no briefing"),
+            (("briefing", "briefing", "agent"), 5, "agent is 5"),
+            (("briefing", "briefing", "arms"), {"tuple": [2, -3]}, "arms[1] is -3"),
+            (("briefing", "briefing", "arms"), {"tuple": [2, 4]}, "does not fit partner-aware-ucb"),
+            (("briefing", "briefing", "extra"), 5, "The briefing of the state cannot be read"),
+            (("random", "generator"), "RANDU", "there is no bit generator 'RANDU'"),
+            (("random", "state"), None, "The random of the state cannot be read"),
+            (("random", "seeds"), [1], "The random of the state cannot be read"),
+            (("random",), {"dict": []}, "no random generator"),
+            (("memory",), [], "memory of the state is []"),
+            (("memory", "_arm"), KeyError, "does not fit partner-aware-ucb, see _arm"),
+            (("memory", "_arm"), "0", "does not fit partner-aware-ucb, see _arm"),
+            (("memory", "spare"), 0, "does not fit partner-aware-ucb, see spare"),
+            (("memory", "_memory"), 0, "does not fit partner-aware-ucb, see _memory"),
+            (("memory", "_window"), {"same": 99}, "The memory of the state cannot be read"),
+            (("memory", "_window"), {"same": -1}, "-1 is not a count"),
+            (("memory", "_window"), {"pickle": "gANj"}, "nothing is known of pickle"),
+            ((*MEMORY, "counts"), KeyError, "does not fit partner-aware-ucb, see _memory"),
+            ((*MEMORY, "counts", "array", 0), 1.5, "1.5 is not a whole number"),
+            ((*MEMORY, "counts", "array", 0), "many", "The memory of the state cannot be read"),
+            ((*MEMORY, "counts", "array", 0), 10**30, "The memory of the state cannot be read"),
+            ((*MEMORY, "counts", "array", 0), KeyError, "an array has too few or too many numbers"),
+            ((*MEMORY, "counts", "shape"), [10**9, 10**9], "an array has too few or too many numbers"),
+            ((*MEMORY, "counts", "shape"), [3, 2], "does not fit partner-aware-ucb, see _memory"),
+            ((*MEMORY, "counts", "dtype"), "O", "there is no array of 'O'"),
+            ((*MEMORY, "counts", "dtype"), "<i4", "does not fit partner-aware-ucb, see _memory"),
+            ((*MEMORY, "counts", "dtype"), ["<i8"], "there is no array of"),
+            ((*MEMORY, "sums", "array", 0), None, "an array of numbers holds something else"),
+            ((*MEMORY, "sums", "array", 0), "about 3", "The memory of the state cannot be read"),
+            (("memory", "_predictions"), {"dict": [[[], 1]]}, "The memory of the state cannot be read"),
+            (("memory", "_predictions"), {"dict": 5}, "The memory of the state cannot be read"),
+        ],
+    )
+    def test_changed_with_a_checksum_that_fits(self, state, path, value, sentence):
+        with pytest.raises(InvalidInput) as caught:
+            Partner.from_state(changed(state, path, value))
+        assert sentence in str(caught.value)
+        assert "\n" not in str(caught.value)
+
+    def test_nested_without_end(self, state):
+        deep = []
+        for _ in range(100_000):
+            deep = [deep]
+        with pytest.raises(InvalidInput, match="The state holds what JSON cannot"):
+            Partner.from_state(state | {"memory": {"_arm": deep}})
+
+    def test_an_unknown_agent_is_an_unknown_name(self, state):
+        with pytest.raises(UnknownName):
+            Partner.from_state(changed(state, ("agent",), "hal"))
+
+    def test_any_single_character(self, state):
+        """Whatever one flipped character makes of the file, it is refused or it is no JSON."""
+        text = json.dumps(state)
+        rng = np.random.default_rng(3)
+        for place in rng.choice(len(text), 300, replace=False):
+            broken = text[:place] + chr((ord(text[place]) ^ (1 << int(rng.integers(5)))) or 32) + text[place + 1 :]
+            try:
+                data = json.loads(broken)
+            except ValueError:
+                continue
+            if data == state:
+                continue
+            with pytest.raises(InvalidInput):
+                Partner.from_state(data)

@@ -1,0 +1,146 @@
+"""Results that leave and come back: files, plain data, Arrow, xarray, pieces put together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas
+import polars
+import pyarrow as arrow
+import pytest
+from pyarrow import parquet
+
+import cobandit as cb
+
+PROBLEM = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
+TEAM = cb.Team.of("partner-aware-ucb", window=3)
+
+
+def played(runs: int = 50, **options: object) -> cb.Result:
+    return cb.simulate(PROBLEM, TEAM, 120, runs, 1, checkpoints=[1, 7, 60, 120], **options)  # type: ignore[arg-type]
+
+
+def assert_same(ours: cb.Result, other: cb.Result) -> None:
+    assert (ours.problem, ours.team, ours.horizon, ours.seed) == (other.problem, other.team, other.horizon, other.seed)
+    assert (ours.first_run, ours.runs, ours.keeps_runs) == (other.first_run, other.runs, other.keeps_runs)
+    assert ours.summary() == other.summary()
+    if ours.keeps_runs:
+        assert np.array_equal(ours.task_regret, other.task_regret)
+        assert np.array_equal(ours.team_regret, other.team_regret)
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary"])
+def test_a_file_is_read_again(tmp_path: Path, keep: str) -> None:
+    result = played(first_run=5, keep=keep)
+    again = cb.Result.load(result.save(tmp_path / "result.parquet"))
+    assert_same(again, result)
+    assert (again.engine, again.engine_reason, again.seconds) == (result.engine, result.engine_reason, result.seconds)
+    assert np.array_equal(again.trajectory(6).actions, result.trajectory(6).actions)
+
+
+def test_a_file_of_runs_is_summarised_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    played(keep="summary", out=tmp_path / "runs.parquet")
+    assert_same(cb.Result.load(tmp_path / "runs.parquet"), played())
+    assert_same(cb.Result.load(tmp_path / "runs.parquet", keep="summary"), played(keep="summary"))
+    monkeypatch.setattr("cobandit.engine.stored.worth_streaming", lambda rows, columns: True)
+    assert not cb.Result.load(tmp_path / "runs.parquet").keeps_runs
+    assert cb.Result.load(tmp_path / "runs.parquet", keep="runs").keeps_runs
+
+
+def test_a_summary_takes_more_runs_after_it_was_read(tmp_path: Path) -> None:
+    first = cb.Result.load(played(30, keep="summary").save(tmp_path / "first.parquet"))
+    assert_same(cb.Result.concat([played(20, first_run=30), first]), played(keep="summary"))
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary"])
+def test_plain_data_comes_back(keep: str) -> None:
+    result = played(keep=keep)
+    assert_same(cb.Result.from_dict(json.loads(json.dumps(result.describe()))), result)
+
+
+def test_pieces_in_any_order_are_the_whole() -> None:
+    pieces = [played(20, first_run=30), played(10, engine="reference"), played(20, first_run=10)]
+    joined = cb.Result.concat(pieces)
+    assert_same(joined, played())
+    assert joined.seconds == pytest.approx(sum(piece.seconds for piece in pieces))
+
+
+def test_the_arrow_stream_is_taken_by_others() -> None:
+    result = played()
+    table = result.to_arrow()
+    assert table.column_names == ["run", "t", "task_regret", "team_regret"]
+    assert json.loads(table.schema.metadata[b"cobandit"])["seed"] == 1
+    frame = polars.DataFrame(result)
+    assert frame["task_regret"].to_numpy().tolist() == result.task_regret.ravel().tolist()
+    assert pandas.DataFrame.from_arrow(result)["t"].tolist() == [1, 7, 60, 120] * 50
+    assert arrow.table(played(keep="summary"))["task_regret_mean"].to_pylist() == pytest.approx(
+        result.summary().task_regret.mean.tolist()
+    )
+
+
+def test_xarray_has_the_dimensions_of_the_arrays() -> None:
+    result = played(first_run=5)
+    data = result.to_xarray()
+    assert float(data.task_regret.sel(run=7, t=60)) == result.task_regret[2, 2]
+    assert json.loads(data.attrs["cobandit"])["team"]["window"] == 3
+    with pytest.raises(cb.RunsNotKept):
+        played(keep="summary").to_xarray()
+
+
+def _spoiled(**changes: object) -> Callable[[Path], object]:
+    return lambda folder: cb.Result.from_dict(played().describe() | changes)
+
+
+def _foreign(folder: Path) -> object:
+    parquet.write_table(arrow.table({"a": [1]}), folder / "foreign.parquet")
+    return cb.Result.load(folder / "foreign.parquet")
+
+
+def _other_columns(folder: Path) -> object:
+    table = arrow.table({"a": [1]}).replace_schema_metadata({"cobandit": json.dumps(played().provenance())})
+    parquet.write_table(table, folder / "other.parquet")
+    return cb.Result.load(folder / "other.parquet")
+
+
+def _torn(folder: Path) -> object:
+    whole = played().save(folder / "result.parquet").read_bytes()
+    (folder / "torn.parquet").write_bytes(whole[: len(whole) // 2])
+    return cb.Result.load(folder / "torn.parquet")
+
+
+def _cut(folder: Path) -> object:
+    table = played().to_arrow().slice(0, 199)
+    parquet.write_table(table, folder / "cut.parquet")
+    return cb.Result.load(folder / "cut.parquet")
+
+
+FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a folder": (lambda folder: cb.Result.load(folder), "is a folder"),
+    "no file": (lambda folder: cb.Result.load(folder / "none.parquet"), "There is no file"),
+    "not one of ours": (_foreign, "not one of a simulation"),
+    "other columns": (_other_columns, "has the columns a;"),
+    "torn": (_torn, "cannot be read as the Parquet file"),
+    "cut": (_cut, "it is not whole"),
+    "keep": (lambda folder: cb.Result.load(played().save(folder / "r.parquet"), keep="all"), "no keep 'all'"),
+    "nothing": (lambda folder: cb.Result.concat([]), "results is empty"),
+    "twice": (lambda folder: cb.Result.concat([played(20), played(20, first_run=10)]), "Runs 10 to 19 are there twice"),
+    "a gap": (lambda folder: cb.Result.concat([played(20), played(20, first_run=30)]), "Runs 20 to 29 are missing"),
+    "another seed": (
+        lambda folder: cb.Result.concat([played(5), cb.simulate(PROBLEM, TEAM, 120, 5, 2, first_run=5)]),
+        "differ in seed: 1 and 2",
+    ),
+    "no dict": (lambda folder: cb.Result.from_dict([]), "a dict is needed"),  # type: ignore[arg-type]
+    "nothing in it": (lambda folder: cb.Result.from_dict({}), "lacks 'problem'"),
+    "wrong shape": (_spoiled(task_regret=[[1.0]]), r"has the shape \(1, 1\)"),
+    "words": (_spoiled(checkpoints="often"), "a list of rounds"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_cannot_be_read_is_told(tmp_path: Path, fault: str) -> None:
+    attempt, said = FAULTS[fault]
+    with pytest.raises(cb.InvalidInput, match=said):
+        attempt(tmp_path)
