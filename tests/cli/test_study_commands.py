@@ -54,8 +54,8 @@ class TestDesigns:
         done = run("study", "new", "breakfast", "--from", "burger")
         assert done.exit_code == 0
         made, old = load_design("breakfast.toml"), load_design("burger")
-        assert made.name == "breakfast"
-        assert made.to_dict() | {"name": "burger"} == old.to_dict()
+        assert (made.name, made.version) == ("breakfast", 1)
+        assert made.to_dict() | {"name": "burger", "version": old.version} == old.to_dict()
         done = run("study", "check", "breakfast.toml")
         assert done.exit_code == 0
         assert "The design is fine." in done.stdout

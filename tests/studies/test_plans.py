@@ -48,7 +48,7 @@ class TestDeterminism:
 
     def test_seeds_versions_and_episodes_differ(self):
         plans = [ParticipantPlan(BURGER, 1, 0), ParticipantPlan(BURGER, 2, 0)]
-        plans.append(ParticipantPlan(replace(BURGER, version=2), 1, 0))
+        plans.append(ParticipantPlan(replace(BURGER, version=BURGER.version + 1), 1, 0))
         means = [plan.episode(0).means.tobytes() for plan in plans]
         luck = [plan.episode(0).luck().tobytes() for plan in plans]
         starts = [episode.start(2) for plan in plans for episode in plan.episodes]

@@ -7,6 +7,16 @@ from typing import Any
 ITEMS = (("patty", "cheese"), ("tomato", "lettuce"))
 SIDES = ("participant", "partner")
 TASK = {"kind", "configuration", "instructions"}
+WORDS = {
+    "en": {
+        "burger.question": "What goes onto the bun first?",
+        "burger.layers": "{configuration}, from bottom to top: {layers}",
+    },
+    "de": {
+        "burger.question": "Was kommt zuerst aufs Brötchen?",
+        "burger.layers": "{configuration} von unten nach oben: {layers}",
+    },
+}
 
 
 def with_layers(value: Any) -> Any:
@@ -22,6 +32,12 @@ def with_layers(value: Any) -> Any:
     if isinstance(task, dict) and isinstance(texts, dict) and task.get("kind") == "burger":
         value["task"] = task | {"burgers": [_burger(i, j, texts) for i in (0, 1) for j in (0, 1)]}
     return value
+
+
+def with_words(answer: dict[str, Any]) -> dict[str, Any]:
+    """Two messages more."""
+    body = answer["body"]
+    return answer | {"body": body | {"messages": body["messages"] | WORDS[body["language"]]}}
 
 
 def _burger(i: int, j: int, texts: dict[str, str]) -> dict[str, Any]:

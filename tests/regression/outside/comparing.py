@@ -58,6 +58,7 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: long.csv", seats.summed, SUMMED),
     Change("*: long.parquet", seats.summed_parquet, SUMMED),
     Change("*", burgers.with_layers, FILLINGS),
+    Change("messages *", burgers.with_words, FILLINGS),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 
