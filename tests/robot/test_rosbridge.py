@@ -100,6 +100,15 @@ class TestOneSlice:
             peer.arm.prepare()
         assert durations[1] == pytest.approx(2 * durations[0], rel=0.1)
 
+    def test_a_broken_camera_is_a_failure(self, peer):
+        for locate, words in ((lambda item: {}[item], "KeyError"), (lambda item: (1, float("nan")), "x and y")):
+            arm = RosbridgeArm(peer.url, locate=locate)
+            assert arm.connect().ok
+            outcome = arm.pick("tomato")
+            arm.disconnect()
+            assert outcome.status == "failed"
+            assert words in outcome.message
+
     def test_an_empty_tray_is_a_missed_grasp(self, peer):
         arm = RosbridgeArm(peer.url, speed=1.0, locate=lambda item: (0.60, 0.12))
         assert arm.connect().ok

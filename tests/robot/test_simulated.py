@@ -146,6 +146,25 @@ class TestTrouble:
         assert arm.connect().ok
         assert arm.home().ok
 
+    def test_a_burger_goes_on_after_a_stop_with_a_slice_in_the_gripper(self):
+        arm = connected(SimulatedArm(seed=6))
+        follow = arm.follow
+
+        def stop_low(path, until_touch=None):
+            if until_touch is not None:
+                arm.follow = follow
+                arm.stop()
+            return follow(path, until_touch)
+
+        arm.follow = stop_low
+        stopped = stack_burger(arm, (0, 0))
+        assert (stopped.status, stopped.layers, stopped.steps[-1].action) == ("stopped", 1, "place")
+        assert arm.connect().ok
+        rest = stack_burger(arm, (0, 0), start=stopped.layers)
+        assert (rest.status, rest.layers) == ("done", 5), rest.message
+        arm.settle(0.5)
+        assert arm.stands(STACK)
+
     def test_what_makes_no_sense_is_refused(self):
         arm = connected(SimulatedArm())
         assert arm.place("tomato", ("bottom_bun",)).status == "refused"

@@ -40,8 +40,8 @@ POINT_EVERY = 5
 """Set points between two points of a goal: ten a second, with speeds; the robot's controller fills in the rest."""
 DRIFT = 0.05
 """Joints that are farther (rad) from where they were sent were moved by somebody else: plan from where they are."""
-LEAST_CLEARANCE = 0.05
-"""Fingertips this far above the table (m) can begin; lower ones, or a gripper that does not point down, cannot."""
+POINTS_DOWN = -0.85
+"""Of the gripper's direction, its part along z: within 32 degrees of straight down."""
 
 PREEMPTED, SUCCEEDED, ABORTED, REJECTED, RECALLED = 2, 3, 4, 5, 8
 _ENDS = {PREEMPTED, SUCCEEDED, ABORTED, REJECTED, RECALLED}
@@ -150,7 +150,10 @@ class RosbridgeArm(PickAndPlace):
         return self._ros is not None and not self._lost.is_set() and bool(self._ros.is_connected)
 
     def connect(self) -> Outcome:
-        """Reach the bridge, read the joints, and free the arm after a stop; refused where it cannot begin."""
+        """Reach the bridge, read the joints, and free the arm after a stop; refused where it cannot begin.
+
+        What the gripper held when it was stopped must have been put back onto its tray by hand.
+        """
         began = time.monotonic()
         if not self.is_connected and (trouble := self._reach()):
             return Outcome("lost", trouble, time.monotonic() - began)
@@ -162,6 +165,7 @@ class RosbridgeArm(PickAndPlace):
         if trouble := self._unfit():
             self.disconnect()
             return Outcome("refused", trouble, time.monotonic() - began)
+        self.held = None
         self._stopped.clear()
         return Outcome("done", f"Connected to {self._url}.", time.monotonic() - began)
 
@@ -265,7 +269,10 @@ class RosbridgeArm(PickAndPlace):
 
     def see(self, item: str) -> Array:
         """Where ``locate`` sees it, else where the layout has it."""
-        place = np.array(self._locate(item) if self._locate else self.layout.place_of(item), dtype=np.float64)
+        try:
+            place = np.array(self._locate(item) if self._locate else self.layout.place_of(item), dtype=np.float64)
+        except Exception as error:  # the lab's own code, in the middle of a movement
+            raise Ended("failed", f"locate broke for the {item}: {type(error).__name__}: {error}") from error
         if place.shape != (2,) or not np.all(np.isfinite(place)):
             raise Ended("failed", f"locate gave {short_repr(place.tolist())} for the {item}; x and y are needed.")
         return place
@@ -335,11 +342,8 @@ class RosbridgeArm(PickAndPlace):
     def _unfit(self) -> str:
         """Why the arm cannot begin from where it is; nothing if it can."""
         tip, rotation = self.planner.kinematics.forward(self.joints())
-        if rotation[2, 0] > -0.85 or tip[2] < self.layout.table_height + LEAST_CLEARANCE:
-            return (
-                "The gripper must point down, its fingertips at least "
-                f"{1e3 * LEAST_CLEARANCE:g} mm above the table: bring it there with the robot's own software first."
-            )
+        if rotation[2, 0] > POINTS_DOWN or tip[2] < self.layout.table_height:
+            return "The gripper must point down, above the table: bring it there with the robot's own software first."
         return ""
 
     def _refusal(self) -> Outcome | None:

@@ -94,9 +94,12 @@ class SimulatedArm(PickAndPlace):
         return self._connected
 
     def connect(self) -> Outcome:
-        """Ready at once, and free again after a stop."""
+        """Ready at once, and free again after a stop; what the gripper held then is put back onto its tray."""
         self._connected = True
         self._stopped.clear()
+        if self.held is not None:
+            with self._stepping:
+                self._put_back(item_named(self.held))
         return Outcome("done", "The simulated arm is ready.")
 
     def disconnect(self) -> None:
@@ -224,6 +227,16 @@ class SimulatedArm(PickAndPlace):
                 self.data.qpos[at : at + 2] += self._random.uniform(-TRAY_SPREAD, TRAY_SPREAD, 2)
         mujoco.mj_forward(self.model, self.data)
         self._rest(0.3)
+
+    def _put_back(self, item: Item) -> None:
+        """As an experimenter does after a stop."""
+        joint = self.model.joint(item.name)
+        place, speed = int(joint.qposadr[0]), int(joint.dofadr[0])
+        x, y = self.layout.place_of(item.name)
+        self.data.qpos[place : place + 7] = x, y, self.layout.base_height + item.thickness / 2, 1, 0, 0, 0
+        self.data.qvel[speed : speed + 6] = 0
+        mujoco.mj_forward(self.model, self.data)
+        self.held = None
 
     def _step(self) -> None:
         self.check_stopped()

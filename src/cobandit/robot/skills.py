@@ -33,6 +33,8 @@ OPEN_AROUND = 0.010
 GUARD = 0.012
 """A guarded descent begins so far above where the stack should be, and ends as far below."""
 GUARD_RATE = 0.02
+CLEAR = 0.15
+"""Height above the trays to which a gripper that was stopped among them rises before it goes anywhere."""
 ATTEMPTS = 4
 PLACING_YAW = math.pi / 2
 
@@ -168,6 +170,7 @@ class PickAndPlace:
         above = np.array([x, y, floor + item.thickness + HOVER])
         if self.gap() < WIDEST_OPENING - 0.004:
             self.grip(WIDEST_OPENING)
+        self._rise()
         self._go(above, yaw)
         self._go(np.array([x, y, floor + ABOVE_UNDERSIDE]), yaw, 0.55)
         self.grip(2 * max(0.0, item.radius - SQUEEZE))
@@ -181,6 +184,7 @@ class PickAndPlace:
         x, y = self.see("bottom_bun")
         height = self.stack_height(stack)
         above = np.array([x, y, height + HOVER])
+        self._rise()
         self._go(above, PLACING_YAW)
         if abs(self.gap() - 2 * item.radius) >= GAP_TOLERANCE:
             self.held = None
@@ -196,7 +200,14 @@ class PickAndPlace:
         self._go(above, PLACING_YAW, 0.45)
         return f"Placed the {words(item.name)}."
 
+    def _rise(self) -> None:
+        """Straight up out of trays and stack, where an earlier movement was stopped among them."""
+        tip, yaw = self.planner.pose(self.joints())
+        if tip[2] < self.layout.base_height + HOVER - 0.01:
+            self._go(np.array([tip[0], tip[1], self.layout.base_height + CLEAR]), yaw)
+
     def _home(self) -> str:
+        self._rise()
         self._go(np.array(self.layout.home), PLACING_YAW)
         return "Out of the way."
 
