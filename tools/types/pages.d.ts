@@ -253,6 +253,8 @@ interface Scene {
   question?: string;
   icon?(arm: number): Element;
   picture?(i: number, j: number): Element;
+  /** The key of what to say while it plays, where both have decided. */
+  performing?: string;
   /** Whether what it plays cannot be skipped. */
   patient?: boolean;
   close?(): void;

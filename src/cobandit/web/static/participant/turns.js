@@ -112,6 +112,7 @@ export function turns(app, scene) {
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
     if (closed) return;
+    if (scene.performing) question.textContent = texts.say(scene.performing, { partner: texts.own("task.partner") });
     const animations = scene.reveal(round);
     const shown = Promise.all(animations.map((animation) => animation.finished.catch(() => {})));
     await Promise.race([

@@ -74,6 +74,7 @@ class LabStage {
   #shop;
   #news;
   #closed = false;
+  performing = "robot.stacking";
   /** Nobody skips a robot but the experimenter. */
   patient = true;
 

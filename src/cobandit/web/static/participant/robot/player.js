@@ -30,7 +30,7 @@ const AIM = [0, 0.02, 0.05];
 /** While the burger grows the camera comes close: what it looks at then, and which part of the way is left. */
 const CLOSE = { target: [0.62, 0.02, 0.84], part: 0.58 };
 /** How close it is when the burger stands, and the customer's face is to be seen as well. */
-const ENDED = 0.42;
+const ENDED = 0.36;
 
 export class Player {
   #three;

@@ -43,6 +43,7 @@ export class Stage {
   #t = 1;
   #turn = 0; // whatever takes a while looks whether it is still its turn
   #closed = false;
+  performing = "robot.stacking";
 
   /**
    * @param {App} app
