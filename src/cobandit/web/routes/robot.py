@@ -11,7 +11,7 @@ from cobandit.web.refusals import not_found
 from cobandit.web.services.robot.server import Robot
 from cobandit.web.static_files import FOREVER, reads_gzip
 
-router = APIRouter(prefix="/api/robot", tags=["robot"])
+router = APIRouter(prefix="/api/robot", tags=["server"])
 
 
 @router.get("/{version}/scene.json", responses={200: {"content": {"application/json": {}}}})

@@ -2,10 +2,9 @@
 
 from fastapi import APIRouter
 
-from cobandit.web.routes.admin import api, login, pages, robot
+from cobandit.web.routes.admin import api, login, pages
 
 router = APIRouter()
 router.include_router(login.router)
 router.include_router(pages.router)
 router.include_router(api.router)
-router.include_router(robot.router)

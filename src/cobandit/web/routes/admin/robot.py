@@ -6,16 +6,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, Request
 
-from cobandit.web.access import require_admin
-from cobandit.web.routes.bodies import BurgerBody, DoneBody, ErrorBody, PlacedBody
+from cobandit.web.routes.bodies import BurgerBody, DoneBody, PlacedBody
 from cobandit.web.services.robot.lab import Lab
 
-router = APIRouter(
-    prefix="/api/admin/robot",
-    tags=["researcher"],
-    dependencies=[Depends(require_admin)],
-    responses={401: {"model": ErrorBody, "description": "No login, or one that has ended"}},
-)
+router = APIRouter(prefix="/robot")  # under the researcher's interface, and behind its login
 
 
 async def _lab(request: Request) -> Lab:
