@@ -10,7 +10,7 @@ TYPES  := tools/types/node_modules
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
-	$(BIN)/cobandit study serve burger casino --demo --report out/reproduce --database sqlite:///out/studies.sqlite
+	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --database sqlite:///out/studies.sqlite
 
 # Tests that start servers and browsers want the machine to themselves; the others share it, two files at a time.
 ALONE := tests/browser tests/faults tests/web

@@ -29,7 +29,6 @@ ALLOWED: dict[str, dict[str, dict[str, int]]] = {
             "play": 10,
             "power": 9,
             "reproduce": 12,
-            "serve": 11,
             "simulate": 11,
         },
     },

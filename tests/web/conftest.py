@@ -222,10 +222,10 @@ class Site:
 def _opened() -> Iterator[Callable[..., Site]]:
     with contextlib.ExitStack() as stack:
 
-        def start(database: str, *designs: StudyDesign, demo: bool = False) -> Site:
+        def start(database: str, *designs: StudyDesign, **options: Any) -> Site:
             if designs:
                 prepare(database, designs, password=PASSWORD, seed=SEED)
-            config = WebConfig(database=database, demo=demo)
+            config = WebConfig(database=database, **options)
             site = Site(config, stack.enter_context(running(config)))
             stack.callback(site.close)
             return site

@@ -17,6 +17,8 @@ interface Round {
   t: number;
   arms: number[];
   good: boolean | null;
+  /** Where the recording of the arm is; null: it is there as a film only. */
+  recording?: string | null;
 }
 
 interface Count {
@@ -82,6 +84,62 @@ interface State {
   survey: { items: { id: string; text: string }[]; points: number; low: string; high: string; set: number; sets: number };
   thanks: { code: string | null; return_url: string | null };
   episode: Episode;
+  robot?: SimulatedRobot | LabRobot;
+}
+
+/** Recorded burgers: where it is told what the kitchen is made of, and a recording that begins with it. */
+interface SimulatedRobot {
+  kind: "simulated";
+  scene: string | null;
+  opening: string | null;
+}
+
+/** An arm in a lab, and what this person waits for. */
+interface LabRobot {
+  kind: "lab";
+  wait: "busy" | "stacking" | "stopped" | null;
+  burger: {
+    layers: { item: string; by: string; done: boolean }[];
+    place: { number: number; item: string } | null;
+  } | null;
+}
+
+interface RecordingEvent {
+  frame: number;
+  action: string;
+  item: string;
+  by: string;
+}
+
+interface RecordingHeader {
+  fps: number;
+  frames: number;
+  bodies: string[];
+  events: RecordingEvent[];
+}
+
+type Position = [number, number, number];
+/** w first. */
+type Turn = [number, number, number, number];
+
+interface KitchenGeom {
+  body: string;
+  type: string;
+  size: number[];
+  pos: Position;
+  quat: Turn;
+  colour: string;
+  finish: string;
+  mesh?: string;
+}
+
+/** As `cobandit.robot.scene_description` gives it. */
+interface KitchenScene {
+  bodies: Record<string, { pos: Position; quat: Turn }>;
+  geoms: KitchenGeom[];
+  meshes: Record<string, { vertices: number[]; faces: number[] }>;
+  camera: { position: Position; target: Position; fov: number };
+  lights: { position: Position; target: Position; intensity: number; shadow: boolean }[];
 }
 
 type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "rest" | "survey" | "thanks";
@@ -169,6 +227,9 @@ interface App {
   unsent(): Move[];
   choose(arm: number, ms: number): boolean;
   next(): void;
+  note(kind: string, data: object): void;
+  robot(): Promise<LabRobot | null>;
+  placed(request: number): Promise<unknown>;
 }
 
 interface Task {
@@ -177,15 +238,26 @@ interface Task {
   close(): void;
 }
 
+/** Something that takes a while and can be brought to its end; animations are. */
+interface Playing {
+  finished: Promise<unknown>;
+  finish(): void;
+}
+
 interface Scene {
   element: Element;
   hold(arm: number, t: number): void;
-  reveal(round: Round): Animation[];
+  reveal(round: Round): Playing[];
   show(round: Round): unknown;
   clear(t: number): void;
   question?: string;
   icon?(arm: number): Element;
   picture?(i: number, j: number): Element;
+  /** The key of what to say while it plays, where both have decided. */
+  performing?: string;
+  /** Whether what it plays cannot be skipped. */
+  patient?: boolean;
+  close?(): void;
 }
 
 interface Tab {
@@ -316,6 +388,26 @@ interface Person extends Whereabouts {
   }[];
   events: { at: number; kind: string; data: object }[];
   events_total: number;
+}
+
+interface Console {
+  arm: string;
+  connected: boolean;
+  connection: string;
+  halted: boolean;
+  holder: string | null;
+  burger: {
+    name: string;
+    participant: string;
+    episode: number;
+    round: number;
+    standing: "stacking" | "stopped";
+    doing: string;
+    message: string;
+    layers: { item: string; by: string; done: boolean }[];
+  } | null;
+  request: { number: number; text: string; by: string } | null;
+  notes: { at: number; text: string }[];
 }
 
 // Offline reports

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -206,19 +206,17 @@ class WorkOptions:
         }
 
 
-GROUPS = (AgentOptions, ProblemOptions, WorkOptions)
-
-
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters of the `GROUPS` become one command line option for each of their fields.
+    """A command whose parameters that are dataclasses become one command line option for each of their fields.
 
     The default of such a parameter is a group, whose values are the defaults of the options.
     """
     hints = get_type_hints(command, include_extras=True)
-    parameters, groups = [], {}
+    parameters: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
     for name, parameter in inspect.signature(command).parameters.items():
         kind = hints[name]
-        if kind not in GROUPS:
+        if not is_dataclass(kind):
             parameters.append(parameter.replace(annotation=kind))
             continue
         groups[name] = kind

@@ -12,7 +12,6 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
@@ -23,13 +22,15 @@ from cobandit.web import pages
 from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
-from cobandit.web.routes import admin, home, participant
+from cobandit.web.routes import admin, home, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
 from cobandit.web.security import SecurityMiddleware
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
 from cobandit.web.services.participants import Participants
+from cobandit.web.services.robot.server import Robot
+from cobandit.web.static_files import CachedFiles
 from cobandit.web.storage.database import Connection, Database, plain
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.values import now_ms
@@ -48,12 +49,15 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     """A server for the studies of one database, whose tables must be there (`Database.migrate`)."""
     settings = WebConfig() if config is None else config
     database = Database(settings.database)
+    arm = Robot(database, settings)
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
         tidying = asyncio.create_task(_tidy(database))
+        await arm.start()
         yield
         tidying.cancel()
+        await asyncio.to_thread(arm.stop)
         await asyncio.to_thread(database.close)
 
     app = FastAPI(
@@ -67,12 +71,14 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     )
     app.state.config = settings
     app.state.database = database
-    app.state.participants = Participants(database, demo=settings.demo)
+    app.state.robot = arm
+    app.state.participants = Participants(database, demo=settings.demo, robot=arm.stage)
     app.state.curves = Curves(database)
     app.state.health = Health(database)
     app.state.exports = Exports(database)
     app.include_router(home.router)
     app.include_router(participant.router)
+    app.include_router(robot.router)
     app.include_router(admin.router)
     app.mount("/static/vendor", CachedFiles(directory=str(VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
@@ -109,18 +115,6 @@ def from_environment() -> FastAPI:
     gc.collect()
     gc.freeze()
     return app
-
-
-class CachedFiles(StaticFiles):
-    """Static files; those asked for by the hash of their contents may be kept for good."""
-
-    def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """One file."""
-        response = super().file_response(*args, **kwargs)
-        scope = args[2] if len(args) > 2 else kwargs["scope"]
-        hashed = b"v=" in scope.get("query_string", b"")
-        response.headers["cache-control"] = "public, max-age=31536000, immutable" if hashed else "no-cache"
-        return response
 
 
 def _answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:

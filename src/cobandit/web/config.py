@@ -17,12 +17,19 @@ class WebConfig:
     """``database`` is an address; ``demo`` lets anybody try the studies; ``report`` is a folder with a report.
 
     ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
+    ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, kept in ``robot_folder``) or an arm
+    of `cobandit.robot`.
     """
 
     database: str = DEFAULT_URL
     demo: bool = False
     report: str | None = None
     public_url: str | None = None
+    robot: str = "none"
+    robot_url: str | None = None
+    robot_speed: float = 0.25
+    robot_folder: str | None = None
+    robot_variants: int = 8
 
     def to_environment(self) -> None:
         """Leave it where `from_environment` finds it, in this process and those it starts."""

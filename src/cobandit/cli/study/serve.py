@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -13,6 +14,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import parsing
 from cobandit.cli.door import os_error_line, say
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     THE_SERVER,
@@ -23,7 +25,15 @@ from cobandit.cli.study.common import (
     password_given,
 )
 
+if TYPE_CHECKING:
+    from cobandit.web.config import WebConfig
+    from cobandit.web.serving import Ready
+
 REPORT = "out/reproduce"
+THE_ROBOT = "The robot"
+NO_ARM = ("none", "simulated")
+"""Robots that are drawn or recorded: as many people as like may play."""
+
 PASSWORD_KEPT = "admin-password.txt"
 
 
@@ -44,31 +54,62 @@ def _told(password: str) -> str:
     return f"in the file {path.absolute()}, which you alone can read; delete it when you have it"
 
 
-def serve(
-    designs: Annotated[list[str], typer.Argument(metavar="NAME|FILE.toml...", help="Shipped designs, or files.")],
+@dataclass(frozen=True)
+class ServerOptions:
+    """Where to listen, and what is shown beside the studies."""
+
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all.", rich_help_panel=THE_SERVER)
-    ] = "127.0.0.1",
+    ] = "127.0.0.1"
     port: Annotated[
         str, typer.Option(metavar="N", help="The port; 0 takes a free one.", rich_help_panel=THE_SERVER)
-    ] = "8000",
+    ] = "8000"
     workers: Annotated[
         str, typer.Option(metavar="N", help="Processes; more than one needs PostgreSQL.", rich_help_panel=THE_SERVER)
-    ] = "1",
+    ] = "1"
     demo: Annotated[
         bool,
         typer.Option("--demo", help="Let anybody try the studies; none of it is data.", rich_help_panel=THE_SERVER),
-    ] = False,
+    ] = False
     report: Annotated[
         Path,
         typer.Option(
             metavar="DIR", help="A folder of `cobandit reproduce`, shown at /report.", rich_help_panel=THE_SERVER
         ),
-    ] = Path(REPORT),
+    ] = Path(REPORT)
     public_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="How people reach the server, for copied links.", rich_help_panel=THE_SERVER),
-    ] = None,
+    ] = None
+
+
+@dataclass(frozen=True)
+class RobotOptions:
+    """Who stacks the burgers."""
+
+    robot: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="Who stacks the burgers: none (drawn), simulated (recorded), null (by hand) or rosbridge.",
+            rich_help_panel=THE_ROBOT,
+        ),
+    ] = "none"
+    robot_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Where rosbridge listens: ws://HOST:9090.", rich_help_panel=THE_ROBOT),
+    ] = None
+    robot_speed: Annotated[
+        str,
+        typer.Option(metavar="X", help="The part of its speed that an arm may use.", rich_help_panel=THE_ROBOT),
+    ] = "0.25"
+
+
+@with_option_groups
+def serve(
+    designs: Annotated[list[str], typer.Argument(metavar="NAME|FILE.toml...", help="Shipped designs, or files.")],
+    server: ServerOptions = ServerOptions(),
+    robot: RobotOptions = RobotOptions(),
     database: DatabaseUrl = DATABASE,
     seed: Annotated[
         str | None,
@@ -85,35 +126,71 @@ def serve(
     from cobandit.base.checks import whole
     from cobandit.studies import load_design
     from cobandit.web import serving
-    from cobandit.web.config import WebConfig
     from cobandit.web.storage.database import Database
 
-    count = whole(1, 64)("workers", parsing.value(workers))
-    number = whole(0, 65535)("port", parsing.value(port))
+    workers = whole(1, 64)("workers", parsing.value(server.workers))
+    port = whole(0, 65535)("port", parsing.value(server.port))
     chosen = None if seed is None else whole(0, 2**63 - 1)("seed", parsing.value(seed))
-    if count > 1 and Database(database).sqlite:
+    if workers > 1 and Database(database).sqlite:
         raise InvalidInput(
             f"{workers} workers were asked for, and SQLite has one writer: use one, or --database postgresql://..."
         )
+    config = _config(database, server, robot)
+    _check_robot(config, workers)
     loaded = [load_design(name) for name in designs]
     if len({design.name for design in loaded}) != len(loaded):
         raise InvalidInput("A study was named twice; each needs a name of its own.")
     serving.wait_for_database(database, say)
     ready = serving.prepare(database, loaded, password=password_given(password, password_file), seed=chosen)
-    listening = serving.bound_socket(host, number)
-    address = public_url.rstrip("/") if public_url else serving.address_of(listening)
+    listening = serving.bound_socket(server.host, port)
+    _greet(ready, config, serving.address_of(listening))
+    serving.serve(config, listening, workers)
+    say("Stopped; everything is stored.")
+
+
+def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebConfig:
+    from cobandit.base.checks import real
+    from cobandit.web.config import WebConfig
+
+    return WebConfig(
+        database=database,
+        demo=server.demo,
+        report=str(server.report.resolve()),
+        public_url=server.public_url,
+        robot=robot.robot,
+        robot_url=robot.robot_url,
+        robot_speed=real(0, 1, above=True)("robot-speed", parsing.value(robot.robot_speed)),
+    )
+
+
+def _check_robot(config: WebConfig, workers: int) -> None:
+    """Refuse a robot that cannot be had before anything is made ready."""
+    from cobandit.robot import make_arm
+
+    if config.robot in NO_ARM:
+        if config.robot_url is not None:
+            raise InvalidInput(f"--robot-url goes with an arm, and --robot is {config.robot!r}.")
+        return
+    if workers > 1:
+        raise InvalidInput(f"{workers} workers were asked for, and one process drives the arm: use one.")
+    make_arm(config.robot, config.robot_url, config.robot_speed)
+
+
+def _greet(ready: Ready, config: WebConfig, local: str) -> None:
+    """Where everything is to be found."""
+    from cobandit.web.storage.database import Database
+
+    address = config.public_url.rstrip("/") if config.public_url else local
     say(f"cobandit studies at {address}")
     for study in ready.studies:
         state = "" if study.open else "  (closed; open it at /admin)"
         say(f"  {study.design.title}: {address}/s/{study.name}{state}")
-        if demo:
+        if config.demo:
             say(f"    to try it:   {address}/s/{study.name}?demo=1")
     say(f"  Researcher:  {address}/admin")
+    if config.robot not in NO_ARM:
+        say(f"  Robot:       {address}/admin/robot")
     if ready.new_password is not None:
         say(f"  Password:    {_told(ready.new_password)}")
-    say(f"  Data in      {Database(database).name}")
+    say(f"  Data in      {Database(config.database).name}")
     say("Stop with Ctrl-C.")
-    serving.serve(
-        WebConfig(database=database, demo=demo, report=str(report.resolve()), public_url=public_url), listening, count
-    )
-    say("Stopped; everything is stored.")

@@ -99,6 +99,7 @@ class RoundBody(BaseModel):
     t: int
     arms: list[int]
     good: bool | None
+    recording: str | None = Field(None, description="Where the robot's recording is, if the server has a simulated one")
 
 
 class RoundsBody(BaseModel):
@@ -109,6 +110,24 @@ class RoundsBody(BaseModel):
     played: int
     left: int
     finished: bool
+
+
+class RobotBody(BaseModel):
+    """The robot as the participant may see it; empty where the server has none."""
+
+    robot: dict[str, Any] | None
+
+
+class PlacedBody(StrictBody):
+    """Something that a robot waits for was set down."""
+
+    request: Annotated[int, Field(ge=1, le=LARGEST, description="The number of what was asked for")]
+
+
+class BurgerBody(StrictBody):
+    """One burger, so that a late press does not act on the next one."""
+
+    burger: Short
 
 
 class EventBody(StrictBody):

@@ -21,6 +21,8 @@ from cobandit.web.routes.bodies import (
     EventsBody,
     Language,
     MovesBody,
+    PlacedBody,
+    RobotBody,
     RoundsBody,
     storable,
 )
@@ -160,6 +162,19 @@ async def play(token: Token, body: MovesBody, service: Service, language: Langua
     """Play rounds: all are stored when the answer comes, or none; a retry with the same keys gets the same answer."""
     moves = [Move(move.t, move.arm, move.key, move.ms) for move in body.moves]
     return _json(await service.play(token, body.episode, moves, language))
+
+
+@router.get("/api/participants/{token}/robot", tags=["participant"], response_model=RobotBody)
+async def robot(token: Token, service: Service) -> Response:
+    """How the robot in the lab is getting on with the participant's burger."""
+    return _json({"robot": await service.robot(token)})
+
+
+@router.post("/api/participants/{token}/robot/placed", tags=["participant"], status_code=204)
+async def placed(token: Token, body: PlacedBody, service: Service) -> Response:
+    """The participant has set down the layer that the robot waits for."""
+    await service.placed(token, body.request)
+    return Response(status_code=204)
 
 
 @router.post("/api/participants/{token}/events", tags=["participant"], status_code=204)

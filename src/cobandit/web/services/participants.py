@@ -15,6 +15,7 @@ from cobandit.web.security import new_token
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
 from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url, unfilled
+from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import play_rounds
@@ -33,7 +34,7 @@ from cobandit.web.storage.values import as_json, now_ms
 
 MOST_MOVES = 200
 MOST_EVENTS = 3000  # of one person, so that a page gone wild cannot fill the disk
-EVENT_KINDS = ("load", "hidden", "visible", "offline", "online", "takeover", "warned", "language", "error")
+EVENT_KINDS = ("load", "hidden", "visible", "offline", "online", "takeover", "warned", "language", "error", "robot")
 
 
 @dataclass(frozen=True)
@@ -59,9 +60,10 @@ class Given:
 class Participants:
     """Everything that participants ask for."""
 
-    def __init__(self, database: Database, *, demo: bool = False) -> None:
+    def __init__(self, database: Database, *, demo: bool = False, robot: Stage | None = None) -> None:
         self._database = database
         self._demo = demo
+        self._robot = robot
         self.people = People(database)
 
     # Studies
@@ -159,6 +161,7 @@ class Participants:
             assert step.number is not None
             episode = await self.people.episode(person, step.number)
             state["episode"] = participant_view(episode, chosen) | {"index": step.number}
+            state |= await self._robot_state(person, step.number, state["episode"])
         elif step.kind == "rest":
             assert step.number is not None
             view = participant_view(await self.people.episode(person, step.number - 1), chosen)
@@ -173,10 +176,38 @@ class Participants:
             }
         elif step.kind == "thanks":
             code = person.study.code
+            if (robot := self._robot_of(person)) is not None:
+                robot.dismiss(person)
             state["thanks"] = {"code": code, "return_url": return_url(record.recruiter, code)}
         else:
             state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
         return state
+
+    def _robot_of(self, person: ActiveParticipant) -> Stage | None:
+        return self._robot if self._robot is not None and self._robot.covers(person) else None
+
+    async def _robot_state(self, person: ActiveParticipant, number: int, view: dict[str, Any]) -> dict[str, Any]:
+        """What the page needs of the robot, where there is one; the latest round is told with what it has of it."""
+        robot = self._robot_of(person)
+        if robot is None:
+            return {}
+        if view["latest"] is not None:
+            view["latest"] |= await robot.round_view(person, number, view["latest"]["t"])
+        return {"robot": await robot.view(person)}
+
+    async def robot(self, token: str) -> dict[str, Any] | None:
+        """How the robot is getting on with the person's burger; None where there is no robot."""
+        async with self.people.person(token) as person:
+            robot = self._robot_of(person)
+            return None if robot is None else await robot.view(person)
+
+    async def placed(self, token: str, request: int) -> None:
+        """The person has set down what the robot waits for."""
+        async with self.people.person(token) as person:
+            robot = self._robot_of(person)
+            if robot is None:
+                raise not_found("There is no robot here.")
+            await robot.placed(request, person)
 
     # Answering
 
@@ -242,9 +273,12 @@ class Participants:
         async def once(person: ActiveParticipant) -> dict[str, Any]:
             episode = await self._play(person, number, moves)
             rounds, seat = episode.rounds, person.study.design.participant_seat
+            views = [_round_view(rounds[move.t - 1], seat) for move in moves]
+            if (robot := self._robot_of(person)) is not None:
+                views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {
                 "episode": number,
-                "rounds": [_round_view(rounds[move.t - 1], seat) for move in moves],
+                "rounds": views,
                 "played": episode.played,
                 "left": episode.left,
                 "finished": episode.finished,
@@ -261,17 +295,26 @@ class Participants:
         new = _new_moves(episode, person.keys, moves)
         if not new:
             return episode
+        robot = self._robot_of(person)
+        if robot is not None:
+            robot.admit(person, len(new))
         participant, known = person.record.id, person.stored.episodes.get(number)
         episode_id = None if known is None else known.id
         played = [(episode.play(move.t, move.arm), move) for move in new]
         now = max(now_ms(), person.opened_at)  # the clock may have been set back
+        happened = [] if robot is None else robot.events(person, number, [r for r, _ in played], now)
 
         def job(connection: Connection) -> int:
-            return play_rounds(
+            stored = play_rounds(
                 connection, participant, person.revision, episode_id, episode, played, person.opened_at, now
             )
+            if happened:
+                add_events(connection, participant, happened)
+            return stored
 
         await self.people.write(person, job)
+        if robot is not None:
+            robot.stored(person, happened)
         person.keys += [move.key for move in new]
         person.revision += 1
         if known is None or episode.finished:

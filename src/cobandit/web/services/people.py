@@ -67,7 +67,10 @@ def _load(connection: Connection, token: str) -> Stored | None:
 
 @dataclass
 class ActiveParticipant:
-    """A participant in memory; ``keys`` are those of the moves of the running episode."""
+    """A participant in memory; ``keys`` are those of the moves of the running episode.
+
+    ``recordings`` are the robot's of rounds (episode, t), as far as they were asked for.
+    """
 
     token: str
     stored: Stored
@@ -77,6 +80,7 @@ class ActiveParticipant:
     episode: Episode | None = None
     keys: list[str] = field(default_factory=list)
     opened_at: int = 0
+    recordings: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     @property
     def record(self) -> Participant:

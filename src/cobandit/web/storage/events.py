@@ -67,6 +67,13 @@ def events_by_participant(connection: Connection, participants: Sequence[int]) -
     return happened
 
 
+def events_of_kind(connection: Connection, participant: int, kind: str) -> list[Event]:
+    """What happened of one kind, the first first."""
+    theirs = (events.c.participant_id == participant, events.c.kind == kind)
+    rows = connection.execute(select(events).where(*theirs).order_by(events.c.id))
+    return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
+
+
 def latest_events(connection: Connection, participant: int, limit: int) -> list[Event]:
     """The last things that happened, the first of them first."""
     rows = connection.execute(

@@ -13,6 +13,7 @@ from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.web.access import log_out, require_admin
+from cobandit.web.routes.admin import robot
 from cobandit.web.routes.admin.common import (
     CurvesService,
     Data,
@@ -53,6 +54,7 @@ router = APIRouter(
     dependencies=[Depends(_BEARER), Depends(require_admin)],
     responses={401: {"model": ErrorBody, "description": "No login, or one that has ended"}},
 )
+router.include_router(robot.router)
 
 
 @router.post("/logout", response_model=DoneBody)

@@ -65,6 +65,7 @@ def _view(name: str, request: Request, title: str, **values: Any) -> Response:
         form_token=token,
         demo=config.demo,
         base=base_url(request),
+        robot=request.app.state.robot.in_lab,
         **values,
     )
 
@@ -74,6 +75,12 @@ async def studies_page(request: Request, database: Data) -> Response:
     """Every study."""
     disk = request.app.state.health.disk()
     return _view("studies", request, "Studies", studies=await list_studies(database), disk=disk)
+
+
+@router.get("/robot", response_class=HTMLResponse)
+async def robot_page(request: Request) -> Response:
+    """The console of the arm in the lab."""
+    return _view("robot", request, "Robot", arm=request.app.state.robot.lab.arm.name)
 
 
 @router.get("/studies/{number}", response_class=HTMLResponse)

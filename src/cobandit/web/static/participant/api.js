@@ -76,6 +76,10 @@ export const api = {
   answer: (token, step, language, body) => call("POST", of(token, `/answers/${step}${inLanguage(language)}`), body),
   /** @type {(token: string, language: string | undefined, body: Batch) => Promise<RoundsReply>} */
   rounds: (token, language, body) => call("POST", of(token, `/rounds${inLanguage(language)}`), body),
+  /** @type {(token: string) => Promise<{ robot: LabRobot | null }>} */
+  robot: (token) => call("GET", of(token, "/robot")),
+  /** @type {(token: string, request: number) => Promise<unknown>} */
+  placed: (token, request) => call("POST", of(token, "/robot/placed"), { request }),
   /** @type {(language: string) => Promise<{ messages: Record<string, string> }>} */
   messages: (language) => call("GET", `/api/messages/${encodeURIComponent(language)}`),
 

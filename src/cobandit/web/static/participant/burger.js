@@ -184,7 +184,7 @@ const fall = (x, y, later) => [
 ];
 const LAND = [{ transform: "translateY(-45px)", opacity: 0, easing: "ease-in" }, { transform: "none", opacity: 1 }];
 
-class Shop {
+export class Shop {
   #texts;
   #burgers;
   #scale;

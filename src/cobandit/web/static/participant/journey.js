@@ -6,12 +6,22 @@ import { casino } from "./casino.js";
 import { el } from "./dom.js";
 import { grid } from "./grid.js";
 import { Moves, Sender } from "./moves.js";
+import { labBurger, RobotNews, robotIsThrough } from "./robot/lab.js";
+import { stagedBurger } from "./robot/stage.js";
 import { STEPS } from "./steps.js";
 import { lasting, passing, uuid } from "./store.js";
 import { oneTab } from "./tabs.js";
 
 /** @type {Record<string, (app: App) => Task>} */
-const TASKS = { burger, casino, grid };
+const TASKS = { burger: robotOrNone, casino, grid };
+
+/** The burger shop, with the robot that the server has.
+ * @param {App} app */
+function robotOrNone(app) {
+  const { robot } = app.state;
+  if (!robot) return burger(app);
+  return robot.kind === "lab" ? labBurger(app) : stagedBurger(app, robot);
+}
 
 export class Journey {
   #token;
@@ -287,7 +297,14 @@ export class Journey {
       unsent: () => this.#moves.all,
       choose: (arm, ms) => this.#choose(episode, arm, ms),
       next: () => this.#refresh(),
+      note: (kind, data) => this.#events.note(kind, data),
+      robot: async () => (await api.robot(this.#token)).robot,
+      placed: (request) => api.placed(this.#token, request),
     };
+    if (state.robot?.kind === "lab" && state.robot.wait) {
+      this.#waitForRobot(app, state.robot, focus);
+      return;
+    }
     this.#frame.main.dataset.shown = String(episode.played);
     this.#task = (TASKS[task.kind] ?? grid)(app);
     this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide", focus });
@@ -304,6 +321,25 @@ export class Journey {
     this.#sender = sender;
     sender.kick();
     this.#count();
+  }
+
+  /**
+   * The robot in the lab is with somebody else, or still with the burger before: the page goes on by itself.
+   * @param {App} app
+   * @param {LabRobot} robot
+   * @param {boolean} focus
+   */
+  async #waitForRobot(app, robot, focus) {
+    const turn = this.#turn;
+    const news = new RobotNews(app);
+    news.tell(robot);
+    this.#moves.fit(null, 0);
+    this.#frame.main.dataset.step = "robot";
+    const page = robot.wait === "busy" ? "busy" : "stacking";
+    this.#frame.show({ heading: app.texts.say(`robot.${page}.heading`), body: [news.element], focus });
+    const wanted = () => this.#on && turn === this.#turn;
+    await robotIsThrough(app, (latest) => news.tell(latest), wanted);
+    if (wanted()) await this.#refresh();
   }
 
   /**

@@ -112,11 +112,12 @@ export function turns(app, scene) {
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
     if (closed) return;
+    if (scene.performing) question.textContent = texts.say(scene.performing, { partner: texts.own("task.partner") });
     const animations = scene.reveal(round);
     const shown = Promise.all(animations.map((animation) => animation.finished.catch(() => {})));
     await Promise.race([
       Promise.all([shown, pause(still() ? 400 : 0)]),
-      new Promise((resolve) => { skip = resolve; }),
+      new Promise((resolve) => { if (!scene.patient) skip = resolve; }),
     ]);
     skip = null;
     if (closed) return;
@@ -187,6 +188,7 @@ export function turns(app, scene) {
     close() {
       closed = true;
       skip?.();
+      scene.close?.();
     },
   };
 }

@@ -1,0 +1,68 @@
+"""The experimenter's console: what the arm in the lab does, and the buttons that step in."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, Request
+
+from cobandit.web.routes.bodies import BurgerBody, DoneBody, PlacedBody
+from cobandit.web.services.robot.lab import Lab
+
+router = APIRouter(prefix="/robot")  # under the researcher's interface, and behind its login
+
+
+async def _lab(request: Request) -> Lab:
+    lab: Lab = request.app.state.robot.lab
+    return lab
+
+
+TheLab = Annotated[Lab, Depends(_lab)]
+
+
+@router.get("")
+async def console(lab: TheLab) -> dict[str, Any]:
+    """The arm, who has it, the burger on the plate, what is asked for, and what happened."""
+    return lab.state()
+
+
+@router.post("/stop", response_model=DoneBody)
+async def stop(lab: TheLab) -> DoneBody:
+    """Stop the arm at once."""
+    await lab.halt()
+    return DoneBody()
+
+
+@router.post("/retry", response_model=DoneBody)
+async def retry(lab: TheLab) -> DoneBody:
+    """Let the arm go on after a stop, with the burger on the plate."""
+    await lab.retry()
+    return DoneBody()
+
+
+@router.post("/skip", response_model=DoneBody)
+async def skip(body: BurgerBody, lab: TheLab) -> DoneBody:
+    """Give a burger up: the round stands, and the participant goes on."""
+    await lab.skip(body.burger)
+    return DoneBody()
+
+
+@router.post("/placed", response_model=DoneBody)
+async def placed(body: PlacedBody, lab: TheLab) -> DoneBody:
+    """What the arm asked for is on the plate."""
+    await lab.placed(body.request)
+    return DoneBody()
+
+
+@router.post("/release", response_model=DoneBody)
+async def release(lab: TheLab) -> DoneBody:
+    """Let the next participant have the robot."""
+    await lab.release()
+    return DoneBody()
+
+
+@router.post("/connect", response_model=DoneBody)
+async def connect(lab: TheLab) -> DoneBody:
+    """Reach for the arm again."""
+    await lab.connect()
+    return DoneBody()

@@ -1,0 +1,79 @@
+"""Recorded burgers for everybody: each round takes a recording out of the pool, and the log says which."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from cobandit.robot import CONFIGURATIONS
+from cobandit.studies import Round
+from cobandit.web.refusals import conflict
+from cobandit.web.services.people import ActiveParticipant
+from cobandit.web.services.robot.pool import Pool, RecordedBurger
+from cobandit.web.services.robot.stage import stacks
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.events import Event, events_of_kind
+
+SHOWN = "robot-recording"
+"""The event that says which recording a round has: a film, where its ``seed`` is empty."""
+
+
+class Show:
+    """The simulated arm: recordings from a pool, films where there is none yet."""
+
+    def __init__(self, database: Database, pool: Pool) -> None:
+        self._database = database
+        self.pool = pool
+
+    def covers(self, person: ActiveParticipant) -> bool:
+        """Everybody whose burgers can be stacked."""
+        return stacks(person.study.design)
+
+    async def view(self, person: ActiveParticipant) -> dict[str, Any]:
+        """Where the kitchen is described, and a recording whose beginning shows it; None while there is none."""
+        first = next((burger for arms in CONFIGURATIONS if (burger := self.pool.pick("first", arms))), None)
+        if first is None or not self.pool.has_scene:
+            return {"kind": "simulated", "scene": None, "opening": None}
+        return {"kind": "simulated", "scene": f"{self._address}/scene.json", "opening": self._address_of(first)}
+
+    def admit(self, person: ActiveParticipant, moves: int) -> None:
+        """Nobody waits for a recording."""
+
+    def events(self, person: ActiveParticipant, episode: int, rounds: Sequence[Round], now: int) -> list[Event]:
+        """Which recording each round has."""
+        return [Event(now, SHOWN, self._chosen(person, episode, r)) for r in rounds]
+
+    def stored(self, person: ActiveParticipant, events: Sequence[Event]) -> None:
+        """The page plays it; what was chosen stays at hand."""
+        for event in events:
+            person.recordings[event.data["episode"], event.data["t"]] = event.data
+
+    async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
+        """Where the recording of a round is, as the log has it; None where it is a film."""
+        if (episode, t) not in person.recordings:
+            stored = await self._database.ask(lambda connection: events_of_kind(connection, person.record.id, SHOWN))
+            self.stored(person, stored)
+        shown = person.recordings.get((episode, t), {})
+        if shown.get("seed") is None or shown["version"] != self.pool.version:
+            return {"recording": None}
+        burger = RecordedBurger(tuple(shown["configuration"]), shown["seed"], shown["version"])
+        return {"recording": self._address_of(burger)}
+
+    def dismiss(self, person: ActiveParticipant) -> None:
+        """Recordings are there for everybody."""
+
+    async def placed(self, number: int, person: ActiveParticipant | None = None) -> None:
+        """A recording waits for nobody."""
+        raise conflict("not-asked", "This robot waits for nothing.")
+
+    @property
+    def _address(self) -> str:
+        return f"/api/robot/{self.pool.version}"
+
+    def _address_of(self, burger: RecordedBurger) -> str:
+        return f"{self._address}/recordings/{burger.name}"
+
+    def _chosen(self, person: ActiveParticipant, episode: int, r: Round) -> dict[str, Any]:
+        burger = self.pool.pick(f"{person.record.seed}:{episode}:{r.t}", r.arms)
+        shown = {"configuration": list(r.arms), "seed": None} if burger is None else burger.to_dict()
+        return {"episode": episode, "t": r.t} | shown

@@ -1,0 +1,67 @@
+// A burger as a film, where there is no WebGL or no recording: one film for each of the four configurations.
+
+import { el } from "../dom.js";
+
+const DURATION = 3.2; // seconds, as long as a recording is played
+const FASTEST = 8; // browsers play no faster than sixteen times
+const KINDS = ["webm", "mp4"];
+const FIRST = [0, 0]; // every film begins with the same kitchen
+const FOLDER = new URL("../../robot/clips/", import.meta.url).href;
+
+export class Clip {
+  #shown = "";
+
+  constructor() {
+    this.element = el("video", { playsinline: true, disablepictureinpicture: true, "aria-hidden": "true", tabindex: "-1" });
+    this.element.muted = true;
+  }
+
+  /**
+   * The film of a configuration, ready to be played.
+   * @param {number[]} arms
+   */
+  async #load(arms) {
+    const name = arms.join("-");
+    const video = this.element;
+    if (this.#shown === name) return;
+    this.#shown = "";
+    const sources = KINDS.map((kind) => el("source", { src: `${FOLDER}burger-${name}.${kind}`, type: `video/${kind}` }));
+    await new Promise((resolve, reject) => {
+      const failed = () => reject(new Error(`The film of burger ${name} cannot be shown.`));
+      video.onloadeddata = resolve;
+      video.onerror = failed;
+      sources[sources.length - 1].onerror = failed; // a browser goes from one to the next
+      video.replaceChildren(...sources);
+      video.load();
+    });
+    this.#shown = name;
+  }
+
+  /** A burger as it stands at the end; null: the kitchen before the first layer.
+   * @param {number[] | null} arms */
+  async show(arms) {
+    await this.#load(arms ?? FIRST);
+    this.element.pause();
+    this.element.currentTime = arms ? Math.max(0, this.element.duration - 0.04) : 0;
+  }
+
+  /** Play it to its end, or until `stop`.
+   * @param {number[]} arms */
+  async play(arms) {
+    await this.#load(arms);
+    const video = this.element;
+    video.currentTime = 0;
+    video.playbackRate = Math.min(FASTEST, Math.max(1, video.duration / DURATION));
+    const over = new Promise((resolve, reject) => {
+      video.onended = resolve;
+      video.onpause = resolve;
+      video.onerror = () => reject(new Error("The film broke off."));
+    });
+    await video.play().catch((error) => { if (error.name !== "AbortError") throw error; }); // stopped at once
+    await over;
+  }
+
+  stop() {
+    this.element.pause();
+  }
+}

@@ -1,0 +1,288 @@
+// The burger shop with a robot arm that stacks the burger both have chosen. In three dimensions where the browser can,
+// else as a film, else as the drawn shop; what happens here never changes what was chosen.
+
+import { Shop } from "../burger.js";
+import { face } from "../counts.js";
+import { el, still } from "../dom.js";
+import { turns } from "../turns.js";
+import { caption } from "./captions.js";
+import { Clip } from "./clip.js";
+import { Recording } from "./recording.js";
+
+const THREE = new URL("../../vendor/three-0.185.1/three.module.min.js", import.meta.url).href;
+const PATIENCE = 4000; // milliseconds for a recording; then the film has to do
+const REACTION = 900; // the customer's face, before the next choice
+const EXCUSE = 6000;
+
+/** @typedef {import("./player.js").Player} Player */
+/** @typedef {"loading" | "arm" | "clip" | "drawn"} Mode */
+
+/** @param {App} app
+ * @param {SimulatedRobot} robot */
+export const stagedBurger = (app, robot) => turns(app, new Stage(app, robot));
+
+export class Stage {
+  #app;
+  #robot;
+  #shop;
+  #clip = new Clip();
+  /** @type {Player | null} */
+  #player = null;
+  /** @type {Mode} */
+  #mode = "loading";
+  /** @type {Map<string, Promise<Recording>>} */
+  #recordings = new Map();
+  #view = el("div", { class: "view" });
+  #caption = el("p", { class: "caption", "aria-hidden": "true", hidden: true });
+  #skip;
+  #verdict = el("div", { class: "verdict", "aria-hidden": "true", hidden: true });
+  #trouble = el("p", { class: "robot-trouble", role: "status", hidden: true });
+  /** The round that is over, if one is, and the number of the present one.
+   * @type {Round | null} */
+  #latest = null;
+  #t = 1;
+  #turn = 0; // whatever takes a while looks whether it is still its turn
+  #closed = false;
+  performing = "robot.stacking";
+
+  /**
+   * @param {App} app
+   * @param {SimulatedRobot} robot
+   */
+  constructor(app, robot) {
+    this.#app = app;
+    this.#robot = robot;
+    this.#shop = new Shop(app.texts, app.state.task.burgers ?? []);
+    this.question = this.#shop.question;
+    this.icon = this.#shop.icon;
+    this.picture = this.#shop.picture;
+    this.#skip = el("button", { type: "button", class: "skip-burger", hidden: true }, app.texts.say("robot.skip"));
+    this.element = el("div", { class: "scene stage", "data-mode": "loading" },
+      this.#view, this.#verdict, this.#caption, this.#skip, this.#trouble);
+    this.#open();
+  }
+
+  // ------------------------------------------------------------------------------------------------ which stage
+
+  async #open() {
+    try {
+      const { scene, opening } = this.#robot;
+      if (!scene || !opening) throw new Error("There are no recordings yet.");
+      const [three, { Player }, description, first] = await Promise.all([
+        import(THREE), import("./player.js"), fetched(scene).then((answer) => answer.json()), this.#fetch(opening),
+      ]);
+      if (this.#closed) return;
+      this.#player = new Player(three, description, first, () => this.#fall("clip", "The graphics card went away."));
+      this.#enter("arm");
+    } catch (error) {
+      this.#fall("clip", error);
+    }
+  }
+
+  /** A lesser stage, from here on.
+   * @param {"clip" | "drawn"} mode
+   * @param {unknown} error */
+  #fall(mode, error) {
+    if (this.#closed || this.#mode === "drawn") return;
+    this.#note(error);
+    this.#player?.close();
+    this.#player = null;
+    this.#enter(mode);
+  }
+
+  /** @param {Mode} mode */
+  #enter(mode) {
+    this.#mode = mode;
+    this.element.dataset.mode = mode;
+    this.#lift(this.#player?.element ?? (mode === "clip" ? this.#clip.element : this.#shop.element));
+    this.#paint();
+  }
+
+  /** What is to be seen.
+   * @param {Element} element */
+  #lift(element) {
+    if (this.#view.firstElementChild !== element) this.#view.replaceChildren(element);
+  }
+
+  /** What went wrong, for the researcher.
+   * @param {unknown} error */
+  #note(error) {
+    const trouble = error instanceof Error ? error.message : String(error);
+    this.#app.note("robot", { trouble: trouble.slice(0, 200), stage: this.#mode, t: this.#t });
+  }
+
+  // ------------------------------------------------------------------------------------------------ without motion
+
+  /** Show what is to be seen now. */
+  async #paint() {
+    const round = this.#latest;
+    const turn = (this.#turn += 1);
+    if (round) this.#shop.show(round);
+    else this.#shop.clear(this.#t);
+    this.#feel(round);
+    if (this.#mode === "loading" || this.#mode === "drawn") return;
+    const recording = round && this.#player ? await this.#recording(round) : null;
+    if (turn !== this.#turn) return;
+    if (this.#player && (recording || !round)) {
+      this.#lift(this.#player.element);
+      this.#player.show(recording);
+      this.#showing(round);
+      return;
+    }
+    this.#lift(this.#clip.element);
+    try {
+      await this.#clip.show(round ? round.arms : null);
+      if (turn === this.#turn) this.#showing(round);
+    } catch (error) {
+      if (turn === this.#turn) this.#fall("drawn", error);
+    }
+  }
+
+  /** Which round's burger is on the plate, for whoever looks at the page from outside.
+   * @param {Round | null} round */
+  #showing(round) {
+    this.element.dataset.burger = round ? `${round.t}:${round.arms.join("-")}` : "";
+  }
+
+  /** The recording of a round; null where it is only there as a film.
+   * @param {Round} round */
+  async #recording({ recording: address }) {
+    if (!address) return null;
+    try {
+      return await this.#fetch(address);
+    } catch (error) {
+      this.#recordings.delete(address);
+      this.#note(error);
+      return null;
+    }
+  }
+
+  /** @param {string} address */
+  #fetch(address) {
+    let recording = this.#recordings.get(address);
+    if (!recording) {
+      recording = fetched(address).then(async (answer) => new Recording(await answer.arrayBuffer()));
+      this.#recordings.set(address, recording);
+    }
+    return recording;
+  }
+
+  /** The customer of a round, and what they make of it.
+   * @param {Round | null} round */
+  #feel(round) {
+    const mood = !round || round.good === null ? "wait" : round.good ? "good" : "bad";
+    this.#player?.feel(round?.t ?? this.#t, mood);
+    this.#verdict.hidden = mood === "wait";
+    this.#verdict.replaceChildren(face(mood === "good"));
+  }
+
+  /** What the arm, or the person's hand, is doing.
+   * @param {RecordingEvent | null} event */
+  #say(event) {
+    const text = event ? caption(this.#app, event) : "";
+    this.#caption.hidden = !text;
+    if (this.#caption.textContent !== text) this.#caption.textContent = text;
+  }
+
+  // ------------------------------------------------------------------------------------------------ a scene's duties
+
+  /** @param {number} t */
+  clear(t) {
+    this.#t = t;
+    this.#latest = null;
+    this.#say(null);
+    this.#paint();
+  }
+
+  /** Both are deciding: the kitchen is laid out, and the next customer comes.
+   * @param {number} arm
+   * @param {number} t */
+  hold(arm, t) {
+    this.clear(t);
+    this.#shop.hold(arm, t);
+  }
+
+  /** @param {Round} round */
+  show(round) {
+    this.#latest = round;
+    this.#t = round.t;
+    this.#say(null);
+    this.#paint();
+  }
+
+  /**
+   * @param {Round} round
+   * @returns {Playing[]}
+   */
+  reveal(round) {
+    if (still()) return [];
+    if (this.#mode === "drawn" || this.#mode === "loading") return this.#shop.reveal(round);
+    const turn = (this.#turn += 1);
+    let over = false;
+    const end = () => {
+      over = true;
+      this.#skip.hidden = true;
+    };
+    const finished = this.#perform(round, () => !over && turn === this.#turn && !this.#closed).finally(end);
+    const finish = () => {
+      if (over) return;
+      end();
+      this.#player?.stop();
+      this.#clip.stop();
+      this.#app.note("robot", { skipped: round.t });
+    };
+    return [{ finished, finish }];
+  }
+
+  /**
+   * The arm stacks, then the customer makes up their mind.
+   * @param {Round} round
+   * @param {() => boolean} wanted
+   */
+  async #perform(round, wanted) {
+    this.#skip.hidden = false;
+    const recording = this.#player ? await this.#recording(round) : null;
+    if (!wanted()) return;
+    try {
+      if (recording && this.#player) {
+        this.#lift(this.#player.element);
+        await this.#player.play(recording, (frame) => this.#say(recording.eventAt(frame)));
+      } else {
+        this.#lift(this.#clip.element);
+        await this.#clip.play(round.arms);
+      }
+    } catch (error) {
+      if (!wanted()) return;
+      this.#excuse();
+      this.#fall("drawn", error);
+    }
+    if (!wanted()) return;
+    this.#say(null);
+    this.#feel(round);
+    await pause(REACTION);
+  }
+
+  /** The robot did not come: said kindly, and the round stands. */
+  #excuse() {
+    this.#trouble.textContent = this.#app.texts.say("robot.trouble");
+    this.#trouble.hidden = false;
+    setTimeout(() => { this.#trouble.hidden = true; }, EXCUSE);
+  }
+
+  close() {
+    this.#closed = true;
+    this.#turn += 1;
+    this.#player?.close();
+    this.#clip.stop();
+  }
+}
+
+/** @param {string} address */
+async function fetched(address) {
+  const answer = await fetch(address, { signal: AbortSignal.timeout?.(PATIENCE) });
+  if (!answer.ok) throw new Error(`${address} came with ${answer.status}.`);
+  return answer;
+}
+
+/** @param {number} ms */
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));

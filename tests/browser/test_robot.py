@@ -1,0 +1,420 @@
+"""The arm on the page and the experimenter's console, in a real browser before a real server."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+httpx = pytest.importorskip("httpx")
+pytest.importorskip("fastapi")
+pytest.importorskip("mujoco")
+expect = pytest.importorskip("playwright.sync_api").expect
+
+from axe_playwright_python.sync_playwright import Axe  # noqa: E402
+
+from cobandit.robot import burger_layers  # noqa: E402
+from cobandit.studies import StudyDesign, load_design  # noqa: E402
+from cobandit.web import WebConfig  # noqa: E402
+from cobandit.web.services.robot.filler import fill  # noqa: E402
+from cobandit.web.services.robot.pool import Pool  # noqa: E402
+from cobandit.web.serving import prepare, running  # noqa: E402
+from cobandit.web.storage.database import Database  # noqa: E402
+from cobandit.web.storage.events import events_by_participant  # noqa: E402
+from cobandit.web.storage.participants import participant_by_token  # noqa: E402
+
+PASSWORD = "only for tests"
+DESIGN = StudyDesign.from_dict(load_design("burger").to_dict() | {"name": "shop", "rounds": 4})
+NO_WEBGL = """
+const context = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
+  return kind.startsWith("webgl") ? null : context.call(this, kind, ...more);
+};
+"""
+# Every caption that was to be read, in their order.
+LISTEN = """() => {
+  window.captions = [];
+  const caption = document.querySelector(".stage .caption");
+  new MutationObserver(() => {
+    const text = caption.textContent;
+    if (text && text !== window.captions.at(-1)) window.captions.push(text);
+  }).observe(caption, { childList: true, characterData: true, subtree: true });
+}"""
+MOTION = {"reduced_motion": "no-preference"}
+# So slow an arm that every test is faster: time passes at a fiftieth of its speed.
+SLOW_ARM = """
+const draw = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (picture) => draw((now) => picture(now / 50));
+"""
+
+
+class Site:
+    """A server with a robot, and people who have come to the first round."""
+
+    def __init__(self, address: str, database: str) -> None:
+        self.address, self.database = address, Database(database)
+        self._client = httpx.Client(base_url=address, timeout=60, trust_env=False)
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        answer = self._client.request(method, f"/api/{path}", json=body)
+        assert answer.status_code < 300, answer.text
+        return answer.json()
+
+    def someone(self) -> str:
+        body = {"key": str(uuid.uuid4()), "consent_version": DESIGN.consent.version, "language": "en"}
+        token = str(self._ask("POST", "studies/shop/participants", body)["token"])
+        answers: dict[str, Any] = {
+            "demographics": {"age": 33, "gender": 0, "ai_researcher": 1},
+            "instructions": {},
+            "quiz": {item.id: item.answer for item in DESIGN.quiz},
+        }
+        while (step := self.state(token)["step"]["id"]) in answers:
+            self._ask("POST", f"participants/{token}/answers/{step}", {"answers": answers[step]})
+        return token
+
+    def state(self, token: str) -> Any:
+        return self._ask("GET", f"participants/{token}")
+
+    def events(self, token: str) -> list[tuple[str, Any]]:
+        with self.database.read() as connection:
+            person = participant_by_token(connection, token)
+            assert person is not None
+            return [(event.kind, event.data) for event in events_by_participant(connection, [person.id])[person.id]]
+
+    def close(self) -> None:
+        self._client.close()
+        self.database.close()
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One recording of every burger."""
+    folder = tmp_path_factory.mktemp("burgers")
+    assert fill(Pool.open(str(folder), 1)) == []
+    return folder
+
+
+def _serve(folder: Path, **robot: Any) -> Iterator[Site]:
+    database = f"sqlite:///{folder / 'studies.sqlite'}"
+    prepare(database, [DESIGN], password=PASSWORD, seed=7)
+    with running(WebConfig(database=database, **robot)) as address:
+        site = Site(address, database)
+        yield site
+        site.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, pool: Path) -> Iterator[Site]:
+    """Recorded burgers."""
+    folder = tmp_path_factory.mktemp("site")
+    yield from _serve(folder, robot="simulated", robot_folder=str(pool), robot_variants=1)
+
+
+@pytest.fixture
+def lab(tmp_path: Path) -> Iterator[Site]:
+    """An arm that is the experimenter's own."""
+    yield from _serve(tmp_path, robot="null")
+
+
+Visit = Callable[..., Any]
+
+
+@pytest.fixture
+def visit(new_context: Callable[..., Any]) -> Iterator[Visit]:
+    """Open a page that must not complain."""
+    complaints: list[str] = []
+
+    def open_page(address: str, script: str = "", **options: Any) -> Any:
+        context = new_context(**({"viewport": {"width": 1100, "height": 800}, "locale": "en-GB"} | options))
+        if script:
+            context.add_init_script(script)
+        page = context.new_page()
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto(address)
+        return page
+
+    yield open_page
+    assert complaints == []
+
+
+def staged(visit: Visit, site: Site, mode: str = "arm", **options: Any) -> tuple[Any, str]:
+    token = site.someone()
+    page = visit(f"{site.address}/p/{token}", **options)
+    expect(page.locator(".stage")).to_have_attribute("data-mode", mode)
+    return page, token
+
+
+def choose(page: Any, arm: int) -> None:
+    page.locator(".choice").nth(arm).click()
+
+
+def shown(page: Any, n: int) -> None:
+    expect(page.locator("#app")).to_have_attribute("data-shown", str(n))
+
+
+def burger_of(site: Site, token: str) -> str:
+    """What the stage says of the latest round."""
+    latest = site.state(token)["episode"]["latest"]
+    return f"{latest['t']}:{latest['arms'][0]}-{latest['arms'][1]}"
+
+
+def skipped(site: Site, token: str) -> list[int]:
+    return [data["skipped"] for kind, data in site.events(token) if kind == "robot" and "skipped" in data]
+
+
+def clean(page: Any) -> None:
+    found = Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+class TestPlayback:
+    def test_the_arm_stacks_the_burger_that_both_have_chosen_to_its_end(
+        self, visit: Visit, site: Site, until: Callable[..., None]
+    ) -> None:
+        page, token = staged(visit, site, **MOTION)
+        page.evaluate(LISTEN)
+        choose(page, 1)
+        expect(page.locator(".skip-burger")).to_be_visible()
+        shown(page, 1)
+        expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
+        expect(page.locator(".skip-burger")).to_be_hidden()
+        expect(page.locator(".caption")).to_be_hidden()
+        captions = page.evaluate("window.captions")
+        assert captions[0] == "You add: Cheese"
+        assert captions[1].startswith("Robot adds: ")
+        assert captions[-1] == "Robot adds: top bun"
+        assert len(captions) == 5
+        kinds = [kind for kind, _ in site.events(token)]
+        assert kinds.count("robot-recording") == 1
+        choose(page, 0)
+        shown(page, 2)
+        assert skipped(site, token) == []
+
+    @pytest.mark.parametrize("way", ["space", "canvas", "button", "choice"])
+    def test_it_can_be_skipped_and_the_next_choice_is_possible_at_once(
+        self, visit: Visit, site: Site, until: Callable[..., None], way: str
+    ) -> None:
+        page, token = staged(visit, site, script=SLOW_ARM, has_touch=way == "canvas", **MOTION)
+        page.evaluate(LISTEN)
+        choose(page, 1)
+        until(page, lambda: page.evaluate("window.captions.length") > 0, "the arm moves")
+        if way == "space":
+            page.keyboard.press("Space")
+        elif way == "canvas":
+            page.locator(".stage canvas").tap()
+        elif way == "button":
+            page.locator(".skip-burger").click()
+        else:
+            page.keyboard.press("1")
+        shown(page, 1)
+        assert site.state(token)["episode"]["played"] == 1, "skipping is no choice"
+        expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
+        choose(page, 0)
+        until(page, lambda: site.state(token)["episode"]["played"] == 2, "the next round is stored")
+        until(page, lambda: 1 in skipped(site, token), "it is known that it was skipped")
+
+    def test_without_motion_there_is_the_burger_as_it_ended(self, visit: Visit, site: Site) -> None:
+        page, token = staged(visit, site)
+        page.evaluate(LISTEN)
+        choose(page, 1)
+        shown(page, 1)
+        expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
+        assert page.evaluate("window.captions") == []
+        expect(page.locator(".verdict")).to_be_visible()
+
+    def test_a_page_that_is_loaded_again_shows_the_latest_burger(self, visit: Visit, site: Site) -> None:
+        page, token = staged(visit, site)
+        choose(page, 0)
+        shown(page, 1)
+        page.reload()
+        expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
+        expect(page.locator(".stage")).to_have_attribute("data-mode", "arm")
+
+    def test_a_drag_turns_the_view_and_skips_nothing(
+        self, visit: Visit, site: Site, until: Callable[..., None]
+    ) -> None:
+        page, _ = staged(visit, site, script=SLOW_ARM, **MOTION)
+        canvas = page.locator(".stage canvas")
+        before = canvas.screenshot()
+        box = canvas.bounding_box()
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+        def drag() -> None:
+            page.mouse.move(x, y)
+            page.mouse.down()
+            page.mouse.move(x - 90, y + 30, steps=4)
+            page.mouse.up()
+
+        drag()
+        until(page, lambda: canvas.screenshot() != before, "the view has turned")
+        page.evaluate(LISTEN)
+        choose(page, 0)
+        until(page, lambda: page.evaluate("window.captions.length") > 0, "the arm moves")
+        drag()
+        expect(page.locator(".skip-burger"), "it is still at it").to_be_visible()
+        canvas.click()
+        shown(page, 1)
+
+    def test_the_page_is_small_strict_and_accessible(
+        self, visit: Visit, site: Site, strict: Callable[[Any], None], fits: Callable[..., None]
+    ) -> None:
+        for scheme, width in (("light", 1366), ("dark", 390)):
+            page, _ = staged(visit, site, color_scheme=scheme, viewport={"width": width, "height": 664})
+            choose(page, 1)
+            shown(page, 1)
+            strict(page)
+            clean(page)
+            fits(page, scheme)
+            sizes = page.evaluate("performance.getEntriesByType('resource').map((entry) => entry.transferSize)")
+            assert 0 < sum(sizes) <= 1_000_000
+            burgers = page.evaluate(
+                "performance.getEntriesByType('resource').filter((entry) => entry.name.includes('/recordings/'))"
+                ".map((entry) => entry.encodedBodySize)"
+            )
+            assert burgers
+            assert max(burgers) <= 60_000
+
+
+class TestFallingBack:
+    def test_without_webgl_the_burger_is_a_film(self, visit: Visit, site: Site) -> None:
+        page, token = staged(visit, site, "clip", script=NO_WEBGL, **MOTION)
+        choose(page, 1)
+        expect(page.locator(".skip-burger")).to_be_visible()
+        shown(page, 1)
+        expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
+        expect(page.locator(".stage video")).to_be_visible()
+        assert page.locator(".stage video").evaluate("(film) => film.currentTime > 0.9 * film.duration")
+        expect(page.locator(".robot-trouble")).to_be_hidden()
+
+    def test_a_film_can_be_skipped(self, visit: Visit, site: Site) -> None:
+        page, token = staged(visit, site, "clip", script=NO_WEBGL, **MOTION)
+        choose(page, 0)
+        page.locator(".skip-burger").click()
+        shown(page, 1)
+        assert site.state(token)["episode"]["played"] == 1
+
+    def test_without_films_there_is_the_drawn_shop(self, visit: Visit, site: Site) -> None:
+        token = site.someone()
+        context = visit("about:blank", script=NO_WEBGL, **MOTION).context
+        context.route("**/clips/**", lambda route: route.abort())
+        page = context.new_page()
+        page.goto(f"{site.address}/p/{token}")
+        expect(page.locator(".stage")).to_have_attribute("data-mode", "drawn")
+        expect(page.locator(".stage .shop")).to_be_visible()
+        choose(page, 1)
+        shown(page, 1)
+        assert site.state(token)["episode"]["played"] == 1
+
+    def test_a_robot_that_fails_is_excused_and_the_round_stands(
+        self, visit: Visit, site: Site, until: Callable[..., None]
+    ) -> None:
+        page, token = staged(visit, site, **MOTION)
+        for missing in ("**/recordings/1-*", "**/clips/**"):
+            page.route(missing, lambda route: route.fulfill(status=500))
+        choose(page, 1)
+        expect(page.locator(".robot-trouble")).to_contain_text("Your choice is stored")
+        shown(page, 1)
+        expect(page.locator(".stage")).to_have_attribute("data-mode", "drawn")
+        choose(page, 0)
+        shown(page, 2)
+        assert site.state(token)["episode"]["played"] == 2
+        until(
+            page,
+            lambda: any(kind == "robot" and "trouble" in data for kind, data in site.events(token)),
+            "the researcher knows",
+        )
+
+    def test_a_graphics_card_that_goes_away_takes_nothing_with_it(self, visit: Visit, site: Site) -> None:
+        page, token = staged(visit, site, **MOTION)
+        page.locator(".stage canvas").evaluate(
+            "(canvas) => canvas.getContext('webgl2').getExtension('WEBGL_lose_context').loseContext()"
+        )
+        expect(page.locator(".stage")).to_have_attribute("data-mode", "clip")
+        choose(page, 1)
+        shown(page, 1)
+        assert site.state(token)["episode"]["played"] == 1
+
+
+class TestConsole:
+    def console(self, visit: Visit, lab: Site) -> Any:
+        page = visit(f"{lab.address}/admin/robot")
+        page.fill("input[type=password]", PASSWORD)
+        page.keyboard.press("Enter")
+        expect(page.locator("#connection")).to_have_text("live")
+        return page
+
+    def place(self, console: Any, text: str) -> None:
+        """Wait until the console asks for it, read it, and press."""
+        expect(console.locator("#doing")).to_contain_text(text)
+        console.wait_for_timeout(600)
+        console.locator("#placed").click()
+
+    def participant(self, visit: Visit, lab: Site) -> tuple[Any, str]:
+        token = lab.someone()
+        page = visit(f"{lab.address}/p/{token}")
+        expect(page.locator("#app")).to_have_attribute("data-step", "episode-0")
+        return page, token
+
+    def test_the_experimenter_places_what_the_arm_would(self, visit: Visit, lab: Site) -> None:
+        console = self.console(visit, lab)
+        expect(console.locator("#arm-standing")).to_have_text("Ready")
+        page, token = self.participant(visit, lab)
+        choose(page, 0)
+        expect(console.locator("#placed")).to_be_visible()
+        clean(console)
+        self.place(console, "puts a bottom bun")
+        for layer in burger_layers(lab.state(token)["episode"]["latest"]["arms"]):
+            if layer.by == "person":
+                expect(page.locator(".robot-line")).to_contain_text("place this layer")
+                mine = page.get_by_role("button", name="I have placed it")
+                mine.click()
+                expect(mine).to_be_hidden()
+            else:
+                self.place(console, f"places the {layer.item.replace('_', ' ')}")
+        shown(page, 1)
+        happened = lab.events(token)
+        assert [data["by"] for kind, data in happened if kind == "robot-placed"].count("participant") == 2
+        assert [kind for kind, _ in happened].count("robot-done") == 1
+        expect(console.locator("#whose")).to_have_text("None.")
+        assert lab.state(token)["episode"]["played"] == 1
+
+    def test_stop_retry_and_skip(self, visit: Visit, lab: Site) -> None:
+        console = self.console(visit, lab)
+        page, token = self.participant(visit, lab)
+        choose(page, 1)
+        expect(console.locator("#placed")).to_be_visible()
+        expect(console.locator("#layers li")).to_have_count(5)
+        console.keyboard.press("Escape")
+        expect(console.locator("#arm-standing")).to_have_text("Stopped")
+        expect(page.locator(".robot-line")).to_contain_text("Your choice is stored")
+        console.locator("#retry").click()
+        expect(console.locator("#placed")).to_be_visible()
+        expect(console.locator("#arm-standing")).to_have_text("Stacking")
+        page.reload()
+        expect(page.locator("h1")).to_have_text("Your burger is being stacked")
+        clean(page)
+        console.locator("#stop").click()
+        expect(console.locator("#arm-message")).to_be_visible()
+        clean(console)
+        console.locator("#skip").click()
+        expect(page.locator("#app")).to_have_attribute("data-step", "episode-0")
+        expect(page.locator(".choice").first).to_be_visible()
+        kinds = [kind for kind, _ in lab.events(token) if kind.startswith("robot-")]
+        assert kinds.count("robot-stop") == 2
+        assert kinds.count("robot-retry") == 1
+        assert kinds.count("robot-skipped") == 1
+        console.locator("#retry").click()
+        expect(console.locator("#arm-standing")).to_have_text("Ready")
+
+    def test_a_second_participant_waits_kindly_and_goes_on_by_itself(self, visit: Visit, lab: Site) -> None:
+        console = self.console(visit, lab)
+        self.participant(visit, lab)
+        token = lab.someone()
+        second = visit(f"{lab.address}/p/{token}")
+        expect(second.locator("h1")).to_have_text("The robot is busy")
+        clean(second)
+        console.locator("#release").click()
+        expect(second.locator("#app")).to_have_attribute("data-step", "episode-0")
