@@ -48,10 +48,9 @@ floors:  ## the lower bounds of the dependencies, installed and tested in an env
 matrix:  ## the quick tests on every Python that the package is for, each in an environment of its own
 	$(PYTHON) tools/matrix.py $(TESTS)
 
-coverage: $(READY) browser database  ## which lines of the package the quick tests reach, processes of their own included
+coverage: $(READY) database  ## which lines of the package the quick tests reach, processes of their own included
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -m "not slow" -n 2 --dist loadfile $(ALONE:%=--ignore=%)
-	$(BIN)/coverage run -m pytest -m "not slow" $(ALONE)
+	$(BIN)/coverage run -m pytest -m "not slow" -n 2 --dist loadfile --ignore=tests/browser --ignore=tests/faults
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 

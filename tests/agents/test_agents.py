@@ -214,6 +214,12 @@ class TestTeam:
             assert repr(Team.of(player)).startswith(f"Team.of({title}(")
         assert Team.of(Mine(**settings)) != Team.of(base(**settings))
 
+    def test_members_made_by_name_pass_the_type_checker(self) -> None:
+        names = ["naive-ucb", "naive-ts"]
+        team = Team([make_agent(name) for name in names])
+        assert team.label == "naive-ucb + naive-ts"
+        assert Team([make_agent("naive-ucb"), NaiveTS()]) == team
+
     def test_titles_in_a_mixed_team(self):
         class Mine(NaiveUCB):
             pass

@@ -265,14 +265,14 @@ class TestTies:
         assert [grid.lower for grid in found.grids] == [0, 0]
         assert [grid.untested for grid in found.grids] == [6, 4]
         assert "both conditions have the same value in every casino" in found.grids[0].rows[0].finding.note
-        assert found.result("H1-anova").verdict == "cannot be tested"
+        assert found.result("H3-anova").verdict == "cannot be tested"
 
 
 class TestDesigns:
     def test_one_condition(self):
         found = sound(analyse_data(people(replace(BURGER, conditions=BURGER.conditions[:1]))))
         assert "The design has one condition only, so there is nothing to compare." in found.notes
-        assert {row.section for row in found.results} == {"hypothesis", "reliability"}
+        assert {row.section for row in found.results} == {"hypothesis", "companion", "reliability"}
         assert [row.id for row in found.section("hypothesis")] == ["P-regret-naive-ucb"]
 
     def test_one_condition_with_several_episodes(self):
@@ -309,8 +309,8 @@ class TestCasinos:
         data = without(people(SHORT), 1, 6, 7, surveys=("survey-2",))
         found = sound(analyse_data(data, plan=KEEP_CASINO))
         # No total for this participant, but the casinos that are there are compared.
-        assert found.result("H1-regret").finding.n == 5
-        assert found.result("H1-anova").finding.n == 5
+        assert found.result("H3-regret").finding.n == 5
+        assert found.result("H3-anova").finding.n == 5
         people_grid, casinos = found.grids
         assert people_grid.rows[1].finding.n == 2
         assert "2 of 4 casinos left out" in people_grid.rows[1].finding.note
@@ -322,8 +322,8 @@ class TestCasinos:
         for place in range(6):
             data = without(data, place, 7)
         found = sound(analyse_data(data, plan=KEEP_CASINO))
-        assert found.result("H1-regret").verdict == "cannot be tested"
-        row = found.result("H1-anova")
+        assert found.result("H3-regret").verdict == "cannot be tested"
+        row = found.result("H3-anova")
         assert row.finding.n == 6
         assert "casino 4" in row.finding.note
         assert "no value" in found.grids[1].rows[3].finding.note or "nobody" in found.grids[1].rows[3].finding.note
@@ -333,14 +333,14 @@ class TestCasinos:
         for place in range(6):
             data = without(data, place, 5, 6, 7)
         found = sound(analyse_data(data, plan=KEEP_CASINO))
-        assert found.result("H1-anova").finding.n == 6
+        assert found.result("H3-anova").finding.n == 6
         assert "one casino has values" in found.grids[0].rows[0].finding.note
 
     def test_none_left(self):
         data = people(SHORT)
         for place in range(6):
             data = without(data, place, 4, 5, 6, 7)
-        assert sound(analyse_data(data, plan=KEEP_CASINO)).result("H1-anova").verdict == "cannot be tested"
+        assert sound(analyse_data(data, plan=KEEP_CASINO)).result("H3-anova").verdict == "cannot be tested"
 
 
 class TestTables:

@@ -30,7 +30,7 @@ def test_one_agent_with_all_that_is_said_of_it(name, run):
     shown = " ".join(run("agents", name).stdout.split())
     kind = AGENTS[name]
     assert shown.startswith(name)
-    assert " ".join(inspect.getdoc(kind).replace("``", "").split("\n\n")[-1].split()) in shown
+    assert " ".join((inspect.getdoc(kind) or "").replace("``", "").split("\n\n")[-1].split()) in shown
     assert ("One brain for all" in shown) == issubclass(kind, Controller)
 
 

@@ -104,6 +104,8 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
         (["reproduce", "sim1-lefft"], "Did you mean 'sim1-left'?"),
         (["reproduce", "sim4", "--runs", "0"], "runs is 0"),
         (["reproduce", "sim4", "--horizon", "1"], "horizon is 1"),
+        (["reproduce", "sim4", "--horizon", "long"], "theorem-1-standoff alone; sim4 was named"),
+        (["reproduce", "--horizon", "long"], "no panel was named"),
         (["reproduce", "sim4", "--index", "papper"], "Did you mean 'paper'?"),
         (["reproduce", "sim4", "--engine", "desk"], "Did you mean 'dask'?"),
         (["reproduce", "sim4", "--dask-address", "tcp://127.0.0.1:1"], "goes with --engine dask"),

@@ -16,6 +16,7 @@ MODULES = {
     "fast": ["numba", "llvmlite"],
     "parquet": ["pyarrow"],
     "plot": ["matplotlib"],
+    "spss": ["pyreadstat"],
     "stats": ["scipy", "statsmodels", "pandas"],
     "web": ["alembic", "fastapi", "httptools", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn", "uvloop"],
 }
@@ -58,6 +59,7 @@ LACKING = {
     "study analyse csv-export": ["plot", "stats"],
     "study analyse parquet-export": ["parquet", "plot", "stats"],
     "study export burger": ["web"],
+    "study export burger --format sav": ["spss", "web"],
     "study export burger --format parquet": ["parquet", "web"],
     "study export burger --format parquet --url http://127.0.0.1:1": ["web"],
     "study verify burger": ["web"],

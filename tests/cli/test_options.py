@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -84,7 +86,7 @@ class TestHelp:
     @pytest.mark.parametrize("command", ["simulate", "compare", "play"])
     def test_words_and_defaults_are_the_agents_own(self, command, run):
         shown = " ".join(run(command, "--help").stdout.split())
-        first = {}
+        first: dict[str, tuple[Any, str]] = {}
         for kind in AGENTS.values():
             for name, default, text in kind.option_rows():
                 first.setdefault(name, (default, text))

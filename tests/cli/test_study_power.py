@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 
 import pytest
 
+from cobandit.analysis import power_analysis
 from cobandit.analysis.plan import default_plan, plan_toml
 from cobandit.studies import load_design
 
@@ -21,6 +23,22 @@ class TestPower:
         assert "simulated" in done.stdout
         assert "H1-regret" in done.stdout
         assert "Left out: H2-ability" in done.stdout
+        said = " ".join(done.stdout.split())
+        sentence = re.search(
+            r"With 8 simulated participants the chance of a significant H1-regret in the expected "
+            r"direction is (\d+) % \(\d+ to \d+ %\); most such studies would not find it.",
+            said,
+        )
+        assert sentence is not None
+        assert said.index(sentence[0]) < said.index("80 % at n"), "before any table"
+
+    def test_the_chance_is_that_of_the_planned_number_of_people(self):
+        design = load_design("burger")
+        found = power_analysis(design, "softmax", (4, 6), 8, 1, plan=default_plan(design, 4))
+        power = found.curves[0].points[0].planned
+        assert found.chance.startswith("With 4 simulated participants")
+        assert f"is {100 * power.value:.0f} % ({100 * power.low:.0f} to {100 * power.high:.0f} %)" in found.chance
+        assert found.to_dict()["chance"] == found.chance
 
     def test_json_is_the_same_again_whatever_the_threads(self, run):
         words = ("study", "power", "burger", "--behaviour", "softmax", *SMALL, "--json")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -388,7 +388,7 @@ def test_settings_of_the_checks():
     with pytest.raises(cb.InvalidInput, match=r"means is \[\]; at least one number is needed"):
         check_reward(Poisson(), means=[])
     with pytest.raises(cb.InvalidInput, match=r"means\[0\] is 'low'; a finite number is needed"):
-        check_reward(Poisson(), means=["low"])
+        check_reward(Poisson(), means=cast("Any", ["low"]))
 
 
 @pytest.mark.parametrize("bounds", [(-math.inf, math.inf), (0.0, math.inf), (-math.inf, 2.0), (-1.0, 1.0)])

@@ -77,6 +77,7 @@ DESIGN_TABLES = {
     "demographics": design.Question,
     "quiz": design.QuizItem,
     "attention": design.AttentionCheck,
+    "analysis": design.AnalysisChoices,
     "limits": design.Limits,
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,7 +18,13 @@ SEATED = {name: kind for name, kind in AGENTS.items() if issubclass(kind, Agent)
 
 
 def new_partner(agent="partner-aware-ucb", **changes):
-    setting = {"arms": ARMS, "seat": 1, "horizon": 500, "observability": (1.0, 0.4), "seed": 7} | changes
+    setting: dict[str, Any] = {
+        "arms": ARMS,
+        "seat": 1,
+        "horizon": 500,
+        "observability": (1.0, 0.4),
+        "seed": 7,
+    } | changes
     return Partner(agent, **setting)
 
 

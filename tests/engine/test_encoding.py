@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections import Counter, OrderedDict, defaultdict, deque
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -37,10 +38,10 @@ class Plain(Agent):
         self.words = "größer \ud800 \0"
         self.flags = [True, False]
         self.pair = (1, (2.5, None))
-        self.last = deque(maxlen=4)
-        self.table = {(0, 1): [0.0], "a": {}, 3: "x", None: 1.5}
+        self.last: deque[Any] = deque(maxlen=4)
+        self.table: dict[Any, Any] = {(0, 1): [0.0], "a": {}, 3: "x", None: 1.5}
         self.lazy = defaultdict(float)
-        self.tally = Counter()
+        self.tally: Counter[int] = Counter()
         self.ordered = OrderedDict(b=1, a=2)
         self.array = np.zeros((2, 3), dtype=np.float32)
         self.columns = np.asfortranarray(np.arange(6, dtype=np.int16).reshape(2, 3))
@@ -181,6 +182,7 @@ class TestAgentsOfYourOwn:
         state = new_partner(Plain()).state()
         with pytest.raises(InvalidInput, match=r"not an agent of the library; give its class, .*agent=Plain\)"):
             Partner.from_state(state)
+        wrong: Any
         for wrong, sentence in (
             (cb.NaiveUCB, r"agent is <class .*NaiveUCB'>, but the state is that of 'plain'"),
             (cb.NaiveUCB(), r"agent is NaiveUCB\(.*\), but the state is that of 'plain'"),
@@ -227,7 +229,8 @@ class TestAgentsOfYourOwn:
 
     def test_things_that_hold_themselves_and_views(self):
         partner = new_partner(Mended(1))
-        partner.agent.thing = loop = []
+        loop: list[Any] = []
+        partner.agent.thing = loop
         loop.append(loop)
         with pytest.raises(AgentError, match=r"its thing\[0\] holds itself"):
             partner.state()
@@ -235,7 +238,8 @@ class TestAgentsOfYourOwn:
         partner.agent.view = partner.agent.thing[0]
         with pytest.raises(AgentError, match="its view shares its memory with thing"):
             partner.state()
-        partner.agent.view = deep = []
+        deep: list[Any] = []
+        partner.agent.view = deep
         for _ in range(5000):
             deep.append([])
             deep = deep[0]
@@ -251,7 +255,7 @@ class TestAgentsOfYourOwn:
 
     def test_a_stream_that_cannot(self):
         agent = cb.NaiveUCB()
-        agent.reset(Briefing(1, ARMS, (0, 1), 50), np.random.RandomState(0))
+        agent.reset(Briefing(1, ARMS, (0, 1), 50), cast("Any", np.random.RandomState(0)))
         with pytest.raises(AgentError, match=r"its rng is a RandomState; reset it with a numpy.random.Generator"):
             Partner.around(agent).state()
 

@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -31,7 +32,7 @@ class TestMaking:
         agent = cb.PartnerAwareUCB(window=5)
         partner = Partner(agent, arms=(2, 2), seat=1, horizon=1000, observability=(1.0, 0.4), seed=7)
         assert partner.briefing == Briefing(1, (2, 2), (0, 1), 1000)
-        assert (partner.seat, partner.round, partner.agent.window) == (1, 1, 5)
+        assert (partner.seat, partner.round, partner.agent.options["window"]) == (1, 1, 5)
         assert agent.round == 0
         assert repr(partner).startswith("<Partner partner-aware-ucb(exploration=0.025")
         assert repr(partner).endswith("at seat 1: round 1 of 1000>")
@@ -60,7 +61,7 @@ class TestMaking:
         problem = Problem.gaussian(MEANS, noise=[0.5, 0.1])
         partner = Partner.for_problem("partner-aware-ts", problem, seat=0, horizon=30, seed=1, window=3)
         assert partner.briefing == Briefing(0, ARMS, (1, 0), 30, binary=False, observation="noisy")
-        assert partner.agent.window == 3
+        assert partner.agent.options["window"] == 3
 
     def test_for_a_problem_whose_roles_are_drawn(self):
         problem = Problem.bernoulli(MEANS, roles="random")
@@ -133,7 +134,7 @@ class TestMaking:
 
     def test_for_something_that_is_no_problem(self):
         with pytest.raises(InvalidInput, match="a Problem is needed"):
-            Partner.for_problem("naive-ucb", ARMS, 0, 30)
+            Partner.for_problem("naive-ucb", cast("Any", ARMS), 0, 30)
 
 
 class TestRounds:
@@ -240,7 +241,7 @@ class TestLog:
     def test_gives_the_very_same_partner(self, name, kind, options):
         partner, world = partner_of_kind(name, kind, options), World()
         log = self.rounds_of(partner, world, 60)
-        setting = {"arms": ARMS, "seat": 1, "horizon": 500, "observability": (1.0, 0.4), "seed": 7}
+        setting: dict[str, Any] = {"arms": ARMS, "seat": 1, "horizon": 500, "observability": (1.0, 0.4), "seed": 7}
         again = Partner.from_log(kind(**options), log, **setting | ({"means": MEANS} if name == "optimal" else {}))
         assert again.state() == partner.state()
         assert play(again, copy.deepcopy(world), 40) == play(partner, copy.deepcopy(world), 40)
@@ -274,7 +275,7 @@ class TestLog:
         for t in range(40):
             log.append(world.round((partner.choose() + t % 2) % 3))
             partner.observe(*log[-1], override=True)
-        setting = {"arms": ARMS, "seat": 1, "horizon": 500, "observability": (1.0, 0.4), "seed": 7}
+        setting: dict[str, Any] = {"arms": ARMS, "seat": 1, "horizon": 500, "observability": (1.0, 0.4), "seed": 7}
         with pytest.raises(InvalidInput, match="Round 2 of the log"):
             Partner.from_log("naive-ts", log, **setting)
         assert Partner.from_log("naive-ts", log, overrides=True, **setting).state() == partner.state()

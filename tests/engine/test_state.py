@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -252,7 +253,7 @@ class TestBrokenStates:
         assert "\n" not in str(caught.value)
 
     def test_nested_without_end(self, state):
-        deep = []
+        deep: list[Any] = []
         for _ in range(100_000):
             deep = [deep]
         with pytest.raises(InvalidInput, match="The state holds what JSON cannot"):

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import cobandit as cb
-from cobandit.experiments.claims import Beats, BelowBound, Linear, NoDifference, Regrets, Rises, Sublinear
+from cobandit.experiments.claims import AboveBound, Beats, BelowBound, Linear, NoDifference, Regrets, Rises, Sublinear
+from cobandit.theory import bound
 
 PROBLEM = cb.Problem.bernoulli(cb.local_optima(2), [1.0, 0.5])
 
@@ -91,3 +92,12 @@ def test_many_runs_use_the_normal_interval() -> None:
     many = Linear("a", "").judge({"a": regrets(50, 95, spread=40, runs=20_001)}).findings[0]
     assert many.low == pytest.approx(few.low, rel=0.01)
     assert many.high == pytest.approx(few.high, rel=0.01)
+
+
+def test_above_a_bound_is_the_other_way_round() -> None:
+    limit = bound(PROBLEM, 2000).proved
+    above, below = {"a": regrets(1, 2 * limit)}, {"a": regrets(1, limit / 2)}
+    assert AboveBound("a", "proved", "").judge(above).outcome == "holds"
+    verdict = AboveBound("a", "proved", "").judge(below)
+    assert verdict.outcome == "does not hold"
+    assert verdict.findings[1].value == pytest.approx(limit)

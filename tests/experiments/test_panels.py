@@ -3,9 +3,10 @@
 import pytest
 
 import cobandit as cb
-from cobandit.experiments import Settings, chunks, with_index
-from cobandit.experiments.figures import PANELS, THEORY, panel
+from cobandit.experiments import Job, Settings, chunks, with_index
+from cobandit.experiments.figures import PANELS, STANDOFF, THEORY, panel
 from cobandit.problem import FixedMeans, RandomMeans
+from cobandit.theory import bound
 
 FIXED = [0.8, 0.4, 0.2, 0.6]
 
@@ -26,6 +27,21 @@ def test_all_thirteen_are_there() -> None:
         assert found.name == name
         assert found.claims
         assert found.horizon == (10_000 if name in ("sim3-right", "very-naive") else 2_000)
+
+
+def test_the_standoff_is_in_the_setting_of_the_theorem_and_played_only_when_named() -> None:
+    found = panel(STANDOFF)
+    assert STANDOFF not in (*PANELS, *(panel.name for panel in Job.paper().panels))
+    assert (found.horizon, found.long_horizon) == (1_000_000, 100_000_000)
+    assert panel(THEORY).long_horizon is None
+    for team in teams(STANDOFF):
+        assert (team["window"], team["repeat"], team["exploration"]) == (1, 2, 2.0)
+    footnote, alike, better = (curve.problem for curve in found.curves)
+    assert (footnote.known_ranks(), alike.known_ranks(), better.known_ranks()) == ((1, 0), (0, 1), (0, 1))
+    assert alike.arms == (2, 31)
+    assert bound(alike, 10**8).proved == pytest.approx(623_948, abs=1)
+    assert bound(better, 3 * 10**8).proved == pytest.approx(635_925, abs=1)
+    assert not bound(alike, 10**8).logarithmic
 
 
 def test_an_unknown_panel_gets_the_nearest() -> None:

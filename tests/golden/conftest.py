@@ -66,7 +66,7 @@ class Script:
         return self.left.pop(0)
 
 
-SETTING = {"arms": (2, 2), "ranks": (0, 1), "horizon": 2000, "observation": "missed", "binary": True}
+SETTING: dict[str, Any] = {"arms": (2, 2), "ranks": (0, 1), "horizon": 2000, "observation": "missed", "binary": True}
 """What an agent is told where a play says nothing else."""
 
 

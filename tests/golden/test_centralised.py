@@ -56,7 +56,7 @@ def test_the_middle_one_of_three_may_observe_best(play_joint, ranks):
 @pytest.mark.parametrize("best_observer", [0, 1])
 def test_what_anybody_missed_is_pooled_whoever_observes_best(play_joint, best_observer):
     # (0,0) paid for agent 1 only, (0,1) for agent 0 only: both count as paid.
-    seen = [(0, 1), (1, 0)]
+    seen: list[tuple[int | None, ...]] = [(0, 1), (1, 0)]
     actions = play_joint(CentralisedUCB(), arms=(1, 2), best_observer=best_observer, seen=seen)
     assert actions == [(0, 0), (0, 1), (0, 0)]
     # Known misses: what one saw, whichever it was.

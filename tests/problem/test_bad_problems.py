@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -180,7 +181,7 @@ def test_an_unknown_observation_model():
     with pytest.raises(UnknownName, match=r"Did you mean 'missed-known'"):
         Problem.bernoulli(FIXED, observation="missed_known")
     with pytest.raises(UnknownName) as caught:
-        Problem.bernoulli(FIXED, observation=["missed"])
+        Problem.bernoulli(FIXED, observation=cast("Any", ["missed"]))
     assert str(caught.value) == (
         "There is no observation model ['missed']. Did you mean 'missed'? Known: missed, missed-known, flipped, noisy."
     )

@@ -6,7 +6,7 @@ import json
 import math
 import pickle
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 import pytest
@@ -175,8 +175,8 @@ class TestTaken:
         assert problem.team_factor_at(3) == 0.25
 
     def test_fixed_means_and_spreads_made_by_hand(self):
-        assert cb.FixedMeans([2, 2], [1, 0, 0, 1]) == cb.FixedMeans.of([[1, 0], [0, 1]])
-        assert cb.Gaussian(values=[0, 1, 2]).values == (0.0, 1.0, 2.0)
+        assert cb.FixedMeans(cast("Any", [2, 2]), cast("Any", [1, 0, 0, 1])) == cb.FixedMeans.of([[1, 0], [0, 1]])
+        assert cb.Gaussian(values=cast("Any", [0, 1, 2])).values == (0.0, 1.0, 2.0)
 
 
 class TestRefused:

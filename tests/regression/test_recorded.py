@@ -1,6 +1,5 @@
 """What version 0.1.0 played, every later engine plays, to the last bit; see `record.py` for how it was kept."""
 
-import importlib.util
 import json
 import os
 import subprocess
@@ -11,23 +10,13 @@ import pytest
 
 import cobandit as cb
 from cobandit.studies import PEOPLE, StudyDesign
+from tests.regression import games, study_cases
+from tests.regression.cases import all_cases
 
 HERE = Path(__file__).parent
 RECORDED = json.loads((HERE / "recorded.json").read_text())
-
-
-def _opened(name, path):
-    """The file with the cases, by its path, for test folders are no packages."""
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-cases = _opened("cobandit_test_recorded_cases", HERE / "cases.py")
 DESIGNS = {name: StudyDesign.from_dict(data) for name, data in RECORDED["designs"].items()}
-CASES = cases.all_cases(DESIGNS)
+CASES = all_cases(DESIGNS)
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SOME = 1 if os.environ.get("COBANDIT_EVERY_CASE") else 3
 """One small case in so many is played without the compiler, which takes its time; all of them if asked for."""
@@ -59,8 +48,8 @@ def test_every_case_is_recorded_once() -> None:
 
 
 def test_every_registered_agent_and_every_person_is_covered() -> None:
-    assert set(cases.OPTIONS) | set(PEOPLE) == set(cb.AGENTS)
-    assert {name for name, _ in cases.PEOPLE} == set(PEOPLE)
+    assert set(games.OPTIONS) | set(PEOPLE) == set(cb.AGENTS)
+    assert {name for name, _ in study_cases.PEOPLE} == set(PEOPLE)
 
 
 @pytest.mark.parametrize(("case", "engine", "threads"), PLAYED)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 import threading
+from typing import Any
 
 import pytest
 
 from cobandit.base.errors import InvalidInput
 from cobandit.robot import CONFIGURATIONS, NullArm, Observation, Outcome, burger_layers, stack_burger
+from cobandit.robot.stacking import StackingStep
 
 
 class ScriptedArm:
@@ -106,7 +108,7 @@ class TestStacking:
         assert stacking.configuration == (0, 1)
 
     def test_steps_are_told_when_they_begin_and_when_they_end(self):
-        steps = []
+        steps: list[StackingStep] = []
         stacking = stack_burger(ScriptedArm(), (0, 0), on_step=steps.append)
         assert [step.outcome is None for step in steps] == [True, False] * 11
         assert [step for step in steps if step.outcome is not None] == list(stacking.steps)
@@ -147,7 +149,7 @@ class TestNullArm:
         results = []
         thread = threading.Thread(target=lambda: results.append(stack_burger(arm, (1, 1))), daemon=True)
         thread.start()
-        asked = []
+        asked: list[Any] = []
         while thread.is_alive():
             request = arm.desk.wait_for_request(0.05)
             if request is not None and request.number not in {earlier.number for earlier in asked}:

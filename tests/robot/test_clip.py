@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,8 +47,8 @@ with ClipMaker(160, 100) as maker:
 class TestNoEncoder:
     @pytest.fixture(autouse=True)
     def _nothing_installed(self, monkeypatch):
-        monkeypatch.setattr(clip.shutil, "which", lambda name: None)
-        monkeypatch.setattr(clip.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setattr(shutil, "which", lambda name: None)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
 
     def test_films_are_refused_with_a_way_out(self, tmp_path):
         with pytest.raises(clip.NoEncoder, match=r"install imageio-ffmpeg.*\.png"):

@@ -7,6 +7,7 @@ import importlib.util
 import math
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -32,7 +33,7 @@ def bring(monkeypatch):
 
 
 def lego(url=None, speed=1.0, seed=0):
-    arm = NullArm()
+    arm: Any = NullArm()
     arm.built_with = (url, speed, seed)
     return arm
 
@@ -58,7 +59,7 @@ class TestByName:
         with pytest.raises(UnknownName, match="Did you mean 'simulated'"):
             make_arm("simulatd")
         with pytest.raises(UnknownName, match="Known: simulated, rosbridge, null"):
-            make_arm(None)
+            make_arm(None)  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("speed", [0, -1, 1.01, math.nan, math.inf, "1", None, True])
     def test_bad_speeds(self, speed):
@@ -77,14 +78,14 @@ class TestByName:
         with pytest.raises(InvalidInput, match="needs its address"):
             make_arm("rosbridge")
         with pytest.raises(InvalidInput, match="as text"):
-            make_arm("rosbridge", 9090)
+            make_arm("rosbridge", 9090)  # type: ignore[arg-type]
 
 
 class TestOtherPackages:
     def test_bring_a_driver(self, bring):
         bring(f"{__name__}:lego")
         sys.modules.setdefault(__name__, sys.modules[lego.__module__])
-        arm = make_arm("lego", "usb:1", 0.5, 7)
+        arm: Any = make_arm("lego", "usb:1", 0.5, 7)
         assert arm.built_with == ("usb:1", 0.5, 7)
         assert known_arms()[-1] == "lego"
         require_arm("lego", "This")

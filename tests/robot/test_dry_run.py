@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -21,7 +23,8 @@ def moved(joint: int, begin: float, end: float, seconds: float) -> JointTrajecto
 
 
 def test_every_step_in_order():
-    arm, steps = ScriptedArm(), []
+    arm = ScriptedArm()
+    steps: list[Any] = []
     assert dry_run(arm, steps.append)
     assert arm.actions == [*STEPS, "disconnect"]
     assert [step.ok for step in steps] == [True] * 6
@@ -29,14 +32,16 @@ def test_every_step_in_order():
 
 @pytest.mark.parametrize("trouble", ["connect", "pick tomato"])
 def test_the_first_trouble_ends_it(trouble):
-    arm, steps = ScriptedArm(trouble, Outcome("failed", "No.")), []
+    arm = ScriptedArm(trouble, Outcome("failed", "No."))
+    steps: list[Any] = []
     assert not dry_run(arm, steps.append)
     assert arm.actions == [*STEPS[: STEPS.index(trouble) + 1], "disconnect"]
     assert not steps[-1].ok
 
 
 def test_a_joint_beyond_its_limits_is_trouble():
-    arm, steps = ScriptedArm("home", Outcome("done", "Home.", 1.0, moved(0, 0.0, HIGHEST[0] + 0.1, 9.0))), []
+    arm = ScriptedArm("home", Outcome("done", "Home.", 1.0, moved(0, 0.0, HIGHEST[0] + 0.1, 9.0)))
+    steps: list[Any] = []
     assert not dry_run(arm, steps.append)
     assert steps[-1].outcome.ok
     assert steps[-1].joints == "LIMIT: shoulder_pan went 0.10 rad beyond -1.6056..1.6056"

@@ -124,10 +124,13 @@ class TestWholeBurger:
         assert arm.connect().ok
         thread, answers = in_thread(lambda: stack_burger(arm, (0, 1)))
         stack = ["bottom_bun"]
-        assert arm.desk.wait_for_request(10).item == "bottom_bun"
+        request = arm.desk.wait_for_request(10)
+        assert request is not None
+        assert request.item == "bottom_bun"
         assert arm.confirm()
-        for item, robot in (("patty", "lettuce"), ("cheese", None)):
+        for item, robot in (("patty", "lettuce"), ("cheese", "tomato")):
             request = arm.desk.wait_for_request(60)
+            assert request is not None
             assert (request.item, request.by) == (item, "person")
             assert peer.arm.await_person(item, tuple(stack)).ok
             assert not arm.confirm(request.number - 1)

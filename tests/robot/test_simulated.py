@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import threading
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,6 +67,7 @@ class TestBurger:
         outcomes = [arm.pick("tomato") for arm in arms]
         assert all(outcome.ok for outcome in outcomes)
         assert outcomes[1].duration > 1.5 * outcomes[0].duration
+        assert outcomes[1].trajectory is not None
         fastest = np.abs(np.diff(outcomes[1].trajectory.positions, axis=0)).max(axis=0) / PERIOD
         assert np.all(fastest <= 0.5 * FASTEST)
 
@@ -109,7 +112,7 @@ def test_burgers_stand(noise, height, least):
 class TestTrouble:
     def test_a_missed_grasp_is_seen_and_tried_again(self):
         arm = connected(ClumsyArm(2))
-        retries = []
+        retries: list[str] = []
         arm.on_retry = retries.append
         outcome = arm.pick("tomato")
         assert outcome.ok
@@ -123,7 +126,7 @@ class TestTrouble:
         assert "could not be grasped" in stacking.message
 
     def test_out_of_reach_is_a_failure(self):
-        trays = {**Layout().trays, "tomato": (1.3, 0.3)}
+        trays = MappingProxyType({**Layout().trays, "tomato": (1.3, 0.3)})
         arm = connected(SimulatedArm(layout=Layout(trays=trays)))
         outcome = arm.pick("tomato")
         assert outcome.status == "failed"
@@ -147,7 +150,7 @@ class TestTrouble:
         assert arm.home().ok
 
     def test_a_burger_goes_on_after_a_stop_with_a_slice_in_the_gripper(self):
-        arm = connected(SimulatedArm(seed=6))
+        arm: Any = connected(SimulatedArm(seed=6))
         follow = arm.follow
 
         def stop_low(path, until_touch=None):

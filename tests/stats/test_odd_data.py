@@ -23,6 +23,7 @@ from cobandit.stats import (
     paired_t,
     paired_t_p_values,
     rm_anova,
+    student_t,
     welch_t,
     wilcoxon,
     wilson_interval,
@@ -336,7 +337,7 @@ samples = st.lists(st.tuples(values, values), max_size=12)
 @given(samples)
 def test_any_pairs(sample):
     x, y = [a for a, _ in sample], [b for _, b in sample]
-    for test in (paired_t, wilcoxon, welch_t):
+    for test in (paired_t, wilcoxon, welch_t, student_t):
         sound(test(x, y))
     first = ["A" if i % 3 else "B" for i in range(len(sample))]
     for row in (*order_effects(x, y, first), *crossover_model(x, y, first)):
@@ -359,7 +360,7 @@ whole_numbers = st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), 
 @given(whole_numbers, st.integers(-1000, 1000), st.sampled_from([0.5, 2.0, 64.0]))
 def test_neither_the_zero_nor_the_unit_matters(sample, shift, unit):
     x, y = np.array(sample, float).T
-    for test in (paired_t, wilcoxon, welch_t):
+    for test in (paired_t, wilcoxon, welch_t, student_t):
         one, other = test(x, y), test(unit * (x + shift), unit * (y + shift))
         assert (one.statistic is None) == (other.statistic is None)
         if one.statistic is not None:

@@ -28,6 +28,7 @@ from cobandit.stats import (
     paired_t,
     paired_t_p_values,
     rm_anova,
+    student_t,
     welch_t,
     wilcoxon,
     wilson_interval,
@@ -74,6 +75,17 @@ class TestT:
         # pingouin has Hedges' approximate correction, 1 - 3 / (4 df - 1); ours is the exact one.
         assert found.effect == pytest.approx(pg.compute_effsize(x, y, eftype="hedges"), rel=1e-4)
         both = stats.ttest_ind(x, y, equal_var=False).confidence_interval(0.95)
+        close((found.estimate_low, found.estimate_high), (both.low, both.high))
+
+    def test_student(self, seed, alternative):
+        x, y = two_samples(seed, (19, 39))
+        found = student_t(x, y, alternative=alternative)
+        wanted = pg.ttest(x, y, correction=False, alternative=alternative).iloc[0]
+        close(found.statistic, wanted["T"])
+        close(found.df, (wanted["dof"],))
+        close(found.p, wanted["p_val"])
+        assert found.effect == pytest.approx(pg.compute_effsize(x, y, eftype="hedges"), rel=1e-4)
+        both = stats.ttest_ind(x, y).confidence_interval(0.95)
         close((found.estimate_low, found.estimate_high), (both.low, both.high))
 
     def test_whole_arrays_of_studies(self, seed, alternative):

@@ -9,6 +9,7 @@ from cobandit.stats import (
     holm,
     noncentrality_interval,
     paired_t,
+    student_t,
     welch_t,
     wilcoxon,
     wilson_interval,
@@ -34,6 +35,14 @@ def test_student_as_two_groups():
     assert found.df == pytest.approx((17.776,), abs=5e-4)
     assert found.p == pytest.approx(0.07939, abs=5e-6)
     assert (found.estimate_low, found.estimate_high) == pytest.approx((-3.3654832, 0.2054832), abs=5e-8)
+
+
+def test_student_as_two_groups_of_one_spread():
+    found = student_t(FIRST, SECOND)
+    assert found.statistic == pytest.approx(-1.8608, abs=5e-5)
+    assert found.df == (18,)
+    assert found.p == pytest.approx(0.07919, abs=5e-6)
+    assert (found.estimate_low, found.estimate_high) == pytest.approx((-3.363874, 0.203874), abs=5e-7)
 
 
 def test_hollander_and_wolfe_depression_scores():
@@ -70,6 +79,7 @@ def test_holm_by_hand():
     assert holm([0.01, 0.04, None, 0.03, 0.005]) == pytest.approx((0.03, 0.06, None, 0.06, 0.02))
     assert holm([]) == ()
     rows = adjusted([paired_t(FIRST, SECOND), paired_t(FIRST, FIRST), wilcoxon(FIRST, SECOND)])
+    assert rows[0].p is not None
     assert rows[0].p_adjusted == pytest.approx(2 * rows[0].p)
     assert rows[1].p_adjusted is None
     assert "counts 2 tests; 1 could not be made" in rows[1].note

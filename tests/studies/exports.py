@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
+from typing import Any
 
 import numpy as np
 
@@ -39,7 +40,7 @@ def everybody(note=NASTY, external="=cmd|' /C calc'!A0"):
     """Somebody who has finished, somebody in the midst of it, somebody invited, and a rehearsal."""
     design = OPEN
     first, second = rehearse(design, "softmax", 5, 1)
-    times = {
+    times: dict[str, Any] = {
         "answered_at": [START + timedelta(seconds=t) for t in range(20)],
         "reaction_ms": [None, *range(801, 820)],
     }

@@ -216,7 +216,7 @@ class TestDamage:
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("cobandit.studies.export.folder._about_file", full)
+            patch.setattr("cobandit.studies.export.folder._sha256", full)
             with pytest.raises(cb.InvalidInput, match="No space left on device"):
                 write_export(everybody(), folder)
         assert "cut off" in self.refused(folder)

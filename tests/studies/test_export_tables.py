@@ -55,7 +55,7 @@ class TestLong:
     def test_labels_are_those_that_were_shown(self):
         long = tables(rehearsed_data(BURGER, PEOPLE))["long"]
         assert set(long["swapped"][long["set"] == 1]) == {True}
-        for arm, labels in ((0, ("Patty", "Cheese")), (1, ("Tomato", "Lettuce"))):
+        for arm, labels in ((0, ("Patty first", "Cheese first")), (1, ("Tomato second", "Lettuce second"))):
             assert long[f"label_{arm}"].tolist() == [labels[i] for i in long[f"arm_{arm}"]]
 
     def test_times_and_episodes_without_rounds(self):
@@ -224,6 +224,6 @@ class TestCodebook:
         assert "Female | Male | Another | I prefer not to say" in said["wide", "gender"]
         assert "Most of the time I could get the burger" in said["wide", "survey_ability_naive-ucb"]
         assert "apostrophe" in said["wide", "note"]
-        assert "0: Patty | 1: Cheese" in said["long", "arm_0"]
+        assert "0: Patty first | 1: Cheese first" in said["long", "arm_0"]
         assert "1: Strongly disagree | 5: Strongly agree" in said["survey", "value"]
         assert "up to this round" in said["long", "task_regret"]

@@ -228,6 +228,29 @@ def test_form_tokens_fit_their_own_login_only() -> None:
     assert not form_token_fits("login-a", "\udcff")
 
 
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/api/admin/studies/1/participants/p-x", "DELETE, GET"),
+        ("/api/admin/studies/1/links", "GET, POST"),
+        ("/admin/login", "GET, POST"),
+        ("/api/participants/nobody-has-this-token", "GET"),
+        ("/api/health", "GET"),
+        ("/static/base.css", "GET, HEAD"),
+    ],
+)
+def test_another_method_is_told_which_there_are(shared_site: Any, path: str, allowed: str) -> None:
+    answer = shared_site.client().patch(path)
+    assert (answer.status_code, answer.headers["allow"]) == (405, allowed)
+
+
+def test_a_login_form_with_too_much_in_it(shared_site: Any) -> None:
+    form = {f"field-{i}": "x" for i in range(20)}
+    answer = shared_site.client().post("/admin/login", data=form, headers={"accept": "text/html"})
+    assert answer.status_code == 422
+    assert "too many fields" in answer.text
+
+
 def test_a_throttle_counts_each_address(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [1000.0]
     # The clock of this module alone: servers in other threads go by the real first.

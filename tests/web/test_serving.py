@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import socket
 import sys
+import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import URL, func, make_url, select
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.web import access
 from cobandit.web.security import FAILURES_ALLOWED
-from cobandit.web.serving import bound_socket, prepare
+from cobandit.web.serving import bound_socket, prepare, wait_for_database
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.participants import add_participant, delete_rehearsals
 from cobandit.web.storage.schema import participants
 from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.values import now_ms
 
 INVITED = "an-invitation-to-take-part"
 
@@ -64,6 +67,75 @@ class TestPassword:
         with ThreadPoolExecutor(20) as pool:
             answers = list(pool.map(guess, range(FAILURES_ALLOWED + 10)))
         assert sorted(answers) == [403] * FAILURES_ALLOWED + [429] * 10
+
+    @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+    def test_guesses_are_counted_by_network_at_all_processes(
+        self, open_site: Any, short: StudyDesign, ask: httpx.Client, request: pytest.FixtureRequest, backend: str
+    ) -> None:
+        address = request.getfixturevalue(backend)
+        sites = [open_site(address, short), open_site(address)]
+
+        def guess(number: int, network: str = "2001:db8:1:2") -> int:
+            header = {"x-forwarded-for": f"{network}::{number:x}"}
+            body = {"password": f"guess-{number}"}
+            return ask.post(f"{sites[number % 2].url}/api/admin/login", json=body, headers=header).status_code
+
+        with ThreadPoolExecutor(20) as pool:
+            answers = list(pool.map(guess, range(FAILURES_ALLOWED + 10)))
+        assert sorted(answers) == [403] * FAILURES_ALLOWED + [429] * 10
+        assert guess(1, "2001:db8:1:3") == 403
+        assert {row[0] for row in sites[0].query("SELECT address FROM failed_logins")} == {
+            "2001:db8:1:2::/64",
+            "2001:db8:1:3::/64",
+        }
+
+    def test_all_strangers_together_cannot_keep_the_researcher_out(
+        self, site: Any, ask: httpx.Client, short: StudyDesign, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(access, "ALL_FAILURES_ALLOWED", 5)
+
+        def try_in(address: str, password: str) -> int:
+            header = {"x-forwarded-for": address}
+            return ask.post(f"{site.url}/api/admin/login", json={"password": password}, headers=header).status_code
+
+        assert try_in("192.0.2.1", "correct horse") == 200
+        assert site.query("SELECT * FROM failed_logins") == []
+        assert [try_in(f"198.51.100.{i}", "wrong horse") for i in range(7)] == [403] * 5 + [429] * 2
+        assert try_in("203.0.113.9", "correct horse") == 429  # a stranger, whatever they know
+        assert try_in("192.0.2.1", "wrong horse") == 403
+        assert try_in("192.0.2.1", "correct horse") == 200
+        prepare(site.config.database, [short], password="another horse")  # whoever has the server has the last word
+        assert try_in("203.0.113.9", "another horse") == 200
+
+    def test_guessing_does_not_hold_up_reading(self, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        """More passwords at once than there are threads to read with: all else is answered meanwhile."""
+        hashing = threading.Event()
+        monkeypatch.setattr(access, "password_fits", lambda *words: not hashing.wait(60))
+        with ThreadPoolExecutor(60) as pool:
+            guesses = [
+                pool.submit(
+                    site.client(headers={"x-forwarded-for": f"198.51.100.{i}"}).post,
+                    "/api/admin/login",
+                    json={"password": "wrong horse"},
+                )
+                for i in range(60)
+            ]
+            while site.query("SELECT count(*) FROM failed_logins") != [(60,)]:
+                time.sleep(0.01)
+            assert site.client().get("/api/health").json() == {"status": "ok"}
+            assert site.person().state()["step"]["id"] == "demographics"
+            hashing.set()
+            assert {guess.result().status_code for guess in guesses} == {403}
+
+    def test_a_clock_that_was_ahead(self, site: Any, ask: httpx.Client) -> None:
+        ahead = now_ms() + 86_400_000
+        for _ in range(FAILURES_ALLOWED):
+            site.change("INSERT INTO failed_logins (address, at) VALUES ('127.0.0.1', :at)", at=ahead)
+        assert ask.post(f"{site.url}/api/admin/login", json={"password": "correct horse"}).status_code == 200
+        assert site.query("SELECT * FROM failed_logins") == []
+        client = site.client(headers={"authorization": f"Bearer {site.login()}"})
+        site.change("UPDATE admin_logins SET expires_at = :at", at=now_ms() + 10 * 365 * 86_400_000)
+        assert client.get("/api/admin/studies").status_code == 401
 
     def test_failures_are_forgotten(self, site: Any) -> None:
         site.change("INSERT INTO failed_logins (address, at) VALUES ('192.0.2.1', 1)")
@@ -118,6 +190,66 @@ def test_a_closed_study_turns_personal_links_away_too(site: Any) -> None:
     assert (answer.status_code, answer.json()["error"]) == (403, "closed")
     site.change("UPDATE studies SET status = 'open'")
     assert site.client().post(path, json={"answers": {"version": "1"}}).status_code == 200
+
+
+class TestWaiting:
+    """For a database server that comes later than the study server."""
+
+    def test_until_it_is_there(self, postgresql: str, kept_port: Any) -> None:
+        real = make_url(postgresql)
+        url = real.set(host="127.0.0.1", port=kept_port.number).render_as_string(hide_password=False)
+        told: list[str] = []
+        stop = threading.Event()
+
+        def tell(text: str) -> None:
+            told.append(text)
+            if len(told) == 1:
+                threading.Thread(target=_forward, args=(kept_port.number, real, stop), daemon=True).start()
+
+        try:
+            wait_for_database(url, tell, 60)
+        finally:
+            stop.set()
+        assert [text.split()[0] for text in told] == ["Waiting", "The"]
+        assert "connection" in told[0]
+        assert real.password is None or real.password not in told[0]
+
+    def test_not_for_ever(self, kept_port: Any) -> None:
+        url = f"postgresql://u:hidden-word@127.0.0.1:{kept_port.number}/x"
+        told: list[str] = []
+        wait_for_database(url, told.append, 0.1)
+        assert len(told) == 1
+        assert "hidden-word" not in told[0]
+        with pytest.raises(InvalidInput, match="cannot be used"):
+            prepare(url, [])
+
+    def test_not_for_what_time_does_not_mend(self, postgresql: str, sqlite: str) -> None:
+        told: list[str] = []
+        nobody = make_url(postgresql).set(database="no_such_database").render_as_string(hide_password=False)
+        for url in (nobody, postgresql, sqlite, "sqlite:////no/such/folder/x.sqlite"):
+            wait_for_database(url, told.append, 60)
+        assert told == []
+
+
+def _forward(port: int, real: URL, stop: threading.Event) -> None:
+    """Stand at a port for the real server, until it is told to stop."""
+    import selectors
+
+    folder = real.query.get("host")
+    at = f"{folder}/.s.PGSQL.{real.port or 5432}" if folder else (real.host or "127.0.0.1", real.port or 5432)
+    with socket.create_server(("127.0.0.1", port)) as listening, selectors.DefaultSelector() as selector:
+        listening.settimeout(60)
+        here, _ = listening.accept()
+        with here, socket.socket(socket.AF_UNIX if folder else socket.AF_INET) as there:
+            there.connect(at)
+            selector.register(here, selectors.EVENT_READ, there)
+            selector.register(there, selectors.EVENT_READ, here)
+            while not stop.is_set():
+                for key, _ in selector.select(0.1):
+                    data = key.fileobj.recv(65536)  # type: ignore[union-attr]
+                    if not data:
+                        return
+                    key.data.sendall(data)
 
 
 def test_a_port_that_is_taken() -> None:

@@ -312,6 +312,7 @@ interface Listed extends Whereabouts {
 }
 
 interface Live {
+  unfilled: { parameter: string; value: string; count: number; at: number } | null;
   now: number;
   study: { open: boolean };
   counts: Record<Kind, StatusCounts>;

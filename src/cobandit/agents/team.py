@@ -20,14 +20,13 @@ class Team:
     play with clones.
     """
 
-    def __init__(self, members: Iterable[Agent]) -> None:
+    def __init__(self, members: Iterable[Agent | Controller]) -> None:
         if isinstance(members, (Agent, Controller, str)) or not isinstance(members, Iterable):
             hint = f" Team.of({members!r}) makes a whole team of one kind." if isinstance(members, str) else ""
             raise InvalidInput(f"members is {short_repr(members)}; a list with one agent per place is needed.{hint}")
-        self.members: tuple[Agent, ...] = tuple(members)
-        self.controller: Controller | None = None
-        self._anywhere: Agent | None = None
-        for place, member in enumerate(self.members):
+        # By its type, what `make_agent` gives may be a joint controller, so types alone cannot refuse it.
+        agents: list[Agent] = []
+        for place, member in enumerate(members):
             if isinstance(member, Controller):
                 own_name = repr(member.title) if member.title == member.name else f"{member.title}()"
                 raise InvalidInput(
@@ -41,6 +40,10 @@ class Team:
                 elif isinstance(member, type):
                     hint = f" Call the class: {member.__name__}()."
                 raise InvalidInput(f"members[{place}] is {short_repr(member)}; an agent is needed.{hint}")
+            agents.append(member)
+        self.members: tuple[Agent, ...] = tuple(agents)
+        self.controller: Controller | None = None
+        self._anywhere: Agent | None = None
         if len(self.members) < 2:
             raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
 
@@ -123,7 +126,7 @@ class Team:
             raise InvalidInput(
                 f"The description of a team is {short_repr(description)}; 'members', a list of agents, is needed alone."
             )
-        return cls([_described_player(member, classes) for member in members])  # type: ignore[misc]
+        return cls([_described_player(member, classes) for member in members])
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Team) and self.describe() == other.describe()

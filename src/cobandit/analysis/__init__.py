@@ -31,6 +31,7 @@ from cobandit.analysis.power_curves import (
     Smallest,
     save_power_analyses,
 )
+from cobandit.analysis.preregistration import preregistration
 from cobandit.analysis.published import PUBLISHED, Published
 
 __all__ = [
@@ -69,6 +70,7 @@ __all__ = [
     "plan_toml",
     "population",
     "power_analysis",
+    "preregistration",
     "read_plan_text",
     "read_population",
     "save_power_analyses",

@@ -267,15 +267,15 @@ def analyse(
         followed = joined_plan(stored.plan, plan)
     measured = measures(design, tables, followed.exclusions, kind=kind)
     rows = tuple(_results(measured, followed, stored))
-    notes = [*measured.notes, *_notes(measured)]
+    notes = [*measured.notes, *_notes(measured, followed)]
     return Analysis(
         design=design,
         measures=measured,
         plan=followed,
         stored=stored,
         results=rows,
-        grids=tuple(grids(measured, followed.alpha)),
-        described=tuple(descriptions(measured, followed.alpha)),
+        grids=tuple(grids(measured, followed.alpha, followed.regret_measure)),
+        described=tuple(descriptions(measured, followed.alpha, followed.regret_measure)),
         deviations=(*changed_files(known), *deviations_from(measured, followed, stored, plan, rows)),
         notes=tuple(notes),
         versions=dict(known.get("versions") or {}) | {"analysed_with": this_software()["cobandit"]},
@@ -291,28 +291,24 @@ def _results(measured: Measures, plan: AnalysisPlan, stored: PlanState) -> list[
     asked = [(hypothesis, test_of(hypothesis) in fixed) for hypothesis in plan.hypotheses]
     known = {hypothesis.essential for hypothesis in plan.hypotheses}
     taken = {hypothesis.id for hypothesis in plan.hypotheses}
-    for more in (*default_plan(measured.design).hypotheses, *score_hypotheses(measured.design)):
+    usual = default_plan(measured.design, regret=plan.regret)
+    for more in (*usual.hypotheses, *score_hypotheses(measured.design)):
         if more.essential not in known:
             asked.append((replace(more, id=free_id(more.id, taken)), False))
     asked.sort(key=lambda entry: not entry[1])
-    alpha = plan.alpha
+    alpha, regret = plan.alpha, plan.regret_measure
     return [
-        *hypothesis_results(measured, asked, alpha),
-        *population_results(measured, alpha),
+        *hypothesis_results(measured, asked, alpha, plan.marks),
+        *population_results(measured, alpha, regret),
         *reliability_results(measured, alpha),
-        *order_results(measured, alpha),
-        *robustness_results(measured, alpha),
+        *order_results(measured, alpha, regret),
+        *robustness_results(measured, alpha, regret),
     ]
 
 
-def _notes(measured: Measures) -> list[str]:
+def _notes(measured: Measures, plan: AnalysisPlan) -> list[str]:
     """What readers should know besides."""
-    design, notes = measured.design, []
-    factor = design.problem.team_factor
-    notes.append(
-        f"Team regret is {factor:g} times task regret in this design, so both have the same test statistics, p-values "
-        f"and effect sizes."
-    )
+    design, notes = measured.design, [words.regret_note(measured.design, plan)]
     if len(measured.conditions) == 1:
         notes.append("The design has one condition only, so there is nothing to compare.")
     failed = sum(measured.attention_failed)

@@ -11,12 +11,12 @@ from cobandit import stats
 from cobandit.analysis.findings import StudyResult, mark, measure_name
 from cobandit.analysis.hypotheses import between
 from cobandit.analysis.measures import Measures
-from cobandit.analysis.plan import GOOD, SCORE, TASK_REGRET, contrasts, episode_word, researcher_question
+from cobandit.analysis.plan import GOOD, SCORE, contrasts, episode_word, researcher_question
 from cobandit.analysis.tables import Array
 from cobandit.stats import Finding
 
-CHECKED = (TASK_REGRET, GOOD, SCORE)
-"""The measures whose order effects and mixed models are shown."""
+CHECKED = (GOOD, SCORE)
+"""The measures whose order effects and mixed models are shown, beside the regret that the plan chooses."""
 
 _ORDER = {
     "condition": "Is there a difference between the conditions when both orders weigh the same?",
@@ -25,35 +25,41 @@ _ORDER = {
 }
 
 
-def population_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
-    """AI researchers and others: the overall level of regret, and what the first algorithm of a pair spares them."""
+def population_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
+    """AI researchers and others: the overall level of regret, and what the first algorithm of a pair spares them.
+
+    Welch's test answers, Student's, which is the paper's, stands beside it.
+    """
     question = researcher_question(measured.design)
     if question is None:
         return
-    values = measured.totals(TASK_REGRET)
+    values = measured.totals(regret)
     pairs = contrasts(measured.design)
+    what = measure_name(measured.design, regret)
 
-    def row(id: str, text: str, sample: Array, compares: tuple[str, ...]) -> StudyResult:
-        finding = between(measured, sample, question.id, name=f"{id}: task regret", level=1 - alpha)
-        return StudyResult(
-            id=id,
-            section="population",
-            question=text,
-            finding=finding,
-            measure=TASK_REGRET,
-            compares=compares,
-            group=question.id,
-            mark=mark(finding.p),
-        )
+    def rows(id: str, text: str, sample: Array, compares: tuple[str, ...]) -> Iterator[StudyResult]:
+        findings = between(measured, sample, question.id, name=f"{id}: {what}", level=1 - alpha)
+        beside = (f"{id}/student", "companion", f"{id} by Student's t test, as in the paper")
+        for (name, section, asked), finding in zip(((id, "population", text), beside), findings, strict=True):
+            yield StudyResult(
+                id=name,
+                section=section,
+                question=asked,
+                finding=finding,
+                measure=regret,
+                compares=compares,
+                group=question.id,
+                mark=mark(finding.p),
+            )
 
     if len(measured.conditions) > 1:
-        text = "Mean task regret over all conditions, between the two populations."
-        yield row("population/level", text, values.mean(axis=1), measured.conditions)
+        text = f"Mean {what} over all conditions, between the two populations."
+        yield from rows("population/level", text, values.mean(axis=1), measured.conditions)
     for first, second in pairs:
         id = "population/gain" if len(pairs) == 1 else f"population/gain/{first}/{second}"
         gain = values[:, measured.column(second)] - values[:, measured.column(first)]
-        text = f"Task regret that {first} spares compared with {second}, between the two populations."
-        yield row(id, text, gain, (first, second))
+        text = f"{what.capitalize()} that {first} spares compared with {second}, between the two populations."
+        yield from rows(id, text, gain, (first, second))
 
 
 def reliability_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
@@ -80,14 +86,14 @@ def reliability_results(measured: Measures, alpha: float) -> Iterator[StudyResul
         )
 
 
-def order_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
+def order_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
     """Whether the set (first or second), what was carried over, or the swap of the labels made a difference."""
     design = measured.design
     level = 1 - alpha
     if len(measured.conditions) == 2:
         labels = contrasts(design)[0]
         firsts = [order[0] for order in measured.orders]
-        for measure in CHECKED:
+        for measure in (regret, *CHECKED):
             values = measured.totals(measure)
             x, y = (values[:, measured.column(label)] for label in labels)
             effects = stats.order_effects(
@@ -102,7 +108,7 @@ def order_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
             for what, row in zip(("condition", "set", "carry-over"), effects, strict=True):
                 yield _check(f"order/{measure}/{what}", "order", _ORDER[what], row, measure, labels)
     elif len(measured.conditions) > 2:
-        for measure in CHECKED:
+        for measure in (regret, *CHECKED):
             sets = measured.by_set(measured.totals(measure))
             (row,) = stats.rm_anova(sets, ("set",), name=f"order: {measure_name(design, measure)}")
             text = "Is there a difference between the first set and the later ones, whatever the condition?"
@@ -129,12 +135,12 @@ def _label_check(measured: Measures, level: float) -> StudyResult:
     return _check("order/labels", "order", text, row, "first_arm", measured.conditions)
 
 
-def robustness_results(measured: Measures, alpha: float) -> Iterator[StudyResult]:
+def robustness_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
     """A mixed-effects model of each measure, with those who have a value in some conditions only."""
     design = measured.design
     level = 1 - alpha
     several = "" if design.episodes == 1 else f" (mean per {episode_word(design)}, over those there are)"
-    for measure in CHECKED if len(measured.conditions) > 1 else ():
+    for measure in (regret, *CHECKED) if len(measured.conditions) > 1 else ():
         values = measured.means_over_episodes(measure)
         name = f"mixed model: {measure_name(design, measure)}{several if measure != SCORE else ''}"
         if len(measured.conditions) == 2:

@@ -78,6 +78,10 @@ def _changes(stored: AnalysisPlan, given: AnalysisPlan) -> list[str]:
     sentences = []
     if given.alpha != stored.alpha:
         sentences.append(f"The level of significance is {given.alpha:g}; the plan says {stored.alpha:g}.")
+    if given.marks != stored.marks:
+        sentences.append(f"The asterisks follow the rule {given.marks!r}; the plan says {stored.marks!r}.")
+    if given.regret != stored.regret:
+        sentences.append(f"The regret is {given.regret} regret; the plan says {stored.regret} regret.")
     if given.exclusions != stored.exclusions:
         sentences += [
             f"The exclusion rule {key} is {_said(getattr(given.exclusions, key))}; the plan says "

@@ -26,7 +26,7 @@ class StudyResult:
     """One row of the results: a `Finding`, what it was asked for, and what it says.
 
     ``planned`` is true only for a test that a plan fixed before the data asks for. ``mark`` is the paper's: "*" for
-    p < .05, "**" for p < .005, of the corrected p-value where there is one. ``verdict`` stands where there is a
+    p < .05, "**" for p < .005, of the p-value that the plan chooses (``marks``). ``verdict`` stands where there is a
     hypothesis; ``reason`` says why it is not simply supported.
     """
 
@@ -68,13 +68,21 @@ class StudyResult:
         return about | {"finding": self.finding.to_dict()}
 
 
+VERY_EASY, VERY_HARD = "very easy", "very hard"
+"""How a casino is shaded where both conditions do alike (`cobandit.analysis.grids.shaded` has the rule)."""
+
+
 @dataclass(frozen=True)
 class GridRow:
-    """One participant over the casinos, or one casino over the participants; ``mark`` is of the plain p-value."""
+    """One participant over the casinos, or one casino over the participants; ``mark`` is of the plain p-value.
+
+    ``shade`` is "very easy" or "very hard" for a casino in which both conditions do alike, else empty.
+    """
 
     label: str
     finding: Finding
     mark: str = ""
+    shade: str = ""
 
     @property
     def lower(self) -> bool | None:
@@ -140,7 +148,10 @@ class Grid:
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name, ready for JSON."""
         counts = ("lower", "higher", "significant", "strong", "opposed", "corrected", "untested")
-        rows = [{"label": row.label, "mark": row.mark, "finding": row.finding.to_dict()} for row in self.rows]
+        rows = [
+            {"label": row.label, "mark": row.mark, "shade": row.shade or None, "finding": row.finding.to_dict()}
+            for row in self.rows
+        ]
         about = {"by": self.by, "measure": self.measure, "compares": list(self.compares), "note": self.note}
         return about | {name: getattr(self, name) for name in counts} | {"rows": rows}
 

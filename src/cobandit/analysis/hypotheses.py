@@ -15,18 +15,29 @@ import numpy as np
 from cobandit import stats
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, StudyResult, mark, measure_name
 from cobandit.analysis.measures import Measures
-from cobandit.analysis.plan import SCORE, SURVEY, Hypothesis, contrasts, episode_word
+from cobandit.analysis.plan import BETWEEN, SCORE, SURVEY, Hypothesis, contrasts, episode_word
 from cobandit.analysis.tables import Array
 from cobandit.stats import Finding
 from cobandit.studies.design import StudyDesign
 
+_BESIDE = {"Wilcoxon signed-rank": "wilcoxon", "paired t": "paired-t", "Welch t": "welch", "Student t": "student"}
+"""The name of a test that stands beside the answer to a hypothesis, by what the finding calls it."""
+
+_OTHER_TEST = {
+    "wilcoxon": "the other paired test",
+    "paired-t": "the other paired test",
+    "welch": "Welch's t test, which needs no equal spreads",
+    "student": "Student's t test, as in the paper",
+}
+
 
 def hypothesis_results(
-    measured: Measures, hypotheses: Sequence[tuple[Hypothesis, bool]], alpha: float
+    measured: Measures, hypotheses: Sequence[tuple[Hypothesis, bool]], alpha: float, marks: str = "holm"
 ) -> list[StudyResult]:
-    """Every hypothesis tested, with Holm's correction within its family, and the other paired test beside it.
+    """Every hypothesis tested, with Holm's correction within its family, and the other test of its kind beside it.
 
     ``hypotheses`` comes with whether each was planned; planned and exploratory tests never share a correction.
+    ``marks`` says of which p-value the asterisks are: "holm" the corrected, "paper" the uncorrected one.
     """
     tested: list[tuple[Hypothesis, bool, tuple[Finding, ...]]] = []
     for hypothesis, planned in hypotheses:
@@ -41,7 +52,7 @@ def hypothesis_results(
             first[place] = row
     results: list[StudyResult] = []
     for place, (hypothesis, planned, findings) in enumerate(tested):
-        results.append(_judged(hypothesis, planned, first[place], alpha))
+        results.append(_judged(hypothesis, planned, first[place], alpha, marks))
         for row in findings[1:]:
             results.append(_beside(hypothesis, planned, row))
     return results
@@ -53,8 +64,8 @@ def _tested(measured: Measures, hypothesis: Hypothesis, alpha: float) -> tuple[F
     name = f"{hypothesis.id}: {measure_name(measured.design, hypothesis.measure)}"
     if hypothesis.test == "rm-anova":
         return anova(measured, hypothesis.measure, hypothesis.compares, name)
-    if hypothesis.test == "welch":
-        return (_between(measured, hypothesis, name, level),)
+    if hypothesis.test in BETWEEN:
+        return _between(measured, hypothesis, name, level)
     values = measured.totals(hypothesis.measure)
     first, second = (values[:, measured.column(condition)] for condition in hypothesis.compares)
     labels = (hypothesis.compares[0], hypothesis.compares[1])
@@ -63,10 +74,10 @@ def _tested(measured: Measures, hypothesis: Hypothesis, alpha: float) -> tuple[F
     return pair if hypothesis.test == "paired-t" else pair[::-1]
 
 
-def _between(measured: Measures, hypothesis: Hypothesis, name: str, level: float) -> Finding:
+def _between(measured: Measures, hypothesis: Hypothesis, name: str, level: float) -> tuple[Finding, Finding]:
     places = [measured.column(condition) for condition in hypothesis.compares]
     values = measured.totals(hypothesis.measure)[:, places].mean(axis=1)
-    return between(
+    welch, student = between(
         measured,
         values,
         hypothesis.group,
@@ -75,6 +86,7 @@ def _between(measured: Measures, hypothesis: Hypothesis, name: str, level: float
         alternative=hypothesis.alternative,
         level=level,
     )
+    return (student, welch) if hypothesis.test == "student" else (welch, student)
 
 
 def between(
@@ -86,19 +98,27 @@ def between(
     name: str,
     alternative: str = "two-sided",
     level: float = 0.95,
-) -> Finding:
-    """Welch's t test of one value per participant between two answers to a question; others are counted and told."""
+) -> tuple[Finding, Finding]:
+    """Welch's and Student's t test of one value per participant between two answers to a question.
+
+    Whoever gave another answer, or none, is counted and told.
+    """
     asked = next(entry for entry in measured.design.demographics if entry.id == question)
     first, second = groups or asked.choices[:2]
     given = measured.group(question)
     samples = [values[[answer == choice for answer in given]] for choice in (first, second)]
     labels = (f"{question}: {first}", f"{question}: {second}")
-    finding = stats.welch_t(*samples, name=name, alternative=alternative, level=level, labels=labels)
+    how: dict[str, Any] = {"name": name, "alternative": alternative, "level": level, "labels": labels}
+    welch, student = stats.welch_t(*samples, **how), stats.student_t(*samples, **how)
     silent = sum(answer is None for answer in given)
     otherwise = len(given) - silent - sum(map(len, samples))
     notes = [f"{silent} of {len(given)} did not answer {question!r}."] if silent else []
     notes += [f"{otherwise} of {len(given)} gave another answer to {question!r}."] if otherwise else []
-    return replace(finding, note=" ".join([*notes, finding.note]).strip())
+
+    def noted(finding: Finding) -> Finding:
+        return replace(finding, note=" ".join([*notes, finding.note]).strip())
+
+    return noted(welch), noted(student)
 
 
 def anova(measured: Measures, measure: str, conditions: Sequence[str], name: str) -> tuple[Finding, ...]:
@@ -126,7 +146,7 @@ def anova(measured: Measures, measure: str, conditions: Sequence[str], name: str
     return tuple(replace(row, note=f"{note} {row.note}".strip()) for row in effects)
 
 
-def _judged(hypothesis: Hypothesis, planned: bool, finding: Finding, alpha: float) -> StudyResult:
+def _judged(hypothesis: Hypothesis, planned: bool, finding: Finding, alpha: float, marks: str = "holm") -> StudyResult:
     p = finding.p if finding.p_adjusted is None else finding.p_adjusted
     verdict, reason = _verdict(hypothesis, finding, p, alpha)
     return StudyResult(
@@ -140,7 +160,7 @@ def _judged(hypothesis: Hypothesis, planned: bool, finding: Finding, alpha: floa
         planned=planned,
         family=hypothesis.family,
         group=hypothesis.group,
-        mark=mark(p),
+        mark=mark(finding.p if marks == "paper" else p),
         verdict=verdict,
         reason=reason,
     )
@@ -163,11 +183,11 @@ def _verdict(hypothesis: Hypothesis, finding: Finding, p: float | None, alpha: f
 def _beside(hypothesis: Hypothesis, planned: bool, finding: Finding) -> StudyResult:
     effect = finding.test.removeprefix("RM ANOVA ")
     analysis = hypothesis.test == "rm-anova"
-    what = effect.replace(" x ", "-x-") if analysis else "wilcoxon" if finding.statistic_name == "W" else "paired-t"
+    what = effect.replace(" x ", "-x-") if analysis else _BESIDE[finding.test]
     return StudyResult(
         id=f"{hypothesis.id}/{what}",
         section="anova" if analysis else "companion",
-        question=f"{effect} in the same analysis" if analysis else f"{hypothesis.id} by the other paired test",
+        question=f"{effect} in the same analysis" if analysis else f"{hypothesis.id} by {_OTHER_TEST[what]}",
         finding=finding,
         measure=hypothesis.measure,
         compares=hypothesis.compares,

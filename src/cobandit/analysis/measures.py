@@ -95,6 +95,13 @@ class Measures:
         """Cumulative task regret of an episode, participants x conditions x points: the mean over all episodes."""
         return np.asarray(self.curves.mean(axis=2), dtype=np.float64)
 
+    def regret_curves(self, measure: str) -> Array:
+        """Cumulative regret at ``points``, participants x conditions x episodes x points: task or team regret."""
+        factors = {TASK_REGRET: 1.0, TEAM_REGRET: self.design.problem.team_factor}
+        if measure not in factors:
+            raise UnknownName("regret", measure, factors)
+        return self.curves * factors[measure]
+
     def column(self, condition: str) -> int:
         """The place of a condition on the second axis."""
         if condition not in self.conditions:

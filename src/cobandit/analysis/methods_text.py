@@ -14,6 +14,7 @@ from cobandit.analysis.words import (
     Paragraph,
     condition_label,
     listed,
+    marks_note,
     number,
     people_word,
     say_simulated,
@@ -186,7 +187,8 @@ def _measures(analysis: Analysis) -> str:
     return (
         f"Task regret is the best chance of a good outcome minus that of what was chosen, summed over the "
         f"{count(design.rounds * design.episodes, 'counted round')} of a condition; team regret weighs it by what "
-        f"{members} observe. The second measure is the number of {good_word(design)}. After each set the "
+        f"{members} observe (the paper's R(T)), and here the tests are about {analysis.plan.regret} regret. The second "
+        f"measure is the number of {good_word(design)}. After each set the "
         f"{people_word(analysis)} rated {count(len(survey.items), 'statement')} "
         f"({listed(item.id for item in survey.items)}) from 1 ({survey.low}) to "
         f"{survey.points} ({survey.high}); the survey score is their mean{turned}."
@@ -206,9 +208,11 @@ def _analysis(analysis: Analysis) -> str:
     who = f"Excluded were {listed(left_out)}." if left_out else "Nobody was to be excluded."
     tests = (
         "Conditions were compared by paired t tests, with Wilcoxon's signed-rank test (zeros after Pratt) beside them; "
-        "groups of people by Welch's t test. p-values have two sides unless stated otherwise, and the level of "
-        f"significance was {f'{plan.alpha:g}'.removeprefix('0')}. Where several tests answered one question, Holm's "
-        "correction was made. d_z and Hedges' g come with exact intervals from the noncentral t distribution."
+        "groups of people by Welch's t test, with Student's beside it. p-values have two sides unless stated "
+        "otherwise, and the level of significance was "
+        f"{f'{plan.alpha:g}'.removeprefix('0')}. Where several tests answered one question, Holm's "
+        f"correction was made. {marks_note(plan)} d_z and Hedges' g come with exact intervals from the noncentral t "
+        "distribution."
     )
     if analysis.section("anova") or any(row.finding.statistic_name == "F" for row in analysis.results):
         tests += (

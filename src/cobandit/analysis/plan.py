@@ -12,8 +12,6 @@ import hashlib
 import itertools
 import json
 import os
-import re
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,8 +20,21 @@ from typing import Any, ClassVar
 
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.base.records import Record, entry, fingerprint, flag, listing, optional, slug, words, words_or_empty
+from cobandit.base.records import (
+    Record,
+    entry,
+    fingerprint,
+    flag,
+    listing,
+    optional,
+    result_name,
+    slug,
+    words,
+    words_or_empty,
+)
+from cobandit.base.toml import parse_toml
 from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.design_tables import MARKS, REGRETS
 
 TASK_REGRET, TEAM_REGRET, GOOD, SCORE = "task_regret", "team_regret", "good", "survey-score"
 MEASURES = (TASK_REGRET, TEAM_REGRET, GOOD, SCORE)
@@ -31,26 +42,18 @@ MEASURES = (TASK_REGRET, TEAM_REGRET, GOOD, SCORE)
 condition; the mean of all survey items, reversed ones turned round."""
 
 SURVEY = "survey:"
-TESTS = ("paired-t", "wilcoxon", "rm-anova", "welch")
+BETWEEN = ("welch", "student")
+"""The tests of two groups of people: with and without unequal spreads."""
+
+TESTS = ("paired-t", "wilcoxon", "rm-anova", *BETWEEN)
 DIRECTIONS = ("less", "greater", "two-sided")
 LONGEST_PLAN = 1_000_000
-LONGEST_NAME = 255
 _AWARE = "partner-aware"
 _RESEARCHER = "ai_researcher"
-_NAME = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
-
-
-def _name(name: str, value: Any) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_NAME or not _NAME.fullmatch(value):
-        raise InvalidInput(
-            f"{name} is {short_repr(value)}; "
-            f"up to {LONGEST_NAME} letters, digits, dots, dashes and underscores are needed."
-        )
-    return value
 
 
 def _name_or_empty(name: str, value: Any) -> str:
-    return "" if value == "" else _name(name, value)
+    return "" if value == "" else result_name(name, value)
 
 
 def _measure(name: str, value: Any) -> str:
@@ -70,14 +73,14 @@ class Hypothesis(Record):
     """One thing to be tested.
 
     ``compares`` names the conditions: the first minus the second for ``paired-t`` and ``wilcoxon``, two or more for
-    ``rm-anova``; for ``welch``, which compares two groups of people (the first two of ``groups``, choices of the
-    question ``group``), the conditions over which the measure is averaged. ``direction`` is what is expected of the
-    first: less or greater than the second. The p-value has two sides all the same, unless ``one_sided`` is true; the
-    hypothesis is supported only if the difference also points the right way. Hypotheses of one ``family`` answer one
-    question, and Holm's correction is made over them.
+    ``rm-anova``; for ``welch`` and ``student``, which compare two groups of people (the first two of ``groups``,
+    choices of the question ``group``), the conditions over which the measure is averaged. ``direction`` is what is
+    expected of the first: less or greater than the second. The p-value has two sides all the same, unless
+    ``one_sided`` is true; the hypothesis is supported only if the difference also points the right way. Hypotheses of
+    one ``family`` answer one question, and Holm's correction is made over them.
     """
 
-    id: str = entry(_name)
+    id: str = entry(result_name)
     text: str = entry(words)
     measure: str = entry(_measure)
     test: str = entry(one_of(TESTS, "test"))
@@ -91,16 +94,18 @@ class Hypothesis(Record):
     def __post_init__(self) -> None:
         super().__post_init__()
         called = f"The hypothesis {self.id!r}"
-        if (self.test == "welch") != bool(self.group):
+        between = self.test in BETWEEN
+        if between != bool(self.group):
             raise InvalidInput(
-                f"{called}: test is {self.test!r} and group {self.group!r}; 'welch' and a group go together."
+                f"{called}: test is {self.test!r} and group {self.group!r}; "
+                f"'welch' or 'student' and a group go together."
             )
         if self.groups and (not self.group or len(self.groups) != 2):
             raise InvalidInput(
                 f"{called} has groups = {short_repr(list(self.groups))}; two choices of group are needed."
             )
-        least = {"welch": 1, "rm-anova": 2}.get(self.test, 2)
-        most = {"welch": 4, "rm-anova": 4}.get(self.test, 2)
+        least = 1 if between else 2
+        most = 4 if between or self.test == "rm-anova" else 2
         if not least <= len(self.compares) <= most:
             span = f"{least}" if least == most else f"{least} to {most}"
             raise InvalidInput(f"{called} compares {len(self.compares)} conditions; {self.test} needs {span}.")
@@ -152,8 +157,11 @@ class Exclusions(Record):
 class AnalysisPlan(Record):
     """Everything that is settled before the data are looked at.
 
-    ``n`` is the planned number of participants (None: not settled). ``late`` is written by the program, never by hand:
-    how many people had started when the plan was stored, 0 for a plan that came first.
+    ``n`` is the planned number of participants (None: not settled). ``marks`` says of which p-values the asterisks are:
+    "paper" (uncorrected) or "holm" (corrected within a family); verdicts are of the corrected ones either way.
+    ``regret`` says which regret every analysis is about that no hypothesis names: "task", or "team", the paper's R(T).
+    ``late`` is written by the program, never by hand: how many people had started when the plan was stored, 0 for a
+    plan that came first.
     """
 
     outermost: ClassVar[bool] = True
@@ -163,6 +171,8 @@ class AnalysisPlan(Record):
     n: int | None = entry(optional(whole(2)), None)
     notes: str = entry(words_or_empty, "")
     late: int = entry(whole(0), 0)
+    marks: str = entry(one_of(MARKS, "rule for asterisks"), "holm")
+    regret: str = entry(one_of(REGRETS, "regret"), "task")
     exclusions: Exclusions = entry(Exclusions.read, Exclusions())
     hypotheses: tuple[Hypothesis, ...] = entry(listing(Hypothesis.read, 0, 2000, unique="id"), ())
 
@@ -170,6 +180,11 @@ class AnalysisPlan(Record):
     def digest(self) -> str:
         """The SHA-256 of what the plan says, whatever its comments: two plans with one digest ask for the same."""
         return fingerprint(self.essence())
+
+    @property
+    def regret_measure(self) -> str:
+        """The measure of the regret that the plan chooses."""
+        return f"{self.regret}_regret"
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "the analysis plan") -> AnalysisPlan:
@@ -207,11 +222,7 @@ def text_digest(text: str) -> str:
 
 def parse_plan(toml: str, where: str = "the analysis plan") -> AnalysisPlan:
     """The plan in the text of a TOML file."""
-    try:
-        data = tomllib.loads(toml)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
-    return AnalysisPlan.from_dict(data, where)
+    return AnalysisPlan.from_dict(parse_toml(toml, where), where)
 
 
 def read_plan_text(path: str | os.PathLike[str]) -> str:
@@ -254,18 +265,25 @@ def episode_word(design: StudyDesign) -> str:
     return "casino" if design.task.kind == "casino" else "episode"
 
 
-def default_plan(design: StudyDesign, n: int | None = None) -> AnalysisPlan:
+def default_plan(design: StudyDesign, n: int | None = None, *, regret: str | None = None) -> AnalysisPlan:
     """The paper's plan for a design: H1 regret and good outcomes, H2 every survey item, P the two populations.
 
     Where one of two conditions is partner-aware, it is expected to do better; otherwise nothing is expected. With more
-    than two conditions each pair is compared, and one family holds all tests of one question.
+    than two conditions each pair is compared, and one family holds all tests of one question. What H1 and H2 are
+    called, which regret is tested (or ``regret``) and how it is marked stands in the design (``analysis``).
     """
-    return AnalysisPlan(study=design.name, n=n, hypotheses=tuple(_hypotheses(design)))
+    chosen = design.analysis
+    tested = chosen.regret if regret is None else one_of(REGRETS, "regret")("regret", regret)
+    return AnalysisPlan(
+        study=design.name, n=n, marks=chosen.marks, regret=tested, hypotheses=tuple(_hypotheses(design, tested))
+    )
 
 
-def _hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
+def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
     pairs = contrasts(design)
     several = len(pairs) > 1
+    performance, survey = design.analysis.hypotheses
+    lost, measure_of_loss = f"{regret} regret", f"{regret}_regret"
 
     def expected_of(id: str, pair: tuple[str, str], measure: str, what: str, more: bool, family: str) -> Hypothesis:
         first, second = pair
@@ -283,31 +301,32 @@ def _hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
         )
 
     for pair in pairs:
-        yield expected_of("H1-regret", pair, TASK_REGRET, "The task regret over the counted rounds", False, "H1")
-        yield expected_of("H1-good", pair, GOOD, f"The number of {good_word(design)}", True, "H1")
+        what = f"The {lost} over the counted rounds"
+        yield expected_of(f"{performance}-regret", pair, measure_of_loss, what, False, performance)
+        yield expected_of(f"{performance}-good", pair, GOOD, f"The number of {good_word(design)}", True, performance)
     if pairs and (design.episodes > 1 or several):
         how = (
             f"a two-way analysis (algorithm x {episode_word(design)})" if design.episodes > 1 else "one analysis of all"
         )
         yield Hypothesis(
-            id="H1-anova",
-            text=f"The task regret differs between the algorithms in {how}.",
-            measure=TASK_REGRET,
+            id=f"{performance}-anova",
+            text=f"The {lost} differs between the algorithms in {how}.",
+            measure=measure_of_loss,
             test="rm-anova",
             compares=tuple(condition.name for condition in design.conditions),
         )
     for pair in pairs:
         for item in design.survey.items:
             says = f"The agreement with {item.id!r}"
-            yield expected_of(f"H2-{item.id}", pair, f"{SURVEY}{item.id}", says, not item.reversed, "H2")
+            yield expected_of(f"{survey}-{item.id}", pair, f"{SURVEY}{item.id}", says, not item.reversed, survey)
     question = researcher_question(design)
     if question is not None:
         for condition in design.conditions:
             yield Hypothesis(
                 id=f"P-regret-{condition.name}",
-                text=f"With {condition.name}, the task regret of those who answer {question.choices[0]!r} to "
+                text=f"With {condition.name}, the {lost} of those who answer {question.choices[0]!r} to "
                 f"{question.id} is different from that of those who answer {question.choices[1]!r}.",
-                measure=TASK_REGRET,
+                measure=measure_of_loss,
                 test="welch",
                 compares=(condition.name,),
                 group=question.id,
@@ -341,7 +360,7 @@ _RULES = {
 _EXAMPLES = {"quiz_attempts": 3, "fastest_ms": 150}
 _ABOUT_HYPOTHESES = """\
 # measure: task_regret, team_regret, good (summed over the counted rounds), survey:<item> or survey-score.
-# test: paired-t, wilcoxon, rm-anova or welch (two groups of people; group names a question with choices).
+# test: paired-t, wilcoxon, rm-anova; for two groups of people (group names a question with choices): welch, student.
 # direction: what is expected of the first condition; the p-value has two sides unless one_sided = true.
 # family: tests that answer one question; Holm's correction is made over them.
 """
@@ -367,6 +386,8 @@ def plan_toml(plan: AnalysisPlan) -> str:
     """The plan as a TOML file with comments, to be read and edited; `parse_plan` gives an equal plan back."""
     lines = [_HEAD.format(study=plan.study).rstrip(), _line("study", plan.study)]
     lines.append(_line("alpha", plan.alpha, "level of significance of every test"))
+    lines.append(_line("marks", plan.marks, "asterisks of uncorrected p-values (paper) or of corrected ones (holm)"))
+    lines.append(_line("regret", plan.regret, "task, or team: what the team observes of it, the paper's R(T)"))
     lines.append(_N if plan.n is None else _line("n", plan.n, "planned number of participants"))
     lines.append(_line("notes", plan.notes, "" if plan.notes else "anything else that readers should know"))
     if plan.late:

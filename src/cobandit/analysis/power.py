@@ -212,8 +212,13 @@ def _notes(
     mixed = {test.hypothesis.family for test in left_out} & {hypothesis.family for hypothesis in simulated} - {""}
     for family in sorted(mixed):
         notes.append(f"In the family {family} Holm's correction counts tests that are left out as showing nothing.")
-    if design.means.per == "study" or design.means.draw == "fixed":
+    if design.means.draw == "fixed":
         notes.append("Every simulated study has the very means of the design: the power is that for these means.")
+    elif design.means.per == "study":
+        notes.append(
+            "Every simulated study has the same means, drawn once: the power is that for these means, and the study "
+            "that is served draws its own."
+        )
     rules = plan.exclusions
     if rules.attention_failed or rules.quiz_attempts is not None or rules.fastest_ms is not None:
         notes.append("Nobody is excluded here: n counts the participants who are left after the plan's exclusions.")

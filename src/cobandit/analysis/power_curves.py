@@ -167,9 +167,23 @@ class PowerAnalysis:
             raise InvalidInput(f"There is no curve of {id!r}; there are those of {', '.join(curves)}.")
         return curves[id]
 
+    @property
+    def chance(self) -> str:
+        """In a sentence, the chance that such a study finds its first hypothesis: at the planned n, or the largest."""
+        curve = self.curves[0]
+        point = next((point for point in curve.points if point.n == self.plan.n), curve.points[-1])
+        power = point.planned
+        way = "" if curve.hypothesis.direction == "two-sided" else " in the expected direction"
+        missed = "most such studies would not find it" if power.value < 0.5 else "the others would miss it"
+        return (
+            f"With {point.n:,} simulated participants the chance of a significant {curve.hypothesis.id}{way} is "
+            f"{100 * power.value:.0f} % ({100 * power.low:.0f} to {100 * power.high:.0f} %); {missed}."
+        )
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values by name, ready for JSON."""
         return {
+            "chance": self.chance,
             "design": self.design.name,
             "digest": self.design.digest,
             "plan": self.plan.digest,

@@ -136,12 +136,21 @@ def _paired(analysis: Analysis, row: StudyResult) -> str:
     else:
         text = f"{_capital(subject)} did not differ significantly between {first} {values[0]} and {second} {values[1]}"
     text += f", {numbers(finding)}"
-    beside = [other for other in analysis.section("companion") if other.id.rpartition("/")[0] == row.id]
-    for other in beside:
-        test = "Wilcoxon" if other.finding.statistic_name == "W" else "paired t"
-        if other.finding.p is not None:
-            text += f" ({test}: {statistic(other.finding)}, {p_value(other.finding.p)})"
+    text += _beside(analysis, row)
     return f"{text}. {_verdict(row)}{_missing(analysis, finding)}".strip()
+
+
+_TESTS = {"wilcoxon": "Wilcoxon", "paired-t": "paired t", "welch": "Welch's t", "student": "Student's t"}
+
+
+def _beside(analysis: Analysis, row: StudyResult) -> str:
+    """The other test of the same question, in brackets."""
+    text = ""
+    for other in analysis.section("companion"):
+        id, _, test = other.id.rpartition("/")
+        if id == row.id and other.finding.p is not None:
+            text += f" ({_TESTS[test]}: {statistic(other.finding)}, {p_value(other.finding.p)})"
+    return text
 
 
 def _verdict(row: StudyResult) -> str:
@@ -175,7 +184,7 @@ def _population(analysis: Analysis, row: StudyResult) -> str:
         return f"{what} was not compared between {values}. {finding.note}"
     differs = row.p is not None and row.p < analysis.plan.alpha
     said = "differed" if differs else "did not differ significantly"
-    return f"{what} {said} between {values}, {numbers(finding)}. {_verdict(row)}".strip()
+    return f"{what} {said} between {values}, {numbers(finding)}{_beside(analysis, row)}. {_verdict(row)}".strip()
 
 
 def _variance(analysis: Analysis, row: StudyResult) -> str:

@@ -14,6 +14,7 @@ from cobandit.studies.design import StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
+    from cobandit.analysis.plan import AnalysisPlan
 
 LABELS = {
     "partner-aware-ucb": "Partner-Aware UCB",
@@ -117,6 +118,24 @@ def condition_label(design: StudyDesign, name: str) -> str:
     """A condition as a text calls it: the agent's name, where the condition goes by it."""
     known = {condition.name: condition.agent for condition in design.conditions}
     return LABELS.get(name, name) if known.get(name) == name else name
+
+
+def regret_note(design: StudyDesign, plan: AnalysisPlan) -> str:
+    """Which regret is tested, and what the other one would change: nothing but the unit."""
+    return (
+        f"Team regret, the paper's R(T), is {design.problem.team_factor:g} times task regret in this design, so both "
+        f"have the same test statistics, p-values and effect sizes. The plan chooses {plan.regret} regret."
+    )
+
+
+def marks_note(plan: AnalysisPlan) -> str:
+    """Of which p-values the asterisks are."""
+    if plan.marks == "paper":
+        return (
+            "Asterisks are of uncorrected p-values, as in the paper (one: p < .05, two: p < .005); Holm's correction "
+            "stands beside them and decides the verdicts."
+        )
+    return "Asterisks (one: p < .05, two: p < .005) are of the p-values after Holm's correction, where one was made."
 
 
 def people_word(analysis: Analysis, many: int | None = None) -> str:

@@ -13,6 +13,7 @@ EXTRAS = {
     "plot": ("jinja2", "matplotlib"),
     "robot": ("mujoco",),
     "ros": ("roslibpy",),
+    "spss": ("pandas", "pyreadstat"),
     "stats": ("scipy", "statsmodels"),
     "xarray": ("xarray",),
     "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),

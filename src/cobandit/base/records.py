@@ -17,7 +17,9 @@ from cobandit.base.checks import Check, short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 
 LONGEST_TEXT = 20_000
+LONGEST_NAME = 255
 _SLUG = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
+_NAME = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
 
 
 def entry(check: Check, default: Any = MISSING) -> Any:
@@ -122,6 +124,16 @@ def slug(name: str, value: Any) -> str:
         raise InvalidInput(
             f"{name} is {short_repr(value)}; "
             "up to 64 lower-case letters, digits, dots, dashes and underscores are needed."
+        )
+    return value
+
+
+def result_name(name: str, value: Any) -> str:
+    """A check for a name that results go by, in capitals too: H1-regret."""
+    if not isinstance(value, str) or len(value) > LONGEST_NAME or not _NAME.fullmatch(value):
+        raise InvalidInput(
+            f"{name} is {short_repr(value)}; "
+            f"up to {LONGEST_NAME} letters, digits, dots, dashes and underscores are needed."
         )
     return value
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from cobandit.experiments.claims import Outcome
 
 EXECUTORS = ("processes", "dask")
+LONG = "long"
+"""In place of a number of rounds: as many as the long form of a panel takes."""
+
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
 THE_WORK = "The work"
 THE_OUTPUT = "The output"
@@ -65,7 +68,11 @@ def reproduce(
     runs: Annotated[str, typer.Option(metavar="N", help="Runs of each curve.", rich_help_panel=THE_WORK)] = "100",
     horizon: Annotated[
         str | None,
-        typer.Option(metavar="T", help="Rounds in a run (the panel's own, where not given).", rich_help_panel=THE_WORK),
+        typer.Option(
+            metavar="T|long",
+            help="Rounds in a run (the panel's own, where not given; long: 100,000,000 of theorem-1-standoff).",
+            rich_help_panel=THE_WORK,
+        ),
     ] = None,
     index: Annotated[
         str,
@@ -90,6 +97,8 @@ def reproduce(
     from cobandit.experiments import Job, Settings
     from cobandit.experiments.spec import CHUNK_RUNS
 
+    if horizon == LONG:
+        horizon = _long_horizon(panels or [])
     settings = Settings(
         runs=parsing.value(runs),
         seed=parsing.value(seed),
@@ -107,6 +116,17 @@ def reproduce(
     results = _run(job, out, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, out, json, about)
+
+
+def _long_horizon(panels: list[str]) -> str:
+    """The rounds of the long form of the panels, which all must have one."""
+    from cobandit.experiments.figures import STANDOFF, panel
+
+    rounds = {panel(name).long_horizon for name in panels}
+    if len(rounds) != 1 or None in rounds:
+        named = ", ".join(panels) or "no panel"
+        raise InvalidInput(f"--horizon {LONG} is for panels with a long form, {STANDOFF} alone; {named} was named.")
+    return str(rounds.pop())
 
 
 def sweep(

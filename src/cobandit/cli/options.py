@@ -346,7 +346,7 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> li
         if len(lineup) == 1:
             teams.append(Team.of(lineup[0], **options_of(lineup[0])))
             continue
-        members: list[Any] = []
+        members = []
         for name in lineup:
             if is_joint(kinds[name]):
                 raise InvalidInput(f"{name} is one brain for the whole team; it cannot sit beside {_others(lineup)}.")

@@ -46,8 +46,8 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
             packed = metadata.get(SUMMARY.encode())
             if packed is not None:
                 with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
-                    kept: Any = StreamedSummary.from_arrays(dict(arrays))
-                return fields | {"checkpoints": np.array(file.read(["t"])["t"]), "kept": kept}
+                    summary: Any = StreamedSummary.from_arrays(dict(arrays))
+                return fields | {"checkpoints": np.array(file.read(["t"])["t"]), "kept": summary}
             if list(file.schema_arrow.names) != COLUMNS:
                 raise InvalidInput(
                     f"{str(source)!r} has the columns {', '.join(file.schema_arrow.names)}; "
@@ -81,8 +81,8 @@ def described_fields(description: Any, own: Iterable[type]) -> dict[str, Any]:
     fields = described_facts(description, own)
     checkpoints = numeric("checkpoints", description.get("checkpoints"), "a list of rounds").astype(np.int64)
     if "summary" in description:
-        kept: Any = StreamedSummary.from_arrays(_arrays(description["summary"], len(checkpoints)))
-        return fields | {"checkpoints": checkpoints, "kept": kept}
+        summary: Any = StreamedSummary.from_arrays(_arrays(description["summary"], len(checkpoints)))
+        return fields | {"checkpoints": checkpoints, "kept": summary}
     shape = (fields["runs"], len(checkpoints))
     regrets = {}
     for name in ("task_regret", "team_regret"):
@@ -129,14 +129,14 @@ def joined_fields(results: list[Any]) -> dict[str, Any]:
             raise InvalidInput(f"Runs {span[0]:,} to {span[1] - 1:,} {problem}; consecutive runs are needed.")
         expected += result.runs
     if all(result.keeps_runs for result in ordered):
-        kept: Any = np.concatenate([result.kept for result in ordered])
+        regrets: Any = np.concatenate([result.kept for result in ordered])
     else:
-        kept = StreamedSummary(len(first.checkpoints))
+        regrets = StreamedSummary(len(first.checkpoints))
         for result in ordered:
             if result.keeps_runs:
-                kept.add(result.first_run, result.kept)
+                regrets.add(result.first_run, result.kept)
             else:
-                kept.merge(result.kept)
+                regrets.merge(result.kept)
     summed = [result.summed_team_regret for result in ordered]
     return {
         **{name: getattr(first, name) for name in ("problem", "team", "horizon", "seed", "first_run", "checkpoints")},
@@ -144,7 +144,7 @@ def joined_fields(results: list[Any]) -> dict[str, Any]:
         "engine": " and ".join(dict.fromkeys(result.engine for result in ordered)),
         "engine_reason": "; ".join(dict.fromkeys(result.engine_reason for result in ordered)),
         "seconds": sum(result.seconds for result in ordered),
-        "kept": kept,
+        "kept": regrets,
         "summed_team_regret": None if summed[0] is None else np.concatenate(summed),
     }
 

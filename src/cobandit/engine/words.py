@@ -32,7 +32,7 @@ def distinct_labels(teams: Sequence[Team]) -> list[str]:
     ['naive-ucb (exploration 0.025)', 'naive-ucb (exploration 1.0)', 'naive-ts']
     """
     labels = [team.label for team in teams]
-    told = list(labels)
+    distinct = list(labels)
     for label in {label for label in labels if labels.count(label) > 1}:
         places = [place for place, own in enumerate(labels) if own == label]
         options = [_options(teams[place]) for place in places]
@@ -40,8 +40,8 @@ def distinct_labels(teams: Sequence[Team]) -> list[str]:
         differing = [name for name in names if any(each.get(name) != options[0].get(name) for each in options)]
         for place, each in zip(places, options, strict=True):
             if differing:
-                told[place] = f"{label} ({settings({name: each.get(name) for name in differing})})"
-    return told
+                distinct[place] = f"{label} ({settings({name: each.get(name) for name in differing})})"
+    return distinct
 
 
 def problem_lines(problem: Problem) -> list[str]:

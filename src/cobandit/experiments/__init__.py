@@ -6,7 +6,7 @@
 from cobandit.experiments.comparison import TeamComparison, compare_teams
 from cobandit.experiments.dask import Dask
 from cobandit.experiments.executors import Executor, Processes
-from cobandit.experiments.figures import PANELS, THEORY, panel
+from cobandit.experiments.figures import PANELS, STANDOFF, THEORY, panel
 from cobandit.experiments.jobs import Job
 from cobandit.experiments.run import ChunkEvent, CurveResult, PanelResult, read_manifest, run
 from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks, with_index
@@ -14,6 +14,7 @@ from cobandit.experiments.sweep import parse_sweep
 
 __all__ = [
     "PANELS",
+    "STANDOFF",
     "THEORY",
     "Chunk",
     "ChunkEvent",

@@ -14,6 +14,7 @@ by looking at the picture. The rules were fixed before any panel was judged:
 - *rises*: each curve's mean is below the next one's.
 
 - *below bound*: the mean lies below Theorem 1's bound with its whole interval.
+- *above bound*: the same the other way round; the claim names the bound.
 
 Several comparisons in one claim share the 5 % between them. All are about team regret, the paper's R(T). Tails are
 heavy: with a hundred runs the few that go far astray may be missing from the sample, and intervals are then too narrow.
@@ -288,7 +289,27 @@ class BelowBound:
         return _verdict(self, _sided(mean, limits.proved, above="does not hold", below="holds"), quantities, regrets)
 
 
-Claim = Linear | Sublinear | Beats | NoDifference | Rises | BelowBound
+@dataclass(frozen=True)
+class AboveBound:
+    """The measured regret of one curve passes a bound of `cobandit.theory.bound`, which therefore does not hold."""
+
+    curve: str
+    bound: str
+    text: str
+    note: str = ""
+    kind = "above bound"
+    rule = "mean of the final regret, 95 % interval above the bound"
+
+    def judge(self, regrets: Evidence) -> Verdict:
+        """Above the bound: holds; below: does not."""
+        curve = regrets[self.curve]
+        limit = float(getattr(bound(curve.problem, curve.horizon), self.bound))
+        mean = curve.final_interval(1 - ALPHA)
+        findings = [_quantity("measured", mean), Quantity(f"bound, {self.bound}", limit, limit, limit)]
+        return _verdict(self, _sided(mean, limit, above="holds", below="does not hold"), findings, regrets)
+
+
+Claim = Linear | Sublinear | Beats | NoDifference | Rises | BelowBound | AboveBound
 
 
 def pairs_of(claims: Iterable[Claim]) -> list[Pair]:

@@ -56,7 +56,8 @@ class Curve:
 class Panel:
     """One picture: curves over the same rounds, with what it must show.
 
-    ``horizon`` is the one the panel is usually drawn with. ``varies`` and ``fixed`` say in words what it is about.
+    ``horizon`` is the one the panel is usually drawn with; ``long_horizon`` one that takes minutes, where the usual
+    one cannot decide everything. ``varies`` and ``fixed`` say in words what it is about.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Panel:
     curves: tuple[Curve, ...]
     horizon: int
     claims: tuple[Claim, ...] = ()
+    long_horizon: int | None = None
 
     def __post_init__(self) -> None:
         checked_slug("The name of a panel", self.name)

@@ -36,7 +36,6 @@ from __future__ import annotations
 
 import itertools
 import re
-import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from pathlib import Path
@@ -45,6 +44,7 @@ from typing import Any
 from cobandit.agents import Agent, Team, agent_class, make_agent
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.toml import parse_toml
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
 from cobandit.experiments.spec import CHUNK_RUNS, Curve, Panel, Settings, checked_slug
 from cobandit.problem import Problem
@@ -78,10 +78,7 @@ def sweep_text(path: Path) -> str:
 
 def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Settings]:
     """The panels and the settings in the text of a sweep file."""
-    try:
-        data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
+    data = parse_toml(text, where)
     _known(data, TOP, "key")
     for key in ("name", "horizon", "runs", "problem", "team"):
         if key not in data:

@@ -1,7 +1,7 @@
-"""The layers of a burger: what is set down in which order, and by whom (paper: Experiments, the burger study).
+"""The layers of a burger as an arm meets them: what is set down on the bottom bun, in which order, and by whom.
 
-The person brings patty and cheese, the robot tomato and lettuce; each decides which of the two comes first, so that the
-four configurations differ in order and none lacks a filling.
+What lies on what is the study's word (`cobandit.studies.burger`; paper: Experiments, the burger study). In the kitchen
+the person sets the participant's fillings down, the robot its own and the top bun.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from typing import Literal
 
 from cobandit.base.checks import is_list, short_repr, whole
 from cobandit.base.errors import InvalidInput
+from cobandit.studies import burger as study
 
 Configuration = tuple[int, int]
 """The arms of both seats: the person's (0 = patty first), then the robot's (0 = tomato first)."""
 
-BOTTOM_BUN, TOP_BUN = "bottom_bun", "top_bun"
-PERSON_FILLINGS, ROBOT_FILLINGS = ("patty", "cheese"), ("tomato", "lettuce")
+BOTTOM_BUN = study.BOTTOM_BUN
+PERSON_FILLINGS, _ = study.FILLINGS
 CONFIGURATIONS: tuple[Configuration, ...] = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
@@ -35,14 +36,8 @@ def burger_layers(configuration: Sequence[int]) -> tuple[Layer, ...]:
     >>> [layer.item for layer in burger_layers((0, 1))]
     ['patty', 'lettuce', 'cheese', 'tomato', 'top_bun']
     """
-    person, robot = checked_configuration(configuration)
-    return (
-        Layer(PERSON_FILLINGS[person], "person"),
-        Layer(ROBOT_FILLINGS[robot], "robot"),
-        Layer(PERSON_FILLINGS[1 - person], "person"),
-        Layer(ROBOT_FILLINGS[1 - robot], "robot"),
-        Layer(TOP_BUN, "robot"),
-    )
+    _, *layers = study.burger_layers(checked_configuration(configuration))
+    return tuple(Layer(layer.item, "person" if layer.by == "participant" else "robot") for layer in layers)
 
 
 def checked_configuration(configuration: object) -> Configuration:

@@ -19,7 +19,7 @@ from cobandit.stats.reliability import cronbach_alpha
 from cobandit.stats.samples import describe
 from cobandit.stats.streaming import Moment, Moments, StreamedSummary, worth_streaming
 from cobandit.stats.summary import Summary, summarise
-from cobandit.stats.ttests import paired_t, welch_t
+from cobandit.stats.ttests import paired_t, student_t, welch_t
 
 __all__ = [
     "Description",
@@ -46,6 +46,7 @@ __all__ = [
     "rm_anova",
     "streamed_mean_interval",
     "streamed_ratio_interval",
+    "student_t",
     "summarise",
     "welch_t",
     "wilcoxon",

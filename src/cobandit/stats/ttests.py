@@ -107,6 +107,31 @@ def welch_t(
     noncentral t distribution. The test needs no equal spread, g and its interval do; where one standard deviation is
     more than twice the other, the note says so.
     """
+    row = Finding(name=name, test="Welch t", n=0, statistic_name="t", alternative=alternative, level=level)
+    return _between_groups(row, x, y, labels, pooled=False)
+
+
+def student_t(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    name: str = "",
+    alternative: str = "two-sided",
+    level: float = 0.95,
+    labels: tuple[str, str] = ("x", "y"),
+) -> Finding:
+    """Student's two-sample t test between two groups of people of equal spread (the paper's, for AI researchers).
+
+    As `welch_t` gives it, but with the pooled variance and n1 + n2 - 2 degrees of freedom; where one standard deviation
+    is more than twice the other, the note says so, and Welch's test is the one to trust.
+    """
+    row = Finding(name=name, test="Student t", n=0, statistic_name="t", alternative=alternative, level=level)
+    return _between_groups(row, x, y, labels, pooled=True)
+
+
+def _between_groups(row: Finding, x: ArrayLike, y: ArrayLike, labels: tuple[str, str], *, pooled: bool) -> Finding:
+    """A t test between two groups; ``row`` has its name, alternative and level."""
+    alternative, level = row.alternative, row.level
     check_alternative("alternative", alternative)
     check_level("level", level)
     samples: list[Array] = []
@@ -118,16 +143,12 @@ def welch_t(
         samples.append(known)
     left, right = samples
     sizes = len(left), len(right)
-    row = Finding(
-        name=name,
-        test="Welch t",
+    row = replace(
+        row,
         n=sum(sizes),
-        statistic_name="t",
-        alternative=alternative,
         estimate_name="difference of means",
         estimate=float(left.mean() - right.mean()) if min(sizes) else None,
         effect_name="Hedges g",
-        level=level,
         groups=tuple(describe(sample, name=label, level=level) for sample, label in zip(samples, labels, strict=True)),
         note=sentences(notes),
     )
@@ -143,19 +164,20 @@ def welch_t(
     notes += [f"All values in {label} are the same." for label, same in zip(labels, flat, strict=True) if same]
     variances = [0.0 if same else float(sample.var(ddof=1)) for sample, same in zip(samples, flat, strict=True)]
     mean = float(left.mean() - right.mean())
-    se, df = _welch_error(variances, sizes)
+    within = sum(sizes) - 2
+    sd = math.sqrt(sum((size - 1) * variance for size, variance in zip(sizes, variances, strict=True)) / within)
+    weight = math.sqrt(sizes[0] * sizes[1] / sum(sizes))
+    se, df = (sd / weight, float(within)) if pooled else _welch_error(variances, sizes)
     t = mean / se
     reach = t_reach(df, level) * se
-    pooled = sum(sizes) - 2
-    sd = math.sqrt(sum((size - 1) * variance for size, variance in zip(sizes, variances, strict=True)) / pooled)
-    weight = math.sqrt(sizes[0] * sizes[1] / sum(sizes))
     d = mean / sd
-    limits = noncentrality_interval(d * weight, pooled, level)
+    limits = noncentrality_interval(d * weight, within, level)
     low, high = (None, None) if limits is None else (limit / weight for limit in limits)
-    g = _corrected(d, low, high, hedges_correction(pooled))
+    g = _corrected(d, low, high, hedges_correction(within))
     if not any(flat) and max(variances) > 4 * min(variances):
-        ratio = math.sqrt(max(variances) / min(variances))
-        notes.append(f"One standard deviation is {short_number(ratio)} times the other; Hedges' g assumes equal ones.")
+        ratio = short_number(math.sqrt(max(variances) / min(variances)))
+        assumes = "Student's test and Hedges' g assume" if pooled else "Hedges' g assumes"
+        notes.append(f"One standard deviation is {ratio} times the other; {assumes} equal ones.")
     return replace(
         row,
         statistic=t,

@@ -19,7 +19,7 @@ from cobandit.studies.episode import (
     OutOfOrder,
     participant_view,
 )
-from cobandit.studies.export import Column, read_export, schema, tables, write_export
+from cobandit.studies.export import Column, read_export, schema, tables, write_export, write_psych_ds, write_sav
 from cobandit.studies.journey import (
     Journey,
     Step,
@@ -94,5 +94,7 @@ __all__ = [
     "verify_participant",
     "verify_study",
     "write_export",
+    "write_psych_ds",
+    "write_sav",
     "wrong_quiz_answers",
 ]

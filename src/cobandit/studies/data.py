@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -261,7 +261,8 @@ class EventData:
 class ParticipantData:
     """One participant: ``answers`` by step, ``episodes`` by their index.
 
-    ``seed`` and ``order`` are None until they are assigned, ``language`` until one is chosen.
+    ``seed`` and ``order`` are None until they are assigned, ``language`` until one is chosen; ``secret`` is that of the
+    study for people of this kind (see `ParticipantPlan`) and is not exported.
     """
 
     id: str
@@ -279,6 +280,7 @@ class ParticipantData:
     quiz_attempts: int = 0
     episodes: Mapping[int, EpisodeData] = field(default_factory=dict)
     events: tuple[EventData, ...] = ()
+    secret: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         one_of(PEOPLE_KINDS, "kind of participant")("kind", self.kind)
@@ -290,7 +292,7 @@ class ParticipantData:
         """What the participant was to meet; None until seed and order are assigned."""
         if self.seed is None or self.order is None:
             return None
-        return ParticipantPlan(design, self.seed, self.order)
+        return ParticipantPlan(design, self.seed, self.order, self.secret)
 
     def __repr__(self) -> str:
         return f"<ParticipantData {self.id} ({self.kind}, {self.status}): {len(self.episodes)} episodes>"
@@ -336,6 +338,24 @@ class StudyData:
 
     def __repr__(self) -> str:
         return f"<StudyData of {self.design.name}: {len(self.participants)} participants>"
+
+
+@dataclass(frozen=True, eq=False)
+class StudyParts:
+    """A stored study too large to hold at once: ``about`` has nobody in it, ``parts`` have some people each.
+
+    ``kinds`` and ``count`` are those of everybody; ``parts`` can be gone through once.
+    """
+
+    about: StudyData
+    kinds: tuple[str, ...]
+    count: int
+    parts: Iterator[StudyData]
+
+    @classmethod
+    def of(cls, data: StudyData) -> StudyParts:
+        """A study that is held at once, as one part."""
+        return cls(data, data.kinds, len(data.participants), iter([data]))
 
 
 def rehearsed_data(

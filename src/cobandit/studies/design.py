@@ -11,7 +11,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,10 +34,12 @@ from cobandit.base.records import (
     words,
     words_or_empty,
 )
+from cobandit.base.toml import parse_toml
 from cobandit.problem import Problem
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AgentChoice as AgentChoice
+from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
 from cobandit.studies.design_tables import Condition as Condition
 from cobandit.studies.design_tables import Consent as Consent
@@ -97,6 +98,7 @@ class StudyDesign(Record):
     quiz: tuple[QuizItem, ...] = entry(listing(QuizItem.read, 0, 50, unique="id"), ())
     attention: tuple[AttentionCheck, ...] = entry(listing(AttentionCheck.read, 0, 50, unique="id"), ())
     limits: Limits = entry(Limits.read, Limits())
+    analysis: AnalysisChoices = entry(AnalysisChoices.read, AnalysisChoices())
     completion_code: str = entry(words_or_empty, "")
     languages: tuple[str, ...] = entry(listing(slug, 1, 50, unique="="), ("en",))
     translations: Table = entry(table_of(table_of(words)), Table())
@@ -314,8 +316,4 @@ def _file_text(path: Path) -> str:
 
 def parse_design(toml: str, where: str = "the design") -> StudyDesign:
     """The design in the text of a TOML file."""
-    try:
-        data = tomllib.loads(toml)
-    except tomllib.TOMLDecodeError as error:
-        raise InvalidInput(f"{where} is not valid TOML: {error}.") from error
-    return StudyDesign.from_dict(data, where)
+    return StudyDesign.from_dict(parse_toml(toml, where), where)

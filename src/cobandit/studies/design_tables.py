@@ -12,7 +12,19 @@ from typing import Any
 from cobandit.agents import Agent, agent_class, make_agent
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput
-from cobandit.base.records import Record, Table, entry, flag, listing, scalar, slug, table_of, words, words_or_empty
+from cobandit.base.records import (
+    Record,
+    Table,
+    entry,
+    flag,
+    listing,
+    result_name,
+    scalar,
+    slug,
+    table_of,
+    words,
+    words_or_empty,
+)
 from cobandit.problem import FixedMeans
 
 TASKS = ("burger", "casino", "grid")
@@ -22,6 +34,12 @@ PLAYERS = ("participant", "agent")
 """Who may sit in a seat: the person who takes part, or the AI of the condition."""
 
 ANSWERS = ("whole", "choice", "text")
+MARKS = ("holm", "paper")
+"""What asterisks are of: p-values after Holm's correction, or the plain ones, as in the paper's figures."""
+
+REGRETS = ("task", "team")
+"""Which regret is tested: what the task lost, or what the team observed of it (the paper's R(T))."""
+
 MOST_ROUNDS = 100_000
 MOST_ARMS = 9
 MOST_SEATS = 6
@@ -223,6 +241,19 @@ class AttentionCheck(Record):
     text: str = entry(words)
     answer: int = entry(whole(1))
     after_set: int = entry(whole(1), 1)
+
+
+@dataclass(frozen=True)
+class AnalysisChoices(Record):
+    """How the plan begins that `cobandit.analysis.default_plan` writes for the study.
+
+    ``marks`` says of which p-value the asterisks are, ``regret`` which regret is tested, and ``hypotheses`` what the
+    questions are called: the one about performance, and the one about the survey (H1 and H2; H3 and H4 in the casino).
+    """
+
+    marks: str = entry(one_of(MARKS, "rule for asterisks"), "holm")
+    regret: str = entry(one_of(REGRETS, "regret"), "task")
+    hypotheses: tuple[str, ...] = entry(listing(result_name, 2, 2, unique="="), ("H1", "H2"))
 
 
 @dataclass(frozen=True)

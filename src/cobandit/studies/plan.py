@@ -3,7 +3,9 @@
 Nothing random is stored: a plan is a few numbers, and its means, its luck and its streams are computed when asked for.
 The streams are SFC64 generators of ``SeedSequence(key, spawn_key=(purpose, kind, number, part))``, where ``key`` is the
 SHA-256 of design digest and seed, ``number`` counts the episodes of a set and ``part`` tells conditions apart where
-they must not share. Neither luck nor means depend on the order, so both orders lead through the same world.
+they must not share.Means that everybody shares hang on the design and on ``secret``, which a server keeps to itself:
+whoever has the design must not be able to work them out. Neither luck nor means depend on the order, so both orders
+lead through the same world.
 Paper: Experiments, Procedure; Online Casino Study, Procedure.
 """
 
@@ -44,6 +46,7 @@ class EpisodePlan:
     seed: int
     order: int
     index: int
+    secret: str = field(default="", repr=False)
 
     @property
     def _practices(self) -> int:
@@ -109,7 +112,8 @@ class EpisodePlan:
         rule, arms = self.design.means, self.design.arms
         if rule.draw == "fixed" and not self.practice:
             return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(StudyStream.MEANS))
-        key = self._person if rule.per == "participant" else person_key(self.design.digest, "study")
+        shared = (self.design.digest, "study", *((self.secret,) if self.secret else ()))
+        key = self._person if rule.per == "participant" else person_key(*shared)
         draws = generator(key, StudyStream.MEANS, int(not self.practice), self.number, 0).random(arms)
         return rule.low + (rule.high - rule.low) * draws
 
@@ -191,16 +195,22 @@ class EpisodePlan:
 
 @dataclass(frozen=True)
 class ParticipantPlan:
-    """Everything one participant will play, practice first, then one set per condition in the given order."""
+    """Everything one participant will play, practice first, then one set per condition in the given order.
+
+    ``secret`` (ASCII) goes into the means that all participants of a study share; empty, they follow from the design.
+    """
 
     design: StudyDesign = field(repr=False)
     seed: int
     order: int
+    secret: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
         if self.seed is None:
             raise InvalidInput("seed is None; the seed of a participant must be a stored whole number.")
         object.__setattr__(self, "seed", checked_seed(self.seed))
+        if not isinstance(self.secret, str) or not self.secret.isascii():
+            raise InvalidInput("The secret of a study is wrong; a text of ASCII letters is needed, or an empty one.")
         object.__setattr__(self, "order", whole(0, len(self.design.orders) - 1)("order", self.order))
 
     def __len__(self) -> int:
@@ -214,7 +224,8 @@ class ParticipantPlan:
 
     def episode(self, index: int) -> EpisodePlan:
         """The plan of one episode."""
-        return EpisodePlan(self.design, self.seed, self.order, whole(0, len(self) - 1)("episode", index))
+        number = whole(0, len(self) - 1)("episode", index)
+        return EpisodePlan(self.design, self.seed, self.order, number, self.secret)
 
     @property
     def episodes(self) -> tuple[EpisodePlan, ...]:

@@ -18,8 +18,10 @@ K is the number of team actions, m of rows, k of columns, and every cell but the
    But the leader may stay for a cell (i, j) whose index is high to the leader, while the follower has seen enough
    of it and declines; nothing about (i, j) changes any more, and the team is held in row i. This breaks the
    theorem and cannot be mended without a further condition. If the *worse* observer leads, as happens in half of the
-   runs under unknown observability, a standoff is the rule in some problems (the tests hold one). If both see equally
-   well it is rare, but nothing in the proof makes its probability fall as fast as 1/T.
+   runs under unknown observability, a standoff is the rule in some problems (the tests hold one). It is no matter of
+   bad luck there, nor where both see equally well or the better one leads: with 2 x 31 arms, p = (.5, .5), 86 % of the
+   runs lie above the theorem's bound after 10^8 rounds, and their regret grows in proportion to the rounds
+   (`cobandit reproduce theorem-1-standoff`; docs/discussion/theorem-1.md has the numbers).
 
 So neither ``printed`` nor ``proved`` is a theorem for every problem and horizon. `Bound.safe` is: it is the smaller of
 the bound that needs no argument (every round lost, `Bound.linear`) and of a repaired one, proved at `_repaired`,

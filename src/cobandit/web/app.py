@@ -13,6 +13,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
@@ -26,6 +27,7 @@ from cobandit.web.routes.bodies import ErrorBody
 from cobandit.web.security import SecurityMiddleware
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
+from cobandit.web.services.health import Health
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.robot.server import Robot
 from cobandit.web.static_files import CachedFiles
@@ -69,10 +71,10 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     )
     app.state.config = settings
     app.state.database = database
-    app.state.logins = asyncio.Lock()
     app.state.robot = arm
     app.state.participants = Participants(database, demo=settings.demo, robot=arm.stage)
     app.state.curves = Curves(database)
+    app.state.health = Health(database)
     app.state.exports = Exports(database)
     app.include_router(home.router)
     app.include_router(participant.router)
@@ -101,6 +103,7 @@ async def _tidy(database: Database) -> None:
         await asyncio.sleep(TIDY_SECONDS)
         try:
             await database.commit(job)
+            await database.forget_in_time()
         except Refused as error:
             log.warning("Tidying up did not work: %s", plain(error.__cause__))
 
@@ -158,7 +161,21 @@ def _http(request: Request, error: Exception) -> Response:
     response = _answer(request, error.status_code, code, f"{error.detail}.")
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
+    if error.status_code == 405:
+        response.headers["allow"] = ", ".join(_methods(request))
     return response
+
+
+def _methods(request: Request) -> list[str]:
+    """The methods that an address has: several routes may share it, and each knows its own alone."""
+    if request.url.path.startswith("/static/"):
+        return ["GET", "HEAD"]
+    routes = request.app.router.routes
+    return [
+        method
+        for method in ("DELETE", "GET", "HEAD", "PATCH", "POST", "PUT")
+        if any(route.matches(dict(request.scope) | {"method": method})[0] == Match.FULL for route in routes)
+    ]
 
 
 def _broken(request: Request, error: Exception) -> Response:

@@ -28,6 +28,16 @@ def conflict(code: str, message: str) -> Refused:
     return Refused(409, code, message)
 
 
+def damaged() -> Refused:
+    """The database itself is broken: trying again will not help, and nobody is told that it would."""
+    return Refused(
+        500,
+        "damaged",
+        "The database of this server is damaged, so nothing can be read or stored. What was acknowledged before may be "
+        "in a backup. Please tell the researcher.",
+    )
+
+
 def busy() -> Refused:
     """The server could not do it now, and nothing was stored."""
     return Refused(503, "busy", "The server could not store this just now. Nothing was lost; try again.", retry_after=1)

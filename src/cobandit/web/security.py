@@ -9,18 +9,21 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import ipaddress
 import json
 import os
 import secrets
 import time
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, MutableMapping
+from functools import lru_cache
 from typing import Any
 
 from fastapi import HTTPException, Request, Response
 
 LOGIN_HOURS = 12
 FAILURES_ALLOWED = 10
+ALL_FAILURES_ALLOWED = 500
 FAILURE_WINDOW_MS = 15 * 60 * 1000
 LARGEST_BODY = 128 * 1024
 
@@ -64,6 +67,20 @@ def form_token(login: str) -> str:
 def form_token_fits(login: str, given: str) -> bool:
     """Whether the form came from a page of this login."""
     return hmac.compare_digest(form_token(login).encode(), given.encode("utf-8", "surrogatepass"))
+
+
+@lru_cache(maxsize=4096)
+def network_of(address: str) -> str:
+    """Who counts as one: an address of IPv4, the /64 of IPv6, which is what one household or one machine is given."""
+    try:
+        parsed = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(parsed, ipaddress.IPv4Address):
+        return str(parsed)
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.ip_network((parsed, 64), strict=False))
 
 
 class Throttle:

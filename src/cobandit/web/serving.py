@@ -7,8 +7,9 @@ import secrets
 import socket
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
@@ -17,14 +18,20 @@ from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
 from cobandit.web.services.registration import register_study
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.logins import end_logins
+from cobandit.web.storage.logins import end_logins, forget_networks
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
+if TYPE_CHECKING:
+    import uvicorn
+
+    from cobandit.web.edge import GuardedProtocol, Limits
+
 SHORTEST_PASSWORD = 8
 SHUTDOWN_SECONDS = 5
+WAIT_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,22 @@ class Ready:
 
     studies: tuple[Study, ...]
     new_password: str | None
+
+
+def wait_for_database(url: str, tell: Callable[[str], None], seconds: float = WAIT_SECONDS) -> None:
+    """Wait until a PostgreSQL server is there: after a power cut it may well come up later than this one."""
+    database = Database(url)
+    try:
+        until, announced = time.monotonic() + seconds, False
+        while (absence := database.absence()) is not None and time.monotonic() < until:
+            if not announced:
+                tell(f"Waiting for the database {database.name}, for {seconds:g} s at most: {absence}")
+                announced = True
+            time.sleep(min(1.0, max(0.0, until - time.monotonic())))
+        if announced and absence is None:
+            tell("The database is there.")
+    finally:
+        database.close()
 
 
 def prepare(
@@ -58,6 +81,8 @@ def prepare(
             if password is not None and (stored is None or not password_fits(password, stored)):
                 write_setting(connection, PASSWORD, hash_password(password))
                 end_logins(connection)
+                forget_networks(connection)
+        database.forget_deleted()
     finally:
         database.close()
     return Ready(studies, new_password)
@@ -94,16 +119,11 @@ def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None
     """Serve until somebody stops it."""
     import uvicorn
 
+    from cobandit.web.edge import GuardedProtocol, raise_file_limit
+
     config.to_environment()
-    settings = uvicorn.Config(
-        "cobandit.web.app:from_environment",
-        factory=True,
-        workers=workers,
-        access_log=False,  # it would fill with personal links
-        log_level="warning",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        server_header=False,
-    )
+    raise_file_limit()
+    settings = _settings("cobandit.web.app:from_environment", GuardedProtocol, factory=True, workers=workers)
     with contextlib.suppress(KeyboardInterrupt):
         if workers == 1:
             uvicorn.Server(settings).run(sockets=[listening])
@@ -113,22 +133,32 @@ def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None
             Multiprocess(settings, sockets=[listening]).run()
 
 
+def _settings(app: Any, protocol: type[GuardedProtocol], **more: Any) -> uvicorn.Config:
+    import uvicorn
+
+    return uvicorn.Config(
+        app,
+        http=protocol,
+        ws="none",
+        access_log=False,  # it would fill with personal links
+        log_level="warning",
+        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
+        server_header=False,
+        **more,
+    )
+
+
 @contextlib.contextmanager
-def running(config: WebConfig) -> Iterator[str]:
+def running(config: WebConfig, limits: Limits | None = None) -> Iterator[str]:
     """A server in a thread of this process at a free port of 127.0.0.1; gives its address."""
     import uvicorn
 
     from cobandit.web.app import create_app
+    from cobandit.web.edge import GuardedProtocol
 
+    protocol = GuardedProtocol if limits is None else type("Limited", (GuardedProtocol,), {"limits": limits})
     listening = bound_socket("127.0.0.1", 0)
-    settings = uvicorn.Config(
-        create_app(config),
-        access_log=False,
-        log_level="warning",
-        timeout_graceful_shutdown=SHUTDOWN_SECONDS,
-        server_header=False,
-    )
-    server = uvicorn.Server(settings)
+    server = uvicorn.Server(_settings(create_app(config), protocol))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import burgers, seats
+from . import burgers, choices, edge, seats
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -47,6 +47,7 @@ def without_engines(value: Any) -> Any:
 SEATS = "teams of any size"
 FILLINGS = "a burger's layers come from the server, and a design may name four fillings"
 SUMMED = "task regret is cumulative everywhere"
+CHOICES = "plans choose what is marked and which regret is tested"
 CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*", without_engines, "tests share a process"),
     Change("*", seats.over_seats, SEATS),
@@ -59,6 +60,16 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: long.parquet", seats.summed_parquet, SUMMED),
     Change("*", burgers.with_layers, FILLINGS),
     Change("messages *", burgers.with_words, FILLINGS),
+    Change("messages *", edge.unfilled_texts, "links that nobody has filled in"),
+    Change("admin: * live *", edge.with_unfilled, "links that nobody has filled in"),
+    Change("admin", edge.with_disk, "free disk space"),
+    Change("routes", edge.with_liveness, "liveness and readiness"),
+    Change("*small-casino*", edge.own_means, "the means of a casino are a secret of the study"),
+    Change("refused: an unknown panel", choices.with_standoff, "a panel more is known"),
+    Change("*", choices.with_choices, CHOICES),
+    Change("study plan three-by-three", choices.plan_lines, CHOICES),
+    Change("burger*: study.json", choices.stored_plan, CHOICES),
+    Change("study power *", choices.with_chance, "power is said in a sentence"),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

@@ -195,6 +195,7 @@ class Names:
         (re.compile(r"\bp-[a-z0-9]{8}\b"), "person"),
         (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|\+00:00)?"), "time"),
         (re.compile(r"\b\d+\.\d+ s(?= in all$|$)"), "time"),
+        (re.compile(r"(?<=^Free disk space: ).*"), "size"),
         (re.compile(r"http://127\.0\.0\.1:\d+"), "address"),
     )
     TIMES = range(1_600_000_000_000, 2_600_000_000_000)
@@ -214,7 +215,7 @@ class Names:
         self._codes.append(drawn)
 
     def _standing(self, text: str, kind: str) -> str:
-        if kind in ("time", "address"):
+        if kind in ("time", "address", "size"):
             return f"<{kind}>"
         if text not in self._known:
             self._counts[kind] = self._counts.get(kind, 0) + 1

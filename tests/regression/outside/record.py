@@ -1,12 +1,14 @@
 """Records what the package shows to the outside: ``python -m tests.regression.outside.record [GROUP ...]``.
 
 It writes ``recorded/`` anew, all of it or the groups named: world (http, pages, exports), commands, analyses, names.
+``commands:PATTERN`` and ``analyses:PATTERN`` record those cases alone whose name the pattern fits.
 Only for a change that is meant and too wide for a line in `comparing.CHANGES_ON_PURPOSE`. The fixtures of layout 1 are
 written where there are none, and never again: they stand for the data that people have.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import gzip
 import io
 import sys
@@ -19,7 +21,7 @@ from typing import Any
 import cobandit
 
 from .commands import Analysis, Command, analyses, commands
-from .comparing import keep
+from .comparing import keep, load
 from .world import FIXTURES, World
 
 
@@ -50,8 +52,19 @@ def _run(cases: list[Command] | list[Analysis]) -> dict[str, Any]:
     return made
 
 
+def _again(group: str, pattern: str) -> None:
+    """Record some cases of a group anew; the others stay as they are."""
+    every: list[Any] = commands() if group == "commands" else analyses()
+    chosen = [case for case in every if fnmatch.fnmatchcase(case.name, pattern)]
+    print(f"{group}: {keep(group, load(group) | _run(chosen)):,} bytes, {len(chosen)} cases anew")
+
+
 def main(*groups: str) -> None:
     """Record everything, or some groups."""
+    for chosen in [group for group in groups if ":" in group]:
+        _again(*chosen.split(":", 1))
+    if groups and all(":" in group for group in groups):
+        return
     made: dict[str, dict[str, Any]] = {}
     if not groups or "world" in groups:
         with tempfile.TemporaryDirectory() as folder:

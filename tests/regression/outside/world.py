@@ -54,6 +54,7 @@ class World:
             httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client,
         ):
             self._client = client
+            self._as_before_secrets()
             self._before_anybody()
             for study in STUDIES:
                 self._journey(study)
@@ -67,6 +68,12 @@ class World:
             self._exports_by_http(address)
             self._deletion()
         self._exports_by_command()
+
+    def _as_before_secrets(self) -> None:
+        """The week was recorded when the means of a casino followed from its design; such studies are still known."""
+        with closing(sqlite3.connect(self.folder / DATABASE.removeprefix("sqlite:///"))) as connection:
+            connection.execute("UPDATE studies SET secret = NULL")
+            connection.commit()
 
     # Asking
 

@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from cobandit.analysis import Analysis, analyse_data, default_plan, plan_toml
+from cobandit.analysis.findings import mark
 from cobandit.analysis.words import effect, number, p_value, statistic
 from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.report import write_study_report
@@ -141,12 +142,12 @@ def svg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cobandit.report.kit.figure.FORMATS", ("svg",))
 
 
-def shown_p(p: float | None, mark: str) -> str:
-    return DASH if p is None else f"{p_value(p).removeprefix('p ').removeprefix('= ')} {mark}".strip()
+def shown_p(p: float | None, stars: str) -> str:
+    return DASH if p is None else f"{p_value(p).removeprefix('p ').removeprefix('= ')} {stars}".strip()
 
 
-def cells_of(found: Finding, mark: str) -> dict[str, str]:
-    """What a row of the results must show, from the words of the analysis."""
+def cells_of(found: Finding, of: str) -> dict[str, str]:
+    """What a row of the results must show, from the words of the analysis; ``of``: the rule for asterisks."""
     one = re.sub(r"\(.*?\)(?= = )", "", statistic(found))
     limits = (
         f" [{number(found.estimate_low)}, {number(found.estimate_high or 0.0)}]"
@@ -157,8 +158,8 @@ def cells_of(found: Finding, mark: str) -> dict[str, str]:
     return {
         "n": str(found.n),
         "Statistic": one or DASH,
-        "p": shown_p(found.p, mark if found.p_adjusted is None else ""),
-        "p, corrected": shown_p(found.p_adjusted, mark),
+        "p": shown_p(found.p, mark(found.p) if of == "paper" or found.p_adjusted is None else ""),
+        "p, corrected": shown_p(found.p_adjusted, mark(found.p_adjusted)),
         "Difference": DASH if found.estimate is None else number(found.estimate) + limits,
         "Effect": re.sub(r", [\d.]+% CI", "", size) or DASH,
     }
@@ -173,7 +174,7 @@ def test_every_row_shows_the_numbers_of_the_analysis(which: str, request: pytest
         plain = {head: cell.replace(MINUS, "-").replace("\N{NO-BREAK SPACE}", " ") for head, cell in shown.items()}
         if " minus " in row.finding.estimate_name:
             plain["Difference"] = plain["Difference"].removesuffix(row.finding.estimate_name)
-        wanted = cells_of(row.finding, row.mark)
+        wanted = cells_of(row.finding, report.analysis.plan.marks)
         assert {head: plain[head] for head in wanted} == wanted, row.id
         df = row.finding.df
         assert (shown["df"] == DASH) == (df is None)
@@ -181,6 +182,23 @@ def test_every_row_shows_the_numbers_of_the_analysis(which: str, request: pytest
             assert [float(value) for value in shown["df"].split(", ")] == pytest.approx(df, abs=0.006)
         if row.finding.note:
             assert row.finding.note in report.page.text, row.id
+
+
+def test_the_page_opens_with_its_headline_figure(real: Report) -> None:
+    source, text = real.page.source, real.page.text
+    first = source.index('<figure class="chart plate" id="figure-regret"')
+    assert first == source.index("<figure"), "no other figure stands before it"
+    assert first < source.index('id="participants"') < source.index('id="figures"')
+    assert source.count('id="figure-regret"') == 1
+    answers = source[first : source.index('id="participants"')]
+    assert 'href="#result-H1-regret"' in answers
+    assert 'href="#result-H1-good"' in answers
+    assert text.index("Task regret over time") < text.index("Participants and exclusions")
+
+
+def test_the_page_says_of_which_p_values_and_which_regret_it_speaks(real: Report) -> None:
+    assert "Asterisks are of uncorrected p-values, as in the paper" in real.page.text
+    assert "Team regret, the paper's R(T), is 0.75 times task regret in this design" in real.page.text
 
 
 def test_planned_and_exploratory_results_stand_apart(real: Report) -> None:

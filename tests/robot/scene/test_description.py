@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import importlib.util
 import json
 import re
 import struct
@@ -90,7 +91,7 @@ class TestFetchSkin:
         for file in [*(part[0] for part in skin.PARTS.values()), skin.TORSO_FIXED[0]]:
             (meshes / f"{file}.stl").write_bytes(stl())
         monkeypatch.syspath_prepend(tmp_path)
-        monkeypatch.setattr(skin.importlib.util, "find_spec", lambda name: Spec(str(package / "__init__.py")))
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: Spec(str(package / "__init__.py")))
         return meshes
 
     def test_says_whose_it_is(self, folder):
@@ -109,7 +110,7 @@ class TestFetchSkin:
             scene_description("fetch")
 
     def test_not_installed(self, monkeypatch):
-        monkeypatch.setattr(skin.importlib.util, "find_spec", lambda name: None)
+        monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
         with pytest.raises(skin.NoMeshes, match="pip install gymnasium-robotics"):
             scene_description("fetch")
 

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 import sys
+import time
 import zipfile
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from cobandit.studies import StudyDesign
+from cobandit.studies.export import read_export, write_export
+from cobandit.studies.export.tables import tables
+from cobandit.web.refusals import Refused
+from cobandit.web.services.export import Exports
+from cobandit.web.storage import study_data as stored
+from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.study_data import study_data, study_parts
 
 STUDY = "/api/admin/studies/1"
 
@@ -56,3 +68,60 @@ def test_a_server_without_parquet_says_so(site: Any, admin: httpx.Client, monkey
     answer = admin.get(f"{STUDY}/export", params={"format": "parquet"})
     assert answer.status_code == 422
     assert answer.json()["message"].endswith("needs the extra 'parquet': pip install 'cobandit[parquet]'")
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_people_come_in_parts_and_no_warm_start_is_played(
+    open_site: Callable[..., Any],
+    short: StudyDesign,
+    request: pytest.FixtureRequest,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    backend: str,
+    format: str,
+) -> None:
+    warm = StudyDesign.from_dict(short.to_dict() | {"warm_start": {"agent": "very-naive-ucb", "rounds": 4}})
+    site = open_site(request.getfixturevalue(backend), warm)
+    for _ in range(5):
+        site.person().go_on(warm, "episode-2")
+    with site.database.read() as connection:
+        study = find_study(connection, "short")
+        assert study is not None
+        whole = tables(study_data(connection, study))
+    monkeypatch.setattr(stored, "MOST_PEOPLE_AT_ONCE", 2)
+    monkeypatch.setattr(stored, "Episode", None)
+    with site.database.read() as connection:
+        write_export(study_parts(connection, study), tmp_path / "export", format)
+    _, found, about = read_export(tmp_path / "export")
+    assert (about["participants"], about["kinds"]) == (5, ["real"])
+    assert about["files"][f"long.{format}"]["rows"] == 5 * (2 + 5)
+    for name in ("long", "wide", "survey", "events"):
+        for column, values in whole[name].items():
+            np.testing.assert_array_equal(found[name][column], values, f"{name}.{column}")
+
+
+def test_an_export_that_nobody_waits_for_ends(site: Any, short: StudyDesign, monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(3):
+        site.person().go_on(short, "episode-1")
+    monkeypatch.setattr(stored, "MOST_PEOPLE_AT_ONCE", 1)
+    monkeypatch.setattr("cobandit.web.services.export.LOOK_SECONDS", 0.01)
+    read, real = [], stored._people
+
+    def slowly(connection: Any, people: Any, *rest: Any, **more: Any) -> Any:
+        time.sleep(0.5)
+        read.append(people)
+        return real(connection, people, *rest, **more)
+
+    monkeypatch.setattr(stored, "_people", slowly)
+
+    async def gone() -> bool:
+        return True
+
+    async def scene() -> None:
+        exports = Exports(site.database)
+        with pytest.raises(Refused, match="nobody waits"):
+            await exports.export(1, format="csv", kind="real", recruiting=False, gone=gone)
+
+    asyncio.run(scene())
+    assert len(read) == 1

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import threading
+import time
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import httpx
+import pytest
 
 from cobandit.studies import StudyDesign
 
@@ -53,3 +57,23 @@ def test_who_is_where(site: Any, short: StudyDesign, admin: httpx.Client) -> Non
     assert done[second]["finished"] == 1
     assert live["participants"][0]["url"].startswith(site.url + "/p/")
     assert admin.get(f"{STUDY}/live", params={"kind": "demo"}).json()["participants"] == []
+
+
+def test_watching_does_not_hold_up_participants(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """More researchers at once than there are threads to read with: participants are answered meanwhile."""
+    read, reading = threading.Event(), []
+
+    def slowly(*args: Any) -> list[Any]:
+        reading.append(threading.current_thread().name)
+        assert read.wait(60)
+        return []
+
+    monkeypatch.setattr("cobandit.web.services.live.participants_of", slowly)
+    header = {"authorization": f"Bearer {site.login()}"}
+    with ThreadPoolExecutor(40) as pool:
+        views = [pool.submit(site.client(headers=header).get, "/api/admin/studies/1/live") for _ in range(40)]
+        while not reading:
+            time.sleep(0.01)
+        assert site.person().state()["step"]["id"] == "demographics"
+        read.set()
+        assert {view.result().status_code for view in views} == {200}

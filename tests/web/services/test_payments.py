@@ -16,6 +16,18 @@ STUDY = "/api/admin/studies/1"
 HTML = {"accept": "text/html"}
 
 
+def test_a_clock_that_was_set_back(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
+    """Somebody who began when the clock was a day ahead finishes no earlier than they began."""
+    person = site.person()
+    site.change("UPDATE participants SET consented_at = consented_at + 86400000, revision = revision + 1")
+    person.go_on(short)
+    [(consented, finished)] = site.query("SELECT consented_at, finished_at FROM participants")
+    assert finished >= consented
+    assert admin.get("/api/admin/studies/1/payments").json()[0]["minutes"] == 0.0
+    site.change("UPDATE participants SET finished_at = consented_at - 60000")  # stored before it was seen to
+    assert admin.get("/api/admin/studies/1/payments").json()[0]["minutes"] == 0.0
+
+
 def test_the_payment_list(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
     careful = site.person(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
     careless = site.person(recruiting={"label": "=cmd|' /C calc'!A0"})

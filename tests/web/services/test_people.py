@@ -13,7 +13,7 @@ from sqlalchemy import Connection, event, text
 
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.refusals import Refused
-from cobandit.web.services.participants import Arrival, Participants
+from cobandit.web.services.participants import Arrival, Given, Participants
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.rounds import Move
@@ -34,9 +34,9 @@ class Game:
             ("instructions", {}),
             ("quiz", {item.id: item.answer for item in self.design.quiz}),
         ):
-            await self.service.answer(self.token, step, answers)
+            await self.service.answer(self.token, step, Given(answers))
         await self.play(0, 1, 2)
-        await self.service.answer(self.token, "rest-1", {})
+        await self.service.answer(self.token, "rest-1", Given({}))
 
     async def play(self, episode: int, *rounds: int) -> Any:
         moves = [Move(t, t % 2, f"key-of-{episode}-{t}", 500) for t in rounds]
@@ -127,7 +127,7 @@ def test_a_lock_that_stays_is_told_and_tried_again(database: Database, short: St
         other = sqlite3.connect(str(database.url.database), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         assert (await refused(game.play(1, 1))).status == 503
-        assert (await refused(game.service.answer(game.token, "rest-2", {}))).status == 409  # reading works
+        assert (await refused(game.service.answer(game.token, "rest-2", Given({})))).status == 409  # reading works
         other.execute("ROLLBACK")
         other.close()
         for t in range(1, 6):
@@ -201,7 +201,7 @@ def test_two_services_on_one_database_stay_in_step(database: Database, short: St
                 assert (await each.play(game.token, 1, move))["rounds"][0]["t"] == t
         assert game.stored() == game.expected(5)
         for service in (other, game.service):  # the second finds it answered
-            assert (await service.answer(game.token, "rest-2", {}))["state"]["step"]["id"] == "episode-2"
+            assert (await service.answer(game.token, "rest-2", Given({})))["state"]["step"]["id"] == "episode-2"
         late = await refused(other.play(game.token, 2, [Move(2, 0, "key-of-2-2")]))
         assert (late.code, (late.state or {})["step"]["id"]) == ("out-of-order", "episode-2")
 
@@ -221,7 +221,7 @@ def test_a_worker_that_has_missed_something_refuses_nothing(database: Database, 
         move = [Move(3, 1, "key-of-1-3", 500)]
         assert (await other.play(game.token, 1, move))["played"] == 3
         await other.play(game.token, 1, [Move(t, t % 2, f"key-of-1-{t}", 500) for t in (4, 5)])
-        assert (await game.service.answer(game.token, "rest-2", {}))["accepted"] is True
+        assert (await game.service.answer(game.token, "rest-2", Given({})))["accepted"] is True
         assert game.stored() == game.expected(5)
 
     asyncio.run(scene())

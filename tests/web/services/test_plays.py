@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import time
 import uuid
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -106,3 +108,41 @@ def test_somebody_deleted_while_playing_is_told_so(
     admin.delete(f"{STUDY}/participants/{site.public_id(person.token)}")
     problem(person.send(1, (2, 0, uuid.uuid4().hex)), 404, "not-found")
     assert site.query("SELECT count(*) FROM rounds") == [(0,)]
+
+
+def test_nothing_of_somebody_deleted_is_left_in_the_files(
+    site: Any, short: StudyDesign, admin: httpx.Client, tmp_path: Path
+) -> None:
+    """While the server runs: neither in the database, nor on its free pages, nor in its log of writes."""
+    people = [
+        site.person(recruiting={"PROLIFIC_PID": f"prolific-id-{i:04d}", "SESSION_ID": f"session-{i:04d}"})
+        for i in range(6)
+    ]
+    moves = [uuid.uuid4().hex for _ in people]
+    for i, person in enumerate(people):
+        person.go_on(short, "episode-1")
+        assert person.send(1, (1, 0, moves[i])).status_code == 200
+        events = [{"kind": "error", "at": 1, "data": {"message": f"event-of-{i:04d}-" + "x" * 700}}] * 20
+        person.client.post(f"{person.path}/events", json={"events": events})
+    names = [site.public_id(person.token) for person in people]
+    hashes = [
+        row[0]
+        for row in site.query(
+            "SELECT r.hash FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.participant_id = 3"
+        )
+    ]
+    theirs = [people[2].token, names[2], moves[2], "prolific-id-0002", "session-0002", "event-of-0002", *hashes]
+    others = [people[3].token, names[3], moves[3], "prolific-id-0003", "session-0003", "event-of-0003"]
+
+    def left(strings: list[str]) -> list[str]:
+        files = b"".join(file.read_bytes() for file in tmp_path.glob("studies.sqlite*"))
+        return [string for string in strings if string.encode() in files]
+
+    assert left(theirs) == theirs
+    assert admin.delete(f"{STUDY}/participants/{names[2]}").status_code == 200
+    for _ in range(100):  # as soon as nobody reads what was there before
+        if not left(theirs):
+            break
+        time.sleep(0.1)
+    assert left(theirs) == []
+    assert left(others) == others

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,6 +92,26 @@ def test_sqlite_is_written_durably(database: Database) -> None:
         pragmas = {name: connection.scalar(text(f"PRAGMA {name}")) for name in ("journal_mode", "synchronous")}
         assert connection.scalar(text("PRAGMA foreign_keys")) == 1
     assert pragmas == {"journal_mode": "wal", "synchronous": 2}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
+@pytest.mark.parametrize("before", [None, 0o644])
+def test_the_files_are_their_owners_alone(tmp_path: Path, short: StudyDesign, before: int | None) -> None:
+    path = tmp_path / "studies.sqlite"
+    if before is not None:
+        sqlite3.connect(path).close()
+        path.chmod(before)
+    database = Database(f"sqlite:///{path}")
+    old = os.umask(0)
+    try:
+        database.migrate()
+        with database.writing.begin() as connection:
+            connection.execute(text("INSERT INTO settings (name, value) VALUES ('a', 'b')"))
+        modes = {file.name: stat.S_IMODE(file.stat().st_mode) for file in tmp_path.iterdir()}
+    finally:
+        os.umask(old)
+        database.close()
+    assert modes == dict.fromkeys(("studies.sqlite", "studies.sqlite-wal", "studies.sqlite-shm"), 0o600)
 
 
 def test_what_people_answered_is_not_in_errors(database: Database) -> None:

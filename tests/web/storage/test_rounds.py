@@ -17,6 +17,7 @@ from cobandit.web.storage.database import Database
 from cobandit.web.storage.episodes import append_rounds
 from cobandit.web.storage.participants import add_participant
 from cobandit.web.storage.rounds import (
+    NO_ROUNDS,
     Move,
     arms_by_episode,
     count_rounds,
@@ -65,14 +66,15 @@ def log(url: str, short: StudyDesign) -> Iterator[Log]:
 def test_the_log_comes_back_as_it_was(log: Log) -> None:
     with log.database.read() as connection:
         rounds, keys = load_rounds(connection, log.episode_id, log.start)
-        columns = round_columns(connection, log.episode_id)
-        nothing = round_columns(connection, 99)
+        columns = round_columns(connection, [log.participant])
+        assert round_columns(connection, [99]) == {}
     assert rounds == log.rounds
     assert keys == [move.key for move in log.moves]
-    data = EpisodeData.of_columns(columns, start=log.start)
+    assert len(columns) == 2
+    data = EpisodeData.of_columns(columns[log.episode_id], start=log.start)
     assert list(data.rounds()) == log.rounds
     assert data.reaction_ms.tolist() == [100, 200, 300, 400, 500]
-    assert len(EpisodeData.of_columns(nothing, start=log.start)) == 0
+    assert len(EpisodeData.of_columns(NO_ROUNDS, start=log.start)) == 0
 
 
 def test_some_rounds(log: Log) -> None:

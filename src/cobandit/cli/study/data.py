@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -26,10 +27,14 @@ from cobandit.cli.study.common import (
 )
 
 if TYPE_CHECKING:
+    from cobandit.studies import StudyDesign
     from cobandit.studies.data import StudyData
     from cobandit.web.storage.database import Database
 
-FORMATS = ("csv", "parquet")
+FORMATS = ("csv", "parquet", "psych-ds", "sav")
+DERIVED = ("psych-ds", "sav")
+"""Formats for statistics programs, which are made from the tables of an export."""
+
 KINDS = ("real", "rehearsal")
 DIFFERENT = 1  # the exit code of a study that is not what it says
 
@@ -80,7 +85,12 @@ def export(
         ),
     ] = None,
     format: Annotated[
-        str, typer.Option(metavar="csv|parquet", help="The kind of files.", rich_help_panel=THE_OUTPUT)
+        str,
+        typer.Option(
+            metavar="csv|parquet|psych-ds|sav",
+            help="The kind of files; psych-ds (with an R script) and sav (SPSS) are for statistics programs.",
+            rich_help_panel=THE_OUTPUT,
+        ),
     ] = "csv",
     kind: Annotated[
         str,
@@ -103,7 +113,8 @@ def export(
     Ids are pseudonyms; rehearsals and demos are never among real data.
     """
     # A server sends Parquet files ready-made.
-    require_extras("Exporting a study", web=True, parquet=format == "parquet" and url is None)
+    parquet = format == "parquet" and url is None
+    require_extras("Exporting a study", web=True, parquet=parquet, spss=format == "sav")
     if format not in FORMATS:
         raise UnknownName("format", format, FORMATS)
     if kind not in KINDS:
@@ -112,8 +123,17 @@ def export(
     if url is not None:
         from cobandit.web.clients.researcher import Researcher
 
-        with Researcher(url, password_given(password, password_file)) as researcher:
-            files = researcher.export(study, folder, format=format, kind=kind, recruiting=recruiting, version=version)
+        sent = "csv" if format in DERIVED else format
+        with (
+            Researcher(url, password_given(password, password_file)) as researcher,
+            tempfile.TemporaryDirectory() as scratch,
+        ):
+            into = Path(scratch) / "export" if format in DERIVED else folder
+            files = researcher.export(study, into, format=sent, kind=kind, recruiting=recruiting, version=version)
+            if format in DERIVED:
+                from cobandit.studies.export import read_export
+
+                files = _derived(format, *read_export(into)[:2], folder)
     else:
         from cobandit.studies.export import write_export
 
@@ -122,9 +142,21 @@ def export(
         if not data.participants:
             say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        files = write_export(data, folder, format=format, recruiting=recruiting)
+        if format in DERIVED:
+            from cobandit.studies.export import tables
+
+            files = _derived(format, data.design, tables(data, recruiting=recruiting), folder)
+        else:
+            files = write_export(data, folder, format=format, recruiting=recruiting)
     for file in files:
         output.console().print(str(file))
+
+
+def _derived(format: str, design: StudyDesign, tables: dict[str, Any], folder: Path) -> list[Path]:
+    """The tables of an export in a format for statistics programs."""
+    from cobandit.studies.export import write_psych_ds, write_sav
+
+    return (write_sav if format == "sav" else write_psych_ds)(design, tables, folder)
 
 
 def _data(
@@ -210,6 +242,7 @@ def delete_participant(
                 return
             with opened.write() as connection:
                 gone = participants.delete_rehearsals(connection, number)
+            opened.forget_patiently()
             say(f"Deleted {_count(gone, 'simulated participant')}.")
             return
         data = _data(opened, study, version, participant=participant)
@@ -224,4 +257,5 @@ def delete_participant(
             return
         with opened.write() as connection:
             participants.delete_participant(connection, number, participant)
+        opened.forget_patiently()
     say(f"Deleted {what}.")

@@ -40,6 +40,7 @@ def check(
 ) -> None:
     """Read a design, say what each participant will meet, and rehearse one."""
     from cobandit.studies import load_design, rehearse
+    from cobandit.studies.advice import design_warnings
     from cobandit.studies.journey import journey
 
     study = load_design(design)
@@ -71,6 +72,8 @@ def check(
     missing = _untranslated(study)
     for language, keys in missing.items():
         screen.print(f"not translated to {language}: {', '.join(keys[:8])}{' ...' if len(keys) > 8 else ''}")
+    for warning in design_warnings(study):
+        screen.print(f"warning: {warning}")
     played = rehearse(study, "softmax", seed=0, order=0)
     rounds = sum(episode.played for episode in played)
     screen.print(

@@ -41,6 +41,14 @@ def plan(
         str | None,
         typer.Option("--n", metavar="N", help="The planned number of participants.", rich_help_panel=THE_OUTPUT),
     ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            metavar="osf|aspredicted",
+            help="Write it as the text of a preregistration in place of a TOML file.",
+            rich_help_panel=THE_OUTPUT,
+        ),
+    ] = None,
     store: Annotated[
         Path | None,
         typer.Option("--set", metavar="FILE.toml", help="Store this plan with the study.", rich_help_panel=THE_STORE),
@@ -64,13 +72,13 @@ def plan(
     """
     require_extras("A stored study", web=store is not None or version is not None or _database_named(database))
     if store is not None:
-        if out is not None or n is not None:
-            raise InvalidInput("--set stores a file as it is; --out and --n are for writing one.")
+        if out is not None or n is not None or form is not None:
+            raise InvalidInput("--set stores a file as it is; --out, --n and --form are for writing one.")
         _store(study, store, late, database, version)
         return
     if late:
         raise InvalidInput("--late goes with --set FILE.toml.")
-    from cobandit.analysis import default_plan, plan_toml
+    from cobandit.analysis import default_plan, parse_plan, plan_toml, preregistration
     from cobandit.base.files import save_new_text
 
     design, text = _known(study, database, version)
@@ -78,6 +86,11 @@ def plan(
         text = plan_toml(default_plan(design, None if n is None else parsing.value(n)))
     elif n is not None:
         raise InvalidInput(f"The study {design.name!r} has a plan already, which says its own n; --n is for a new one.")
+    if form is not None:
+        path = Path(f"{design.name}-{form}.md") if out is None else out
+        save_new_text(path, preregistration(design, parse_plan(text), form))
+        say(f"Wrote {path}. What stands in square brackets is yours to fill in.")
+        return
     path = Path(f"{design.name}-plan.toml") if out is None else out
     save_new_text(path, text)
     say(f"Wrote {path}. Edit it, then, before anybody takes part:")

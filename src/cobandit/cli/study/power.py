@@ -152,6 +152,7 @@ def _print(analyses: list[PowerAnalysis]) -> None:
     for analysis in analyses:
         screen.print()
         output.paragraph(screen, f"Participants: {analysis.population.label}")
+        output.paragraph(screen, analysis.chance)
         rows = output.table("n", *(curve.hypothesis.id for curve in analysis.curves))
         for place, n in enumerate(analysis.sizes):
             cells = [curve.points[place].planned for curve in analysis.curves]

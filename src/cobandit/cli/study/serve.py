@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -11,7 +13,7 @@ import typer
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import parsing
-from cobandit.cli.door import say
+from cobandit.cli.door import os_error_line, say
 from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
@@ -31,6 +33,24 @@ REPORT = "out/reproduce"
 THE_ROBOT = "The robot"
 NO_ARM = ("none", "simulated")
 """Robots that are drawn or recorded: as many people as like may play."""
+PASSWORD_KEPT = "admin-password.txt"
+
+
+def _told(password: str) -> str:
+    """The password that was made up: to a person once, to a log never."""
+    if sys.stderr.isatty():
+        return f"{password}   (printed this once; --password sets another)"
+    path = Path(PASSWORD_KEPT)
+    try:
+        path.unlink(missing_ok=True)
+        with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+            file.write(f"{password}\n")
+    except OSError as error:
+        raise InvalidInput(
+            f"A password was made up and cannot be written to {PASSWORD_KEPT!r}: {os_error_line(error)}. Give one with "
+            "--password-file or COBANDIT_PASSWORD."
+        ) from error
+    return f"in the file {path.absolute()}, which you alone can read; delete it when you have it"
 
 
 @dataclass(frozen=True)
@@ -119,6 +139,7 @@ def serve(
     loaded = [load_design(name) for name in designs]
     if len({design.name for design in loaded}) != len(loaded):
         raise InvalidInput("A study was named twice; each needs a name of its own.")
+    serving.wait_for_database(database, say)
     ready = serving.prepare(database, loaded, password=password_given(password, password_file), seed=chosen)
     listening = serving.bound_socket(server.host, port)
     _greet(ready, config, serving.address_of(listening))
@@ -169,6 +190,6 @@ def _greet(ready: Ready, config: WebConfig, local: str) -> None:
     if config.robot not in NO_ARM:
         say(f"  Robot:       {address}/admin/robot")
     if ready.new_password is not None:
-        say(f"  Password:    {ready.new_password}   (printed this once; --password sets another)")
+        say(f"  Password:    {_told(ready.new_password)}")
     say(f"  Data in      {Database(config.database).name}")
     say("Stop with Ctrl-C.")

@@ -61,8 +61,7 @@ def run_regrets(
         size = -(-size // lockstep.LANES) * lockstep.LANES
         step: Callable[..., None] = lockstep.Lockstep(game).play
     else:
-        make_ready(play, game.arguments(seed, runs[:0], checkpoints, regrets[:0]), team.label)
-        step = _general(game)
+        step = _general(game, team.label)
 
     def block(start: int) -> int:
         part = runs[start : start + size]
@@ -79,15 +78,25 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     kept = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon)
     record = Record(1, kept.actions.reshape(-1), kept.rewards, kept.seen.reshape(-1), kept.predictions.reshape(-1))
     out = np.zeros((1, 1))
-    arguments = game.arguments(seed, range(run, run + 1), np.array([horizon]), out, record)
+    stage = game.stage(record)
+    arguments = game.arguments(stage, seed, range(run, run + 1), np.array([horizon]), out)
     make_ready(play, arguments, team.label)
     play(*arguments)
-    means, ranks = game.drawn(arguments)
+    means, ranks = game.drawn(stage)
     return Trajectory(run, means, ranks, kept.actions, kept.rewards, kept.seen, kept.predictions)
 
 
-def _general(game: Game) -> Callable[..., None]:
+def _general(game: Game, label: str) -> Callable[..., None]:
+    """The general loop, ready to play; each thread takes a stage that is free, and makes one where none is."""
+    free = [game.stage()]
+    make_ready(play, game.arguments(free[0], 0, range(0), np.zeros(1, dtype=np.int64), np.zeros((0, 1))), label)
+
     def step(seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]) -> None:
-        play(*game.arguments(seed, runs, checkpoints, out))
+        try:
+            stage = free.pop()
+        except IndexError:
+            stage = game.stage()
+        play(*game.arguments(stage, seed, runs, checkpoints, out))
+        free.append(stage)
 
     return step

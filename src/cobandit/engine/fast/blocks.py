@@ -27,4 +27,5 @@ def run_blocks(block: Callable[[int], int], starts: Sequence[int], threads: int,
 
 def block_size(count: int, rounds: int, most_rounds: int, threads: int) -> int:
     """How many of ``count`` runs of so many rounds make a block: few enough rounds, and enough blocks for all."""
-    return max(1, min(most_rounds // rounds, -(-count // (threads * BLOCKS_PER_THREAD))))
+    shares = 1 if threads == 1 else threads * BLOCKS_PER_THREAD
+    return max(1, min(most_rounds // rounds, -(-count // shares)))

@@ -79,8 +79,9 @@ def begin_all(squads: Any, sizes: Any, world: Any) -> None:
                 player(squad, k).begin(world)
 
 
-def choose_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
-    """Put everybody's arm of round t into the world."""
+def choose_all(squads: Any, sizes: Any, world: Any, t: int) -> int:
+    """Put everybody's arm of round t into the world; the cell that they play together."""
+    cell = 0
     for squad, size in zip(squads, sizes, strict=True):
         for k in range(size):
             me = player(squad, k)
@@ -88,16 +89,25 @@ def choose_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
             if is_joint(squad):
                 for j in range(world.agents):
                     world.arm[j] = own_arm(world, j, chosen)
-            else:
-                world.arm[me.seat] = chosen
+                return int(chosen)
+            world.arm[me.seat] = chosen
+            cell += chosen * world.strides[me.seat]
+    return cell
 
 
-def learn_all(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
-    """Let everybody learn from round t."""
+def learn_all(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
+    """Let everybody see what it can of the reward of round t, and learn from it."""
     for squad, size in zip(squads, sizes, strict=True):
+        if is_joint(squad):
+            for j in range(world.agents):
+                world.seen[j] = sight.see(world, j, reward)
+            player(squad, 0).learn(world, t, played, sight.fuse(world))
+            return
         for k in range(size):
             me = player(squad, k)
-            me.learn(world, t, played, sight.fuse(world) if is_joint(squad) else world.seen[me.seat])
+            seen = sight.see(world, me.seat, reward)
+            world.seen[me.seat] = seen
+            me.learn(world, t, played, seen)
 
 
 def begin_one(squads: Any, sizes: Any, number: int, world: Any) -> None:
@@ -156,46 +166,61 @@ def _begin_all(squads: Any, sizes: Any, world: Any) -> Any:
 def _choose_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
     if is_joint(squads[0].instance_class):
 
-        def joint(squads: Any, sizes: Any, world: Any, t: int) -> None:
+        def joint(squads: Any, sizes: Any, world: Any, t: int) -> Any:
             cell = player(squads[0], 0).choose(world, t)
             for j in range(world.agents):
                 world.arm[j] = own_arm(world, j, cell)
+            return cell
 
         return joint
 
-    def last(squads: Any, sizes: Any, world: Any, t: int) -> None:
+    # The cell is added up here, not from ``world.arm``: every round waits for it, and memory is slow to give back.
+    def last(squads: Any, sizes: Any, world: Any, t: int) -> Any:
+        cell = 0
         for k in range(sizes[0]):
             me = player(squads[0], k)
-            world.arm[me.seat] = me.choose(world, t)
+            arm = me.choose(world, t)
+            world.arm[me.seat] = arm
+            cell += arm * world.strides[me.seat]
+        return cell
 
-    def more(squads: Any, sizes: Any, world: Any, t: int) -> None:
+    def more(squads: Any, sizes: Any, world: Any, t: int) -> Any:
+        cell = 0
         for k in range(sizes[0]):
             me = player(squads[0], k)
-            world.arm[me.seat] = me.choose(world, t)
-        choose_all(squads[1:], sizes[1:], world, t)
+            arm = me.choose(world, t)
+            world.arm[me.seat] = arm
+            cell += arm * world.strides[me.seat]
+        return cell + choose_all(squads[1:], sizes[1:], world, t)
 
     return last if len(squads) == 1 else more
 
 
 @overload(learn_all, jit_options=_INLINED, strict=False)
-def _learn_all(squads: Any, sizes: Any, world: Any, t: Any, played: Any, sight: Any) -> Any:
+def _learn_all(squads: Any, sizes: Any, world: Any, t: Any, played: Any, sight: Any, reward: Any) -> Any:
     if is_joint(squads[0].instance_class):
 
-        def joint(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+        def joint(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
+            for j in range(world.agents):
+                world.seen[j] = sight.see(world, j, reward)
             player(squads[0], 0).learn(world, t, played, sight.fuse(world))
 
         return joint
 
-    def last(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+    def last(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
         for k in range(sizes[0]):
             me = player(squads[0], k)
-            me.learn(world, t, played, world.seen[me.seat])
+            seen = sight.see(world, me.seat, reward)
+            world.seen[me.seat] = seen
+            me.learn(world, t, played, seen)
 
-    def more(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any) -> None:
+    def more(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
         for k in range(sizes[0]):
             me = player(squads[0], k)
-            me.learn(world, t, played, world.seen[me.seat])
-        learn_all(squads[1:], sizes[1:], world, t, played, sight)
+            seen = sight.see(world, me.seat, reward)
+            world.seen[me.seat] = seen
+            me.learn(world, t, played, seen)
+        learn_all(squads[1:], sizes[1:], world, t, played, sight, reward)
 
     return last if len(squads) == 1 else more
 

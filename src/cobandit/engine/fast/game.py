@@ -12,7 +12,7 @@ from cobandit.agents.team import Team
 from cobandit.base.streams import stream_count
 from cobandit.engine.fast.loop import NO_RECORD, Record
 from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
-from cobandit.engine.fast.players import Squads, compiled_team, make_squads, make_stage
+from cobandit.engine.fast.players import Squads, Stage, compiled_team, make_squads, make_stage
 from cobandit.engine.fast.seeds import run_states
 from cobandit.engine.fast.world import World, make_world
 from cobandit.problem import Problem
@@ -29,22 +29,20 @@ class Game:
     world: World
     models: tuple[Any, ...]
 
+    def stage(self, record: Record = NO_RECORD) -> Stage:
+        """Room for one thread to play in, as often as it likes."""
+        return make_stage(self.squads, self.world, *self.models, record)
+
     def arguments(
-        self,
-        seed: int,
-        runs: range,
-        checkpoints: NDArray[np.int64],
-        out: NDArray[np.float64],
-        record: Record = NO_RECORD,
+        self, stage: Stage, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
-        """In the order of `loop.play`, on a stage of its own."""
-        stage = make_stage(self.squads, self.world, *self.models, record)
+        """In the order of `loop.play`."""
         seeds = run_states(seed, runs.start, len(runs), stream_count(self.problem.agents))
         return (*stage, seeds, self.horizon, checkpoints, out)
 
-    def drawn(self, arguments: tuple[Any, ...]) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-        """The means and the ranks that nature drew for the last run played with these arguments."""
-        world = arguments[0][0].value
+    def drawn(self, stage: Stage) -> tuple[NDArray[np.float64], tuple[int, ...]]:
+        """The means and the ranks that nature drew for the last run played on a stage."""
+        world = stage.tags[0].value
         return world.means.reshape(self.problem.arms).copy(), tuple(world.ranks.tolist())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
-from cobandit.engine.fast.pointers import pointers
+from cobandit.engine.fast.pointers import guessed, pointers
 
 
 class Record(NamedTuple):
@@ -72,20 +72,17 @@ def play(
         world.slot[0] = -1
         begin_all(squads, sizes, world)
         point = 0
+        played = 0
         for t in range(1, horizon + 1):
             slot = world.slot[0] + 1
             slot = slot if slot < world.ring_size else 0
             world.slot[0] = slot
-            choose_all(squads, sizes, world, t)
-            played = 0
+            played = guessed(choose_all(squads, sizes, world, t), played)
             for j in range(world.agents):
-                played += world.arm[j] * world.strides[j]
                 world.ring[j * world.ring_size + slot] = world.arm[j]
             world.plays[played] += 1
             reward = rewards.draw(world, played)
-            for j in range(world.agents):
-                world.seen[j] = sight.see(world, j, reward)
-            learn_all(squads, sizes, world, t, played, sight)
+            learn_all(squads, sizes, world, t, played, sight, reward)
             record.keep(world, t, reward)
             if t == checkpoints[point]:
                 # Sum of n_a (mu_* - mu_a) in row-major order, as `reference.regret_of` adds it.

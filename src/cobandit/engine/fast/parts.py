@@ -27,6 +27,9 @@ _environments: dict[str, Any] = {}
 class Part(generators.JITCodeLibrary):  # type: ignore[misc]
     """The code of one function, left as it is unless somebody else than compiled code can call it."""
 
+    def _optimize_functions(self, ll_module: Any) -> None:
+        """Nothing: the loop will be optimised as a whole."""
+
     def _optimize_final_module(self) -> None:
         if self._stands_alone():
             super()._optimize_final_module()

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import config, types
 from numba.core import cgutils
 from numba.extending import NativeValue, intrinsic, models, register_model, typeof_impl, unbox
@@ -50,8 +51,8 @@ class Tag:
 def _field_layout(field: Any) -> tuple[str, int]:
     """The type of a field's numbers, and of how many dimensions it is; 0 is a lone number."""
     if isinstance(field, np.ndarray):
-        return field.dtype.name, field.ndim
-    return ("float64" if isinstance(field, float) else "int64"), 0
+        return field.dtype.str, field.ndim
+    return ("f8" if isinstance(field, float) else "i8"), 0
 
 
 def memory_of(tags: Sequence[Tag]) -> NDArray[np.int64]:
@@ -66,7 +67,7 @@ def memory_of(tags: Sequence[Tag]) -> NDArray[np.int64]:
             if isinstance(field, np.ndarray):
                 if not field.flags.c_contiguous:
                     raise ValueError(f"A field of {tag.key[0]} is not contiguous.")
-                row[k] = field.ctypes.data
+                row[k] = field.__array_interface__["data"][0]
                 if field.ndim == 2:
                     row[k + 1] = field.strides[0]
                 k += field.ndim
@@ -186,6 +187,10 @@ if config.DISABLE_JIT:
         """The first where the condition holds, else the second."""
         return first if condition else second
 
+    def guessed(value: int, guess: int) -> int:
+        """The value."""
+        return value
+
     def player(squad: Any, k: int) -> Any:
         """One player of a squad."""
         return squad._replace(
@@ -261,6 +266,30 @@ else:
             return builder.select(args[0], args[1], args[2])
 
         return first(types.boolean, first, first), code
+
+    @intrinsic
+    def guessed(_: Any, value: Any, guess: Any) -> Any:
+        """The value, by a branch on whether it is the guess.
+
+        A processor that foretells the branch goes on with the guess and need not wait for the value. The empty piece of
+        assembler hides from the compiler that both ways lead to the same number: it would make one of them.
+        """
+
+        def code(_: Any, builder: Any, signature: Any, args: Any) -> Any:
+            same = builder.icmp_signed("==", args[0], args[1])
+            number = args[0].type
+            with builder.if_else(same) as (then, otherwise):
+                with then:
+                    hidden = builder.asm(ir.FunctionType(number, [number]), "", "=r,0", [args[1]], side_effect=True)
+                    end_of_then = builder.block
+                with otherwise:
+                    end_of_otherwise = builder.block
+            result = builder.phi(number)
+            result.add_incoming(hidden, end_of_then)
+            result.add_incoming(args[0], end_of_otherwise)
+            return result
+
+        return types.int64(types.int64, types.int64), code
 
     @intrinsic
     def player(_: Any, squad: Any, k: Any) -> Any:

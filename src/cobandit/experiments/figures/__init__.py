@@ -28,9 +28,13 @@ THEORY = "theorem-1"
 """Thm 1 beside what is measured; not a figure of the paper, and always part of the report."""
 
 
+STANDOFF = "theorem-1-standoff"
+"""Problems in which Thm 1 fails; played only where it is asked for by name."""
+
+
 def panel(name: str) -> Panel:
     """The panel of that name; an unknown name gets the nearest right one."""
-    known = (*PANELS, THEORY)
+    known = (*PANELS, THEORY, STANDOFF)
     if name not in known:
         raise UnknownName("panel", name, known)
     home = f"cobandit.experiments.figures.{name.replace('-', '_')}"
@@ -43,4 +47,5 @@ def panel(name: str) -> Panel:
         curves=sweep.CURVES,
         horizon=sweep.ROUNDS,
         claims=analysis.CLAIMS,
+        long_horizon=getattr(sweep, "LONG_ROUNDS", None),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#000000", "#E69F00", "#56B4E9", "#7F7F7F")
@@ -13,8 +14,35 @@ DARK_COLOURS = ("#5AB0F0", "#FF8B4A", "#2FC79B", "#E8A0C8", "#F2F2F2", "#F2B632"
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1, 1, 1, 1, 1)))
 """A second sign beside the colour, for grey prints."""
 
+EASY, HARD = "#E3F4E3", "#FBE3E1"
+"""Backgrounds of what was easy, and of what was hard."""
+
 GREY, FAINT = "#555555", "#DDDDDD"
 """Text that matters less, and lines of a grid."""
+
+
+ALGORITHMS = {
+    "partner-aware-ucb": 0,
+    "naive-ucb": 1,
+    "naive-ts": 2,
+    "partner-aware-ts": 3,
+    "very-naive-ucb": 4,
+    "knowledge-gradient": 5,
+    "centralised-ucb": 6,
+    "optimal": 7,
+}
+"""The place of an algorithm in the palette: the same in every figure, on every page and on the monitor."""
+
+
+def algorithm_numbers(algorithms: Sequence[str]) -> list[int]:
+    """The places of some curves, in which each algorithm has its own.
+
+    A second curve of one algorithm, and an algorithm without a place of its own, takes the first that is free.
+    """
+    homes = [ALGORITHMS.get(name) for name in algorithms]
+    numbers = [home if home not in homes[:place] else None for place, home in enumerate(homes)]
+    free = (number for number in range(len(ALGORITHMS) + len(numbers)) if number not in homes)
+    return [next(free) if number is None else number for number in numbers]
 
 
 def colour_of(number: int) -> str:

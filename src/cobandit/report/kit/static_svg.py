@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.report.kit.drawing import Array, Band, Drawing, Level, Line
-from cobandit.report.kit.palette import COLOURS, FAINT, GREY, css_colour, dash_lengths
+from cobandit.report.kit.palette import COLOURS, EASY, FAINT, GREY, HARD, css_colour, dash_lengths
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -230,6 +230,8 @@ _THEMED = {colour.lower(): css_colour(place) for place, colour in enumerate(COLO
     GREY.lower(): "var(--soft)",
     "#888888": "var(--soft)",
     FAINT.lower(): "var(--grid)",
+    EASY.lower(): "var(--good-back)",
+    HARD.lower(): "var(--bad-back)",
 }
 """Colours of the figures as properties of the page's style sheet."""
 

@@ -29,7 +29,7 @@ from cobandit.report.kit.figure import (
     whole_numbers,
     write_figure,
 )
-from cobandit.report.kit.palette import colour_of, dashes_of
+from cobandit.report.kit.palette import algorithm_numbers, colour_of, dashes_of
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -76,7 +76,8 @@ def comparison_figure(results: Sequence[Result], regret: str) -> Any:
     from matplotlib.figure import Figure
 
     labels = distinct_labels([result.team for result in results])
-    curves = [_Curves(number, *each, regret) for number, each in enumerate(zip(labels, results, strict=True))]
+    numbers = algorithm_numbers([str(result.team.describe().get("agent", "")) for result in results])
+    curves = [_Curves(*each, regret) for each in zip(numbers, labels, results, strict=True)]
     rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
     columns = math.ceil(len(curves) / rows)
     figure: Any = Figure(figsize=(13.0, 5.6), layout="constrained")

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import BelowBound
+from cobandit.experiments.claims import AboveBound, BelowBound
 from cobandit.experiments.run import PanelResult
 from cobandit.report.kit.drawing import Drawing, Level, line_of
+from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.report.kit.text import plain
 from cobandit.theory import bound
 
@@ -17,8 +18,14 @@ BOUNDS = {
 """Theorem 1's bounds that are drawn, and what they are called."""
 
 
+def _numbers(result: PanelResult) -> list[int]:
+    """The places of the curves in the palette: each algorithm has its own; a mixed team is none of them."""
+    return algorithm_numbers([str(played.curve.team.describe().get("agent", "")) for played in result.curves])
+
+
 def drawing_of(result: PanelResult) -> Drawing:
     """Statistics over the runs, and Theorem 1's bounds if the panel is about them."""
+    numbers = _numbers(result)
     lines = [
         line_of(
             played.summary(),
@@ -28,7 +35,7 @@ def drawing_of(result: PanelResult) -> Drawing:
             number=number,
             factor=played.curve.problem.team_factor,
         )
-        for number, played in enumerate(result.curves)
+        for number, played in zip(numbers, result.curves, strict=True)
     ]
     return Drawing(
         name=result.panel.name,
@@ -37,19 +44,25 @@ def drawing_of(result: PanelResult) -> Drawing:
         runs=result.curves[0].runs,
         horizon=int(result.curves[0].checkpoints[-1]),
         lines=tuple(lines),
-        levels=tuple(_levels(result)),
+        levels=tuple(_levels(result, max(numbers) + 1)),
     )
 
 
-def _levels(result: PanelResult) -> list[Level]:
+def _levels(result: PanelResult, first: int) -> list[Level]:
+    """The bounds, in the places of the palette from ``first`` on."""
     levels: list[Level] = []
     curves = {played.curve.name: played.curve for played in result.curves}
     for claim in result.panel.claims:
+        if isinstance(claim, AboveBound):
+            problem = curves[claim.curve].problem
+            value = float(getattr(bound(problem, result.settings.horizon_of(result.panel)), claim.bound))
+            name, label = f"{claim.bound}-{claim.curve}", f"bound for {plain(curves[claim.curve].label)}"
+            levels.append(Level(name, label, first + len(levels), value, problem.team_factor, sloping=False))
         if isinstance(claim, BelowBound):
             problem = curves[claim.curve].problem
             limits = bound(problem, result.settings.horizon_of(result.panel))
             for name, label in BOUNDS.items():
-                number = len(curves) + len(levels)
+                number = first + len(levels)
                 value = float(getattr(limits, name))
                 levels.append(Level(name, label, number, value, problem.team_factor, sloping=name == "linear"))
     return levels

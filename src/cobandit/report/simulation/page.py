@@ -16,7 +16,7 @@ from cobandit import __version__
 from cobandit.base.errors import InvalidInput
 from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.experiments.claims import Quantity, Verdict
-from cobandit.experiments.figures import PANELS, THEORY
+from cobandit.experiments.figures import PANELS, STANDOFF, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
 from cobandit.report.kit.drawing import Drawing, Line, chart_data
@@ -49,7 +49,7 @@ def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, An
     """Write the page alone; figures are linked if they lie in ``out/figures``."""
     _check(results)
     drawings = [drawing_of(result) for result in results]
-    paper = all(result.panel.name in (*PANELS, THEORY) for result in results)
+    paper = all(result.panel.name in (*PANELS, THEORY, STANDOFF) for result in results)
     runs = min(result.settings.runs for result in results)
     frame = Frame(
         title=str(about.get("title", "Bandit teams: the paper's figures" if paper else "Bandit teams: a sweep")),

@@ -1,8 +1,9 @@
 """The report of an analysed human-AI study: figures for print, and one HTML file with everything in it.
 
-The page is in the order in which a reviewer reads: who took part and who was left out, what was planned, what was
-found, the words for a paper, the figures, the checks. It says of every result whether it was planned, and at the very
-top whether the participants were people. What could not be tested or drawn is told in a sentence.
+The page opens with its headline figure, regret over time. It goes on in the order in which a reviewer reads: who took
+part and who was left out, what was planned, what was found, the words for a paper, the other figures, the checks.
+It says of every result whether it was planned, and at the very top whether the participants were people. What could
+not be tested or drawn is told in a sentence.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from cobandit import __version__
 from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE
+from cobandit.analysis.plan import GOOD, contrasts
 from cobandit.analysis.plan_state import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
-from cobandit.analysis.words import condition_label, numbers
+from cobandit.analysis.words import condition_label, marks_note, numbers, regret_note
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder
@@ -28,8 +30,8 @@ from cobandit.report.kit.figure import FORMATS, NARROW, WIDE, figure_svg, save_f
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds, named_facts, write_html
 from cobandit.report.kit.static_svg import inline_figure, regret_pictures
 from cobandit.report.study.figures import study_figures
-from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, people
-from cobandit.report.study.figures.regret import regret_drawing
+from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, paired_result, people
+from cobandit.report.study.figures.regret import as_planned, regret_drawing
 from cobandit.report.study.figures.sheet import HEAD
 from cobandit.report.study.tables import ResultTable, data_table, description_table, result_anchor, result_table
 
@@ -61,12 +63,13 @@ RULES = {
 }
 
 CONTENTS = {
+    "headline": "Headline",
     "participants": "Participants",
     "plan": "Plan",
     "summary": "Hypotheses",
     "results": "Results",
     "words": "Paragraphs",
-    "figures": "Figures",
+    "figures": "More figures",
     "checks": "Checks",
     "left-out": "Left out",
     "made": "How it was made",
@@ -111,14 +114,17 @@ def write_study_report(
             for kind in FORMATS:
                 (out / FIGURES / f"{figure.name}.{kind}").unlink(missing_ok=True)
     facts = {"version": __version__} | dated(about)
+    headline, *others = (_figure(analysis, figure, drawings, out) for figure in figures)
     content = {
         "analysis": analysis,
         "contents": CONTENTS,
         "verdicts": VERDICTS,
+        "headline": headline,
+        "headline_answers": _headline(analysis),
         **_top(analysis),
         **_hypotheses(analysis),
         **_results(analysis),
-        "figures": [_figure(analysis, figure, drawings, out) for figure in figures],
+        "figures": others,
         "checks": _checks(analysis),
         "left_out": _left_out(analysis, figures),
         "facts": _facts(analysis, facts),
@@ -135,7 +141,7 @@ def _frame(analysis: Analysis, about: Mapping[str, Any]) -> Frame:
         version=str(about["version"]),
         styles=("report.css", "study.css"),
         scripts=("report.js", "study.js"),
-        data={"panels": [] if drawing is None else [chart_data(drawing) | {"regret": "task"}]},
+        data={"panels": [] if drawing is None else [chart_data(drawing) | {"regret": analysis.plan.regret}]},
     )
 
 
@@ -151,6 +157,17 @@ def _lead(analysis: Analysis) -> str:
         else "nothing was planned, every result is exploratory"
     )
     return f"{people(analysis, flow.analysed)} analysed of {flow.began} who began; {outcome}"
+
+
+def _headline(analysis: Analysis) -> list[tuple[StudyResult, str, str]]:
+    """The answers on the two measures of performance, with the place on the page and the numbers of each."""
+    answers = [
+        row
+        for measure in (analysis.plan.regret_measure, GOOD)
+        for pair in contrasts(analysis.design)
+        if (row := paired_result(analysis, measure, pair)) is not None
+    ]
+    return [(row, result_anchor(row), numbers(row.finding)) for row in answers]
 
 
 def _top(analysis: Analysis) -> dict[str, Any]:
@@ -207,6 +224,8 @@ def _hypotheses(analysis: Analysis) -> dict[str, Any]:
     every = (*analysis.planned, *analysis.exploratory)
     return {
         "alpha": f"{analysis.plan.alpha:g}".removeprefix("0"),
+        "marks_note": marks_note(analysis.plan),
+        "regret_note": regret_note(analysis.design, analysis.plan),
         "verdict_counts": {verdict: sum(row.verdict == verdict for row in every) for verdict in VERDICTS},
         "hypothesis_groups": [
             {
@@ -223,12 +242,14 @@ def _hypotheses(analysis: Analysis) -> dict[str, Any]:
 def _results(analysis: Analysis) -> dict[str, Any]:
     planned = [row for answer in analysis.planned for row in _with_companions(analysis, answer)]
     others = [row for answer in analysis.exploratory for row in _with_companions(analysis, answer)]
-    groups = [("Hypotheses", others), ("Populations", analysis.section("population"))]
+    populations = [row for level in analysis.section("population") for row in _with_companions(analysis, level)]
+    groups = [("Hypotheses", others), ("Populations", populations)]
     groups = [(title, rows) for title, rows in groups if rows]
+    marks = analysis.plan.marks
     return {
         "level": level_text(analysis).removesuffix(" %"),
-        "planned_results": result_table("Planned results", [("", planned)]) if planned else None,
-        "exploratory_results": result_table("Exploratory results", groups) if groups else None,
+        "planned_results": result_table("Planned results", [("", planned)], marks) if planned else None,
+        "exploratory_results": result_table("Exploratory results", groups, marks) if groups else None,
         "descriptions": description_table(analysis),
     }
 
@@ -268,7 +289,9 @@ def _figure(
         "kinds": figure_kinds(figure.name, out),
         "numbers": data_table(f"{figure.title}: the numbers", figure.columns, figure.rows),
         "pictures": drawings[figure.name],
-        "stills": None if drawing is None else regret_pictures(drawing.in_task_regret(), "task", "participants"),
+        "stills": None
+        if drawing is None
+        else regret_pictures(as_planned(analysis, drawing), analysis.plan.regret, "participants"),
         "labels": "" if drawing is None else ", ".join(line.label for line in drawing.lines),
     }
 
@@ -281,7 +304,7 @@ def _checks(analysis: Analysis) -> list[tuple[str, str, ResultTable | None]]:
     checks = []
     for section, (title, text) in CHECKS.items():
         rows = analysis.section(section)
-        checks.append((title, text, result_table(title, [("", rows)]) if rows else None))
+        checks.append((title, text, result_table(title, [("", rows)], analysis.plan.marks) if rows else None))
     return checks
 
 

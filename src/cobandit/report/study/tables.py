@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from cobandit.analysis import Analysis, StudyResult
-from cobandit.analysis.findings import measure_name
+from cobandit.analysis.findings import mark, measure_name
 from cobandit.analysis.words import condition_label, effect, p_value, statistic
 from cobandit.base.numbers import APA, DASH
 from cobandit.report.kit.text import apa, true_minus
@@ -64,17 +64,21 @@ def result_anchor(result: StudyResult) -> str:
     return "result-" + re.sub(r"[^A-Za-z0-9_-]+", "-", result.id)
 
 
-def result_table(caption: str, groups: Sequence[tuple[str, Sequence[StudyResult]]]) -> ResultTable:
-    """Results in a table; among planned ones, those that were not planned are marked."""
+def result_table(caption: str, groups: Sequence[tuple[str, Sequence[StudyResult]]], marks: str = "holm") -> ResultTable:
+    """Results in a table; among planned ones, those that were not planned are marked.
+
+    ``marks`` "paper": both p-values have their own asterisks, the uncorrected and the corrected one.
+    """
     rows = tuple(
-        (title, tuple(_result_row(result, any(other.planned for other in results)) for result in results))
+        (title, tuple(_result_row(result, any(other.planned for other in results), marks) for result in results))
         for title, results in groups
     )
     return ResultTable(caption, rows)
 
 
-def _result_row(result: StudyResult, among_planned: bool) -> ResultRow:
+def _result_row(result: StudyResult, among_planned: bool, marks: str) -> ResultRow:
     finding = result.finding
+    plain = mark(finding.p) if marks == "paper" else "" if finding.p_adjusted is not None else result.mark
     sided = "" if finding.alternative == "two-sided" else f", one-sided ({finding.alternative})"
     apart = " (not planned)" if among_planned and not result.planned else ""
     return ResultRow(
@@ -89,8 +93,8 @@ def _result_row(result: StudyResult, among_planned: bool) -> ResultRow:
             Cell(f"{finding.n}"),
             _statistic(finding),
             _freedom(finding),
-            _p_value(finding.p, "" if finding.p_adjusted is not None else result.mark),
-            _p_value(finding.p_adjusted, result.mark),
+            _p_value(finding.p, plain),
+            _p_value(finding.p_adjusted, mark(finding.p_adjusted)),
             _difference(finding),
             _effect(finding),
         ),

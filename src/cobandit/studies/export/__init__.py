@@ -5,6 +5,20 @@
 
 from cobandit.studies.export.columns import LAYOUT, Column, Table, schema
 from cobandit.studies.export.folder import FORMATS, TABLES, read_export, write_export
+from cobandit.studies.export.spss import write_sav
+from cobandit.studies.export.statistics import write_psych_ds
 from cobandit.studies.export.tables import tables
 
-__all__ = ["FORMATS", "LAYOUT", "TABLES", "Column", "Table", "read_export", "schema", "tables", "write_export"]
+__all__ = [
+    "FORMATS",
+    "LAYOUT",
+    "TABLES",
+    "Column",
+    "Table",
+    "read_export",
+    "schema",
+    "tables",
+    "write_export",
+    "write_psych_ds",
+    "write_sav",
+]

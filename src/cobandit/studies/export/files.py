@@ -25,14 +25,31 @@ _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 """How a text starts that a spreadsheet would take for a formula, or that has been guarded against it."""
 
 
-def write_csv(path: Path, columns: tuple[Column, ...], table: Table) -> None:
+class CsvFile:
     """RFC 4180: commas, quotes where needed, CR LF; UTF-8; nothing at all for what is missing."""
-    count = len(table[columns[0].name])
-    with whole_file(path) as file:
+
+    def __init__(self, file: IO[bytes], columns: tuple[Column, ...]) -> None:
+        self._file, self._columns = file, columns
+        self.rows = 0
         _write_lines(file, [",".join(_quoted(column.name) for column in columns)])
+
+    def add(self, table: Table) -> None:
+        """More rows."""
+        count = len(table[self._columns[0].name])
+        self.rows += count
         for start in range(0, count, _ROWS_AT_A_TIME):
             part = slice(start, start + _ROWS_AT_A_TIME)
-            _write_lines(file, map(",".join, zip(*(_cells(c, table[c.name][part]) for c in columns), strict=True)))
+            cells = (_cells(column, table[column.name][part]) for column in self._columns)
+            _write_lines(self._file, map(",".join, zip(*cells, strict=True)))
+
+    def close(self) -> None:
+        """Nothing is left to write."""
+
+
+def write_csv(path: Path, columns: tuple[Column, ...], table: Table) -> None:
+    """A whole table as a CSV file."""
+    with whole_file(path) as file:
+        CsvFile(file, columns).add(table)
 
 
 def _write_lines(file: IO[bytes], lines: Iterable[str]) -> None:
@@ -72,26 +89,39 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
 
 
-def write_parquet(path: Path, columns: tuple[Column, ...], table: Table, about: Mapping[str, Any]) -> None:
+class ParquetFile:
     """Typed columns, with what is told about the export in the metadata."""
-    arrow, parquet = pyarrow_modules()
-    types = {
-        "integer": arrow.int64(),
-        "number": arrow.float64(),
-        "text": arrow.string(),
-        "time": arrow.timestamp("ms", tz="UTC"),
-        "flag": arrow.bool_(),
-    }
-    arrays = {}
-    for column in columns:
-        values = table[column.name]
-        missing = np.isnan(values) if values.dtype.kind == "f" else None
-        if column.type == "integer" and missing is not None:
-            values = np.where(missing, 0, values).astype(np.int64)
-        arrays[column.name] = arrow.array(values, type=types[column.type], mask=missing)
-    arrow_table = arrow.table(arrays).replace_schema_metadata({"cobandit": json.dumps(about)})
-    with whole_file(path) as file:
-        parquet.write_table(arrow_table, file, compression="zstd")
+
+    def __init__(self, file: IO[bytes], columns: tuple[Column, ...], about: Mapping[str, Any]) -> None:
+        self._arrow, parquet = pyarrow_modules()
+        types = {
+            "integer": self._arrow.int64(),
+            "number": self._arrow.float64(),
+            "text": self._arrow.string(),
+            "time": self._arrow.timestamp("ms", tz="UTC"),
+            "flag": self._arrow.bool_(),
+        }
+        self._columns = columns
+        self._schema = self._arrow.schema([(column.name, types[column.type]) for column in columns])
+        self._schema = self._schema.with_metadata({"cobandit": json.dumps(about)})
+        self._writer = parquet.ParquetWriter(file, self._schema, compression="zstd")
+        self.rows = 0
+
+    def add(self, table: Table) -> None:
+        """More rows."""
+        arrays = []
+        for column, field in zip(self._columns, self._schema, strict=True):
+            values = table[column.name]
+            missing = np.isnan(values) if values.dtype.kind == "f" else None
+            if column.type == "integer" and missing is not None:
+                values = np.where(missing, 0, values).astype(np.int64)
+            arrays.append(self._arrow.array(values, type=field.type, mask=missing))
+        self.rows += len(table[self._columns[0].name])
+        self._writer.write_table(self._arrow.table(arrays, schema=self._schema))
+
+    def close(self) -> None:
+        """Write what stands at the end of such a file."""
+        self._writer.close()
 
 
 def read_csv(path: Path, columns: tuple[Column, ...]) -> Table:
@@ -166,18 +196,18 @@ class _Memory(dict[str, Any]):
 
 
 def read_parquet(path: Path, columns: tuple[Column, ...]) -> Table:
-    """A table as `write_parquet` wrote it."""
+    """A table as a `ParquetFile` wrote it."""
     arrow, parquet = pyarrow_modules()
     try:
-        stored = parquet.read_table(path)
+        table = parquet.read_table(path)
     except arrow.ArrowException as error:
         raise InvalidInput(f"{str(path)!r} is damaged: it is not a Parquet file.") from error
-    _check_names(path, columns, stored.column_names)
+    _check_names(path, columns, table.column_names)
     try:
-        table = {}
+        arrays = {}
         for column in columns:
-            values = stored[column.name].to_numpy()
-            table[column.name] = np.array(values, dtype=column.dtype)
+            values = table[column.name].to_numpy()
+            arrays[column.name] = np.array(values, dtype=column.dtype)
     except (TypeError, ValueError, arrow.ArrowException) as error:
         raise InvalidInput(f"{str(path)!r} is damaged: the column {column.name!r} has another type.") from error
-    return table
+    return arrays

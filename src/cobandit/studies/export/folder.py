@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -20,10 +21,10 @@ from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import whole_file
-from cobandit.studies.data import StudyData, this_software
+from cobandit.studies.data import StudyData, StudyParts, this_software
 from cobandit.studies.design import StudyDesign
-from cobandit.studies.export.columns import CODEBOOK_COLUMNS, LAYOUT, Table, schema
-from cobandit.studies.export.files import read_csv, read_parquet, write_csv, write_parquet
+from cobandit.studies.export.columns import CODEBOOK_COLUMNS, LAYOUT, Table, codebook, schema
+from cobandit.studies.export.files import CsvFile, ParquetFile, read_csv, read_parquet, write_csv
 from cobandit.studies.export.tables import tables
 
 FORMATS = ("csv", "parquet")
@@ -34,7 +35,7 @@ _CODEBOOK = "codebook.csv"
 
 
 def write_export(
-    data: StudyData,
+    data: StudyData | StudyParts,
     folder: str | os.PathLike[str],
     format: str = "csv",
     *,
@@ -48,22 +49,13 @@ def write_export(
     """
     one_of(FORMATS, "format of an export")("format", format)
     require_extras("Exporting Parquet files", parquet=format == "parquet")
-    root = _our_folder(folder, data.design)
-    exported = tables(data, practice=practice, recruiting=recruiting)
-    columns = schema(data.design, recruiting=recruiting)
-    about = _about(data, format, practice, recruiting)
+    study = data if isinstance(data, StudyParts) else StudyParts.of(data)
+    root = _our_folder(folder, study.about.design)
+    about = _about(study, format, practice, recruiting)
     try:
         root.mkdir(parents=True, exist_ok=True)
         _write_about(root, about | {"complete": False})
-        for name in TABLES:
-            path = root / f"{name}.{format}"
-            if format == "csv":
-                write_csv(path, columns[name], exported[name])
-            else:
-                write_parquet(path, columns[name], exported[name], about | {"table": name})
-            about["files"][path.name] = _about_file(path, exported[name])
-        write_csv(root / _CODEBOOK, CODEBOOK_COLUMNS, exported["codebook"])
-        about["files"][_CODEBOOK] = _about_file(root / _CODEBOOK, exported["codebook"])
+        about["files"] |= _write_tables(root, study, about)
         _write_about(root, about)
         for name in TABLES:
             for other in FORMATS:
@@ -72,6 +64,34 @@ def write_export(
     except OSError as error:
         raise InvalidInput(f"The export cannot be written to {str(root)!r}: {error.strerror or error}.") from error
     return [root / name for name in (*about["files"], _ABOUT)]
+
+
+def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Every table part by part, and the codebook; how many rows each file has, and its SHA-256."""
+    format, recruiting = about["format"], about["recruiting"]
+    columns = schema(study.about.design, recruiting=recruiting)
+    files: dict[str, CsvFile | ParquetFile] = {}
+    runs = 0
+    with ExitStack() as stack:
+        for name in TABLES:
+            file = stack.enter_context(whole_file(root / f"{name}.{format}"))
+            files[name] = (
+                CsvFile(file, columns[name])
+                if format == "csv"
+                else ParquetFile(file, columns[name], about | {"table": name})
+            )
+        for part in study.parts:
+            exported = tables(part, practice=about["practice"], recruiting=recruiting, first_run=runs)
+            runs += len(np.unique(exported["long"]["run"]))
+            for name in TABLES:
+                files[name].add(exported[name])
+        for name in TABLES:
+            files[name].close()
+    explained = codebook(columns)
+    write_csv(root / _CODEBOOK, CODEBOOK_COLUMNS, explained)
+    rows = {f"{name}.{format}": files[name].rows for name in TABLES}
+    rows[_CODEBOOK] = len(next(iter(explained.values())))
+    return {name: {"rows": count, "sha256": _sha256(root / name)} for name, count in rows.items()}
 
 
 def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
@@ -86,8 +106,8 @@ def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
     if not any(root.iterdir()):
         return root
     try:
-        earlier = json.loads((root / _ABOUT).read_text(encoding="utf-8"))
-        digest = earlier["digest"] if "layout" in earlier else None
+        about = json.loads((root / _ABOUT).read_text(encoding="utf-8"))
+        digest = about["digest"] if "layout" in about else None
     except (OSError, ValueError, TypeError, KeyError):
         digest = None
     if digest is None:
@@ -100,7 +120,8 @@ def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
     return root
 
 
-def _about(data: StudyData, format: str, practice: bool, recruiting: bool) -> dict[str, Any]:
+def _about(study: StudyParts, format: str, practice: bool, recruiting: bool) -> dict[str, Any]:
+    data = study.about
     try:
         json.dumps(dict(data.about), allow_nan=False)
     except (TypeError, ValueError) as error:
@@ -117,8 +138,8 @@ def _about(data: StudyData, format: str, practice: bool, recruiting: bool) -> di
         "exported_at": datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         "exported_by": this_software(),
         "versions": dict(data.versions),
-        "kinds": list(data.kinds),
-        "participants": len(data.participants),
+        "kinds": list(study.kinds),
+        "participants": study.count,
         "practice": practice,
         "recruiting": recruiting,
         "analysis_plan": data.plan,
@@ -132,10 +153,6 @@ def _about(data: StudyData, format: str, practice: bool, recruiting: bool) -> di
 def _write_about(root: Path, about: Mapping[str, Any]) -> None:
     with whole_file(root / _ABOUT) as file:
         file.write((json.dumps(about, indent=2) + "\n").encode("ascii"))
-
-
-def _about_file(path: Path, table: Table) -> dict[str, Any]:
-    return {"rows": len(next(iter(table.values()))), "sha256": _sha256(path)}
 
 
 def _sha256(path: Path) -> str:

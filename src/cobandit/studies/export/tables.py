@@ -52,16 +52,17 @@ def _played(data: StudyData) -> Iterator[_Played]:
             yield _Played(person, episode, log, means.max() - means[tuple(log.arms.T)])
 
 
-def tables(data: StudyData, *, practice: bool = True, recruiting: bool = False) -> dict[str, Table]:
+def tables(data: StudyData, *, practice: bool = True, recruiting: bool = False, first_run: int = 0) -> dict[str, Table]:
     """The study as columns by table: long (a row per round), wide (per participant), survey, events, codebook.
 
     ``practice`` False leaves out the rounds of ``long`` that do not count; ``wide`` never counts them.
+    Where the study comes in parts, ``first_run`` is the number of episodes in the parts before.
     """
     columns = schema(data.design, recruiting=recruiting)
     played = list(_played(data))
     counted = [episode for episode in played if practice or not episode.plan.practice]
     return {
-        "long": _long(data.design, counted, columns["long"]),
+        "long": _long(data.design, counted, columns["long"], first_run),
         "wide": _wide(data, played, columns["wide"]),
         "survey": _survey(data, columns["survey"]),
         "events": _events(data, columns["events"]),
@@ -69,10 +70,10 @@ def tables(data: StudyData, *, practice: bool = True, recruiting: bool = False) 
     }
 
 
-def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...]) -> Table:
+def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...], first_run: int) -> Table:
     lengths = [len(episode.data) for episode in played]
     of_episode: dict[str, list[Any]] = {
-        "run": list(range(len(played))),
+        "run": list(range(first_run, first_run + len(played))),
         "participant": [episode.person.id for episode in played],
         "kind": [episode.person.kind for episode in played],
         "order": [" > ".join(design.orders[episode.plan.order]) for episode in played],
@@ -153,7 +154,7 @@ def _wide_row(
         "external_id": person.external_id,
     }
     if person.consented_at is not None and person.finished_at is not None:
-        values["minutes"] = (person.finished_at - person.consented_at).total_seconds() / 60.0
+        values["minutes"] = max(0.0, (person.finished_at - person.consented_at).total_seconds() / 60.0)
     if "demographics" in person.answers:
         given = person.answers["demographics"].values
         for question in design.demographics:

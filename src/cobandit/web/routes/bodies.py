@@ -66,6 +66,7 @@ class AnswersBody(StrictBody):
 
     answers: dict[Short, Any]
     ms: Milliseconds = None
+    key: Key | None = None
 
 
 class AcceptedBody(BaseModel):
@@ -135,6 +136,7 @@ class EventBody(StrictBody):
     kind: Literal[*EVENT_KINDS]  # type: ignore[valid-type]
     at: Annotated[int, Field(ge=0, le=2**53, description="Milliseconds since 1970 by the clock of the page")]
     data: dict[Short, Any] = {}
+    key: Key | None = None
 
 
 class EventsBody(StrictBody):

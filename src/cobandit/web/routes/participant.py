@@ -27,7 +27,7 @@ from cobandit.web.routes.bodies import (
     storable,
 )
 from cobandit.web.security import Throttle
-from cobandit.web.services.participants import Arrival, Participants
+from cobandit.web.services.participants import Arrival, Given, Participants
 from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.services.recruiting import recruit
 from cobandit.web.storage.events import Event
@@ -96,9 +96,16 @@ async def personal_link(request: Request, token: Token, service: Service) -> Res
 
 
 @router.get("/api/health", tags=["server"])
-async def health(service: Service) -> dict[str, str]:
-    """Whether the server answers and reaches its database."""
+async def health(request: Request, service: Service) -> dict[str, str]:
+    """Whether the server is ready: it reads its database, and has just written to it."""
     await service.studies()
+    await request.app.state.health.require()
+    return {"status": "ok"}
+
+
+@router.get("/api/health/live", tags=["server"])
+async def alive() -> dict[str, str]:
+    """Whether the server answers at all; its database may be away, which a restart would not mend."""
     return {"status": "ok"}
 
 
@@ -129,14 +136,12 @@ async def arrive(request: Request, study: StudyName, body: ArrivalBody, service:
         raise Refused(403, "forbidden", "Rehearsals need the researcher's login.")
     if not allowed and not _ARRIVALS.allows(request.client.host if request.client else ""):
         raise Refused(429, "too-many", "Too many people at once from one address. Wait a minute.", retry_after=60)
-    arrival = Arrival(
-        body.key,
-        body.consent_version,
-        body.language,
-        kind="rehearsal" if body.rehearsal else "demo" if body.demo else "real",
-        recruit=recruit(body.recruiting),
-    )
-    token, new = await service.arrive(await service.study(study), arrival)
+    kind = "rehearsal" if body.rehearsal else "demo" if body.demo else "real"
+    arrival = Arrival(body.key, body.consent_version, body.language, kind=kind, recruit=recruit(body.recruiting))
+    known = await service.study(study)
+    if kind == "real":
+        await service.refuse_unfilled(known, body.recruiting)
+    token, new = await service.arrive(known, arrival)
     return JSONResponse({"token": token, "url": f"/p/{token}"}, 201 if new else 200)
 
 
@@ -149,7 +154,7 @@ async def state(token: Token, service: Service, language: Language = None) -> Re
 @router.post("/api/participants/{token}/answers/{step}", tags=["participant"], response_model=AcceptedBody)
 async def answer(token: Token, step: str, body: AnswersBody, service: Service, language: Language = None) -> Response:
     """Answer a step: consent, questions about the person, quiz, rest, survey."""
-    return _json(await service.answer(token, step, body.answers, body.ms, language))
+    return _json(await service.answer(token, step, Given(body.answers, body.ms, body.key), language))
 
 
 @router.post("/api/participants/{token}/rounds", tags=["participant"], response_model=RoundsBody)
@@ -177,7 +182,7 @@ async def note(token: Token, body: EventsBody, service: Service) -> Response:
     """Tell what happened at the page: hidden, offline, taken over by another tab."""
     # The clock of a page may be wrong, and what happened offline comes late: both times are kept.
     now = now_ms()
-    events = [Event(now, event.kind, {"page_at": event.at} | _bounded(event.data)) for event in body.events]
+    events = [Event(now, event.kind, {"page_at": event.at} | _bounded(event.data), event.key) for event in body.events]
     await service.note(token, events)
     return Response(status_code=204)
 

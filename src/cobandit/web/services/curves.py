@@ -56,7 +56,7 @@ class Curves:
         """
         study = await find_study(self._database, number)
         async with self._one_at_a_time:
-            return await self._database.ask(lambda connection: self._curves(connection, study, kind))
+            return await self._database.ask(lambda connection: self._curves(connection, study, kind), heavy=True)
 
     def _curves(self, connection: Connection, study: Study, kind: str) -> dict[str, Any]:
         points = _points(study.design.rounds)
@@ -92,6 +92,7 @@ def _add_finished(
     for key in present:
         sums.setdefault(key, _Sums(np.zeros(len(points))))
     new = [episode for episode in finished if episode.id not in sums[episode.participant, episode.condition].known]
+    secret = study.secret_for(kind)
     done = 0
     while done < len(new) and time.monotonic() < until:
         batch = new[done : done + EPISODES_AT_ONCE]
@@ -102,7 +103,7 @@ def _add_finished(
             arms = arms_of.get(episode.id)
             if arms is None or len(arms) != study.design.rounds:
                 continue  # not as it should be; verifying the study tells more
-            plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number)
+            plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number, secret)
             part.total += np.cumsum(round_regret(plan)[tuple(arms.T)])[points - 1]
             part.counted += 1
         done += len(batch)

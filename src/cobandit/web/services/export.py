@@ -5,36 +5,72 @@ from __future__ import annotations
 import asyncio
 import shutil
 import tempfile
+import threading
 import zipfile
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from cobandit.base.extras import require_extras
-from cobandit.studies.data import StudyData
+from cobandit.studies.data import StudyData, StudyParts
 from cobandit.studies.export import write_export
+from cobandit.web.refusals import Refused
 from cobandit.web.services.studies import find_study
-from cobandit.web.storage.database import Database
-from cobandit.web.storage.study_data import study_data
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.study_data import study_parts
+
+LOOK_SECONDS = 0.5
+
+
+Gone = Callable[[], Awaitable[bool]]
+"""Whether whoever asked is no longer there."""
 
 
 class Exports:
-    """Exports of one server, one after the other: a casino study fills a lot of memory."""
+    """Exports of one server, one after the other."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._one_at_a_time = asyncio.Lock()
 
-    async def export(self, number: int, *, format: str, kind: str, recruiting: bool) -> tuple[str, IO[bytes]]:
-        """A name for a zip file, and the file, which is gone from the disk once it is closed."""
+    async def export(
+        self, number: int, *, format: str, kind: str, recruiting: bool, gone: Gone
+    ) -> tuple[str, IO[bytes]]:
+        """A name for a zip file, and the file, which is gone from the disk once it is closed.
+
+        People are read and written some at a time, so that memory does not grow with the study; when nobody waits for
+        it any more, it ends.
+        """
         require_extras("Exporting Parquet files", parquet=format == "parquet")
         study = await find_study(self._database, number)
         name = f"{study.name}-v{study.design.version}-{kind}-{format}"
+        cancelled = threading.Event()
+
+        def job(connection: Connection) -> IO[bytes]:
+            stored = study_parts(connection, study, kind)
+            parts = (_unless(cancelled, part) for part in stored.parts)
+            return _pack(replace(stored, parts=parts), name, format, recruiting)
+
         async with self._one_at_a_time:
-            data = await self._database.ask(lambda connection: study_data(connection, study, kind))
-            return f"{name}.zip", await asyncio.to_thread(_pack, data, name, format, recruiting)
+            work = asyncio.ensure_future(self._database.ask(job, heavy=True))
+            try:
+                while not (await asyncio.wait({work}, timeout=LOOK_SECONDS))[0]:
+                    if await gone():
+                        cancelled.set()
+                return f"{name}.zip", await work
+            except asyncio.CancelledError:
+                cancelled.set()
+                raise
 
 
-def _pack(data: StudyData, name: str, format: str, recruiting: bool) -> IO[bytes]:
+def _unless(cancelled: threading.Event, part: StudyData) -> StudyData:
+    if cancelled.is_set():
+        raise Refused(499, "gone", "The export was given up, because nobody waits for it.")
+    return part
+
+
+def _pack(data: StudyParts, name: str, format: str, recruiting: bool) -> IO[bytes]:
     folder = Path(tempfile.mkdtemp(prefix="cobandit-export-"))
     packed: IO[bytes] | None = None
     try:

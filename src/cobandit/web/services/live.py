@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.journey import Step, journey
+from cobandit.web.services.recruiting import unfilled_links
 from cobandit.web.services.studies import STATUSES, about, no_counts, stored_study
 from cobandit.web.storage.answers import answered_steps
 from cobandit.web.storage.database import Connection, Database
@@ -17,10 +19,13 @@ from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
 
-async def live_view(database: Database, number: int, kind: str) -> dict[str, Any]:
-    """Who is where: people of one kind, and counts by status, order and condition."""
+async def live_view(database: Database, number: int, kind: str, base: str) -> bytes:
+    """Who is where, as JSON: people of one kind, and counts by status, order and condition; ``base`` begins links.
 
-    def ask(connection: Connection) -> dict[str, Any]:
+    Put into text where it is read, in a thread: with ten thousand people that takes long enough to be felt by them.
+    """
+
+    def ask(connection: Connection) -> bytes:
         study, now = stored_study(connection, number), now_ms()
         people = participants_of(connection, number)
         counts = no_counts()
@@ -41,25 +46,29 @@ async def live_view(database: Database, number: int, kind: str) -> dict[str, Any
             for person in people
             if person.kind == kind
         ]
-        return {
+        for entry in entries:
+            entry["url"] = base + entry.pop("path")
+        view = {
             "study": about(study),
             "now": now,
             "kind": kind,
             "limits": study.design.limits.to_dict(),
+            "unfilled": unfilled_links(connection, number, now),
             "counts": counts,
             "orders": _orders(study.design, entries),
             "conditions": _conditions(study.design, progress),
             "participants": entries,
         }
+        return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
-    return await database.ask(ask)
+    return await database.ask(ask, heavy=True)
 
 
-def plan_of(design: StudyDesign, person: Participant) -> ParticipantPlan | None:
+def plan_of(study: Study, person: Participant) -> ParticipantPlan | None:
     """What a participant will play; known from consent on."""
     if person.seed is None or person.order_index is None:
         return None
-    return ParticipantPlan(design, person.seed, person.order_index)
+    return ParticipantPlan(study.design, person.seed, person.order_index, study.secret_for(person.kind))
 
 
 def participant_entry(
@@ -86,7 +95,7 @@ def participant_entry(
         "external_id": person.external_id,
         "status": status(person, design, now),
         "step": {"kind": steps[place].kind, "id": steps[place].id},
-        "episode": _current_episode(design, person, steps[place], running),
+        "episode": _current_episode(study, person, steps[place], running),
         "progress": {"done": place, "total": last},
         "rounds": {
             "played": sum(part.rounds for part in progress.values()),
@@ -106,9 +115,9 @@ def participant_entry(
 
 
 def _current_episode(
-    design: StudyDesign, person: Participant, step: Step, running: tuple[int, int] | None
+    study: Study, person: Participant, step: Step, running: tuple[int, int] | None
 ) -> dict[str, Any] | None:
-    plan = plan_of(design, person)
+    plan = plan_of(study, person)
     if step.kind not in ("episode", "rest") or step.number is None or plan is None:
         return None
     episode = plan.episode(step.number)
@@ -116,7 +125,7 @@ def _current_episode(
         "number": episode.index,
         "practice": episode.practice,
         "set": episode.set + 1,
-        "sets": len(design.conditions),
+        "sets": len(study.design.conditions),
         "place": episode.number + 1,
         "of": episode.siblings,
         "condition": episode.condition,

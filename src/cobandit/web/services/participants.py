@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,19 +14,18 @@ from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
-from cobandit.web.services.recruiting import Recruit, return_url
+from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url, unfilled
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import play_rounds
-from cobandit.web.storage.events import Event, add_events
+from cobandit.web.storage.events import Event, add_events, count_events, event_by_key, known_keys
 from cobandit.web.storage.participants import (
     Participant,
     add_participant,
     mark_seen,
     participant_by_key,
     participant_by_recruiter,
-    revision_of,
     touch,
 )
 from cobandit.web.storage.rounds import Move
@@ -46,6 +46,15 @@ class Arrival:
     language: str | None = None
     kind: str = "real"
     recruit: Recruit | None = None
+
+
+@dataclass(frozen=True)
+class Given:
+    """The answers to a step as they came: how long they took (ms), and the page's own name for this attempt."""
+
+    answers: Any
+    ms: int | None = None
+    key: str | None = None
 
 
 class Participants:
@@ -87,6 +96,23 @@ class Participants:
         }
 
     # Arriving
+
+    async def refuse_unfilled(self, study: Study, parameters: Mapping[str, str]) -> None:
+        """Turn away who comes by a link that a recruiting service has not filled in, and tell the researcher."""
+        name = unfilled(parameters)
+        if name is None:
+            return
+        value = parameters[name]
+        with contextlib.suppress(Refused):  # two at once, or a busy database: they are turned away all the same
+            await self._database.commit(
+                lambda connection: note_unfilled(connection, study.id, name, value, now_ms()),
+            )
+        raise Refused(
+            422,
+            "unfilled",
+            f"The link says {name}={value[:80]!r}, which the recruiting service should have replaced by who comes; "
+            "with it everybody would be one person. Researcher: compare it with the guide, 'Which link to paste'.",
+        )
 
     async def arrive(self, study: Study, arrival: Arrival) -> tuple[str, bool]:
         """The token of somebody who agreed, and whether they are new; the same key or id gives the same person."""
@@ -185,23 +211,22 @@ class Participants:
 
     # Answering
 
-    async def answer(
-        self, token: str, step_id: str, answers: Any, ms: int | None = None, language: str | None = None
-    ) -> dict[str, Any]:
-        """Take the answers to a step; the same again is answered again, others come too late."""
+    async def answer(self, token: str, step_id: str, given: Given, language: str | None = None) -> dict[str, Any]:
+        """Take the answers to a step; the same again is answered again, others come too late.
+
+        An attempt at a quiz counts once for a key, however often it is sent.
+        """
 
         async def once(person: ActiveParticipant) -> dict[str, Any]:
-            wrong = await self._answer(person, step_id, answers, ms, language)
+            wrong = await self._answer(person, step_id, given, language)
             return {"accepted": not wrong, "wrong": wrong, "state": await self._state(person, language)}
 
         return await self.people.retry_stale(token, once, lambda person: self._state(person, language))
 
-    async def _answer(
-        self, person: ActiveParticipant, step_id: str, answers: Any, ms: int | None, language: str | None
-    ) -> list[str]:
+    async def _answer(self, person: ActiveParticipant, step_id: str, sent: Given, language: str | None) -> list[str]:
         design, record = person.study.design, person.record
         step = person.journey.find(step_id)
-        given = check_answers(design, step, answers)
+        given = check_answers(design, step, sent.answers)
         if step.id in person.done:
             if person.stored.answers.get(step.id) == given:
                 return []
@@ -210,8 +235,14 @@ class Participants:
             raise conflict("wrong-step", f"The step {step.id!r} is not the current one, which is {person.step.id!r}.")
         wrong = wrong_quiz_answers(design, given) if step.kind == "quiz" else []
         chosen = _language(design.languages, language or record.language)
+        key = None if sent.key is None else f"quiz:{sent.key}"  # no key of a page's own event has a colon
 
         def job(connection: Connection) -> None:
+            before = None if key is None or not wrong else event_by_key(connection, record.id, key)
+            if before is not None and before.data["answers"] != given:
+                raise conflict("already-answered", "This attempt was sent with its key and other answers before.")
+            if before is not None:
+                return  # counted when it came first
             now = now_ms()
             changes: dict[str, Any] = {} if chosen == record.language else {"language": chosen}
             if step.kind == "quiz":
@@ -221,13 +252,14 @@ class Participants:
                 seed, order = take_place(connection, person.study.id, record.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
             if not wrong and person.journey.after(step.id).kind == "thanks":
-                changes["finished_at"] = now
+                changes["finished_at"] = max(now, record.consented_at or now)  # the clock may have been set back
             # First: whoever comes second must find out here, and not by a row that is there already.
             touch(connection, record.id, person.revision, now, **changes)
-            if wrong:
-                add_events(connection, record.id, [Event(now, "quiz-wrong", {"answers": given, "wrong": wrong})])
-            else:
-                add_answer(connection, record.id, step.id, given, now, ms)
+            if not wrong:
+                add_answer(connection, record.id, step.id, given, now, sent.ms)
+            elif count_events(connection, record.id) < MOST_EVENTS:
+                attempt = Event(now, "quiz-wrong", {"answers": given, "wrong": wrong}, key)
+                add_events(connection, record.id, [attempt])
 
         await self.people.write(person, job)
         await self.people.refresh(person)
@@ -269,11 +301,12 @@ class Participants:
         participant, known = person.record.id, person.stored.episodes.get(number)
         episode_id = None if known is None else known.id
         played = [(episode.play(move.t, move.arm), move) for move in new]
-        happened = [] if robot is None else robot.events(person, number, [r for r, _ in played], now_ms())
+        now = max(now_ms(), person.opened_at)  # the clock may have been set back
+        happened = [] if robot is None else robot.events(person, number, [r for r, _ in played], now)
 
         def job(connection: Connection) -> int:
             stored = play_rounds(
-                connection, participant, person.revision, episode_id, episode, played, person.opened_at, now_ms()
+                connection, participant, person.revision, episode_id, episode, played, person.opened_at, now
             )
             if happened:
                 add_events(connection, participant, happened)
@@ -291,28 +324,45 @@ class Participants:
     # Events
 
     async def note(self, token: str, events: Sequence[Event]) -> None:
-        """Keep what happened at the page; it also shows that somebody is there."""
+        """Keep what happened at the page, once for a key; it also shows that somebody is there."""
         async with self.people.person(token) as person:
             participant = person.record.id
-            allowed = events[: max(0, MOST_EVENTS - person.events)]
-            person.events += len(allowed)
 
             def job(connection: Connection) -> None:
-                if revision_of(connection, token) is None:
+                # First: of two processes with the same events one waits here, and then finds what the other has stored.
+                if not mark_seen(connection, participant, now_ms()):
                     raise not_found(UNKNOWN_LINK)
-                if allowed:
-                    add_events(connection, participant, allowed)
-                mark_seen(connection, participant, now_ms())
+                new = _new_events(connection, participant, events)
+                room = MOST_EVENTS - count_events(connection, participant) if new else 0
+                if room > 0:
+                    add_events(connection, participant, new[:room])
 
             await self._database.commit(job)
+
+
+def _new_events(connection: Connection, participant: int, events: Sequence[Event]) -> list[Event]:
+    """Those that are not stored under their key yet, nor twice among themselves."""
+    seen = known_keys(connection, participant, [event.key for event in events if event.key is not None])
+    new = []
+    for event in events:
+        if event.key is None or event.key not in seen:
+            new.append(event)
+        if event.key is not None:
+            seen.add(event.key)
+    return new
 
 
 def _known(connection: Connection, study: int, arrival: Arrival) -> Participant | None:
     """Who has arrived before with this key or recruiting id; a refusal, where that is no proof of being the same."""
     known = participant_by_key(connection, study, arrival.key)
     recruit = arrival.recruit
-    if known is not None or recruit is None:
+    if known is not None:
+        who = (None, None) if recruit is None else (recruit.recruiter, recruit.external_id)
+        if (known.kind, known.recruiter, known.external_id) != (arrival.kind, *who):
+            raise conflict("key-used", "Somebody else has arrived with this key. Make up another one.")
         return known
+    if recruit is None:
+        return None
     known = participant_by_recruiter(connection, study, arrival.kind, recruit.recruiter, recruit.external_id)
     if known is not None and not recruit.known_to_one_only and arrival.kind == "real":
         raise Refused(

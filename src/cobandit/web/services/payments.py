@@ -46,7 +46,7 @@ def _surveys(connection: Connection, study: int, design: StudyDesign, kind: str)
 def _minutes(person: Participant) -> float | None:
     if person.finished_at is None or not person.consented_at:
         return None
-    return round((person.finished_at - person.consented_at) / 60_000, 1)
+    return round(max(0, person.finished_at - person.consented_at) / 60_000, 1)
 
 
 def _attention_passed(design: StudyDesign, answers: dict[str, Any]) -> bool | None:

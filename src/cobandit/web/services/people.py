@@ -80,7 +80,6 @@ class ActiveParticipant:
     episode: Episode | None = None
     keys: list[str] = field(default_factory=list)
     opened_at: int = 0
-    events: int = 0
     recordings: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     @property
@@ -102,7 +101,9 @@ class ActiveParticipant:
     def plan(self) -> ParticipantPlan | None:
         """What the person will play; known from consent on."""
         seed, order = self.record.seed, self.record.order_index
-        return None if seed is None or order is None else ParticipantPlan(self.study.design, seed, order)
+        if seed is None or order is None:
+            return None
+        return ParticipantPlan(self.study.design, seed, order, self.study.secret_for(self.record.kind))
 
 
 class People:

@@ -38,7 +38,7 @@ async def participant_view(database: Database, number: int, public_id: str) -> d
         study, now = stored_study(connection, number), now_ms()
         design = study.design
         person = _person(connection, number, public_id)
-        plan = plan_of(design, person)
+        plan = plan_of(study, person)
         answers = answers_of(connection, person.id)
         entry = participant_entry(
             person,
@@ -74,7 +74,7 @@ async def rounds_view(
     def ask(connection: Connection) -> dict[str, Any]:
         study = stored_study(connection, number)
         person = _person(connection, number, public_id)
-        stored, plan = find_episode(connection, person.id, episode), plan_of(study.design, person)
+        stored, plan = find_episode(connection, person.id, episode), plan_of(study, person)
         if stored is None or plan is None:
             raise not_found(f"{public_id} has not played episode {episode}.")
         regret = round_regret(plan.episode(episode))
@@ -102,7 +102,9 @@ async def delete_person(database: Database, number: int, public_id: str) -> dict
         delete_participant(connection, number, public_id)
         return deleted
 
-    return await database.commit(job)
+    deleted = await database.commit(job)
+    await database.forget_in_time()
+    return deleted
 
 
 def round_regret(plan: EpisodePlan) -> NDArray[np.float64]:

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, unquote
+
+from cobandit.web.storage.database import Connection
+from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.values import as_json
+
+UNFILLED_SHOWN_MS = 86_400_000
+"""How long a researcher is told of people who were turned away: a day after the last."""
+
+_PLACEHOLDER = re.compile(
+    r"\s*|.*(?:\{\{|\$\{).*|%\w+%|[\[<{][\w -]+[\]>}]|undefined|null|none|nan", re.DOTALL | re.IGNORECASE
+)
 
 
 @dataclass(frozen=True)
@@ -31,12 +45,43 @@ RECRUITERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """Recruiting services by the parameter that tells who comes, and what else they send."""
 
 
+def _filled(value: str | None) -> bool:
+    """Whether it is a value, and not what stands in a link until a recruiting service puts one in its place."""
+    return value is not None and _PLACEHOLDER.fullmatch(unquote(value)) is None
+
+
 def recruit(parameters: Mapping[str, str]) -> Recruit | None:
     """Who comes, from the parameters of the link; None: nobody said."""
     for recruiter, name, more in RECRUITERS:
-        if parameters.get(name):
-            return Recruit(recruiter, parameters[name], {key: parameters[key] for key in more if parameters.get(key)})
+        if _filled(parameters.get(name)):
+            known = {key: parameters[key] for key in more if _filled(parameters.get(key))}
+            return Recruit(recruiter, parameters[name], known)
     return None
+
+
+def unfilled(parameters: Mapping[str, str]) -> str | None:
+    """The parameter that should tell who comes and tells nothing: with it everybody would be one person."""
+    names = (name for _, name, _ in RECRUITERS if name in parameters and not _filled(parameters[name]))
+    return next(names, None)
+
+
+def note_unfilled(connection: Connection, study: int, name: str, value: str, now: int) -> None:
+    """Keep for the researcher that somebody was turned away because of the link."""
+    before = unfilled_links(connection, study, now)
+    count = 1 if before is None else before["count"] + 1
+    refusals = {"parameter": name, "value": value[:80], "count": count, "at": now}
+    write_setting(connection, _setting(study), as_json(refusals))
+
+
+def unfilled_links(connection: Connection, study: int, now: int) -> dict[str, Any] | None:
+    """Who was turned away because of the link: which parameter, what stood in it, how many, and when the last came."""
+    stored = read_setting(connection, _setting(study))
+    refusals: dict[str, Any] | None = None if stored is None else json.loads(stored)
+    return refusals if refusals is not None and refusals["at"] > now - UNFILLED_SHOWN_MS else None
+
+
+def _setting(study: int) -> str:
+    return f"unfilled-links-{study}"
 
 
 def return_url(recruiter: str | None, code: str) -> str | None:

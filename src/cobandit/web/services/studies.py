@@ -62,7 +62,7 @@ async def list_studies(database: Database) -> list[dict[str, Any]]:
             about(study) | {"newest": newest[study.name] == study.id, "counts": counts[study.id]} for study in known
         ]
 
-    return await database.ask(ask)
+    return await database.ask(ask, heavy=True)
 
 
 async def find_study(database: Database, number: int) -> Study:

@@ -39,6 +39,15 @@ def answers_of(connection: Connection, participant: int) -> list[StoredAnswers]:
     return [StoredAnswers(row.step, json.loads(row.answers), row.at, row.ms) for row in rows]
 
 
+def answers_by_participant(connection: Connection, participants: Sequence[int]) -> dict[int, list[StoredAnswers]]:
+    """Everything that some people answered, in the order of time."""
+    query = select(answers).where(answers.c.participant_id.in_(participants))
+    given: dict[int, list[StoredAnswers]] = defaultdict(list)
+    for row in connection.execute(query.order_by(answers.c.participant_id, answers.c.at, answers.c.step)):
+        given[row.participant_id].append(StoredAnswers(row.step, json.loads(row.answers), row.at, row.ms))
+    return given
+
+
 def count_answers(connection: Connection, participant: int) -> int:
     """How many steps a participant has answered."""
     theirs = answers.c.participant_id == participant

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import os
 import sqlite3
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import resources
+from pathlib import Path
 from typing import Any, TypeVar
 
 from sqlalchemy import URL, Engine, create_engine, event, make_url
@@ -14,13 +19,16 @@ from sqlalchemy import Connection as Connection  # for services, which hand it o
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from cobandit.base.errors import InvalidInput
-from cobandit.web.refusals import busy
+from cobandit.web.refusals import Refused, busy, damaged
 from cobandit.web.storage.writer import Job, Writer
 
 T = TypeVar("T")
 
 DEFAULT_URL = "sqlite:///studies.sqlite"
 POSTGRESQL_WRITERS = 2
+BUSY_SECONDS = 15
+FORGET_TRIES = 600
+HEAVY_READERS = 2
 
 
 class Database:
@@ -39,6 +47,8 @@ class Database:
             # No ping before each transaction: the writer itself begins anew when a connection was lost.
             self.writing = _postgresql(self.url)
         self._writer: Writer | None = None
+        self._forgetting: set[asyncio.Task[None]] = set()
+        self._heavy = ThreadPoolExecutor(HEAVY_READERS, "heavy-reader")
 
     @property
     def name(self) -> str:
@@ -52,6 +62,16 @@ class Database:
             self._writer = Writer(self.writing, 1 if self.sqlite else POSTGRESQL_WRITERS)
         return self._writer
 
+    def absence(self) -> str | None:
+        """Why the database cannot be reached just now; None: it is there, or time alone will not mend what is wrong."""
+        try:
+            with self.reading.connect():
+                return None
+        except SQLAlchemyError as error:
+            said = plain(error)
+            lasting = self.sqlite or ("FATAL" in said and not any(word in said for word in _PASSING))
+            return None if lasting else said
+
     def migrate(self) -> None:
         """Create the tables, or bring those of an earlier version up to date."""
         from alembic import command
@@ -61,6 +81,7 @@ class Database:
 
         config = Config()
         config.set_main_option("script_location", str(resources.files("cobandit.web").joinpath("migrations")))
+        self._create_for_the_owner()
         try:
             with self._plainly(), self.writing.connect() as connection:
                 config.attributes["connection"] = connection
@@ -71,6 +92,48 @@ class Database:
                 f"The database {self.name} was made by a later version of cobandit (this one knows up to {head}): "
                 f"{error}"
             ) from error
+        self._keep_to_the_owner()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where the files of a SQLite database lie."""
+        return None if self._file is None else self._file.absolute().parent
+
+    @property
+    def _file(self) -> Path | None:
+        name = self.url.database or ""
+        return Path(name) if self.sqlite and not name.startswith("file:") else None
+
+    def _create_for_the_owner(self) -> None:
+        """A new SQLite file is its owner's alone from its first byte on; its companions get the same rights."""
+        if self._file is not None and not self._file.exists():
+            with contextlib.suppress(OSError):  # opening it says what is wrong
+                os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))
+
+    def _keep_to_the_owner(self) -> None:
+        for end in ("", "-wal", "-shm"):
+            if self._file is not None:
+                with contextlib.suppress(OSError):  # not there, or of another owner
+                    os.chmod(f"{self._file}{end}", 0o600)
+
+    def forget_deleted(self) -> bool:
+        """Take what was deleted out of SQLite's log of writes, too; False: somebody reads just now, so try again.
+
+        In the database itself deleted bytes are overwritten (``secure_delete``). PostgreSQL does so in its own time.
+        """
+        if not self.sqlite:
+            return True
+        with contextlib.closing(self.writing.raw_connection()) as connection:
+            cursor = connection.cursor()
+            # A short wait: whoever wants to write waits as long.
+            cursor.execute("PRAGMA busy_timeout = 50")
+            try:
+                row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+                return row is not None and row[0] == 0
+            except sqlite3.OperationalError:
+                return False
+            finally:
+                cursor.execute(f"PRAGMA busy_timeout = {1000 * BUSY_SECONDS}")
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
@@ -91,32 +154,72 @@ class Database:
         except SQLAlchemyError as error:
             raise InvalidInput(f"The database {self.name} cannot be used: {plain(error)}") from error
 
-    async def ask(self, question: Job[T]) -> T:
-        """An answer from the database, for a request; a thread waits for it, so that others go on."""
+    async def ask(self, question: Job[T], *, heavy: bool = False) -> T:
+        """An answer from the database, for a request; a thread waits for it, so that others go on.
+
+        What reads a whole study is ``heavy``: it has threads of its own, so that participants never queue behind it.
+        """
 
         def answer() -> T:
             with self.reading.connect() as connection:
                 return question(connection)
 
         try:
-            return await asyncio.to_thread(answer)
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._heavy if heavy else None, answer)
         except SQLAlchemyError as error:
-            raise busy() from error
+            raise _refusal(error) from error
 
     async def commit(self, job: Job[T]) -> T:
         """Write, for a request; the result comes when it is on disk."""
         try:
             return await self.writer.run(job)
         except SQLAlchemyError as error:
-            raise busy() from error
+            raise _refusal(error) from error
+
+    def forget_patiently(self) -> bool:
+        """The same outside of a server, while another process may be reading."""
+        for pause in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
+            time.sleep(pause)
+            if self.forget_deleted():
+                return True
+        return False
+
+    async def forget_in_time(self) -> None:
+        """Forget what was deleted: at once, or as soon as nobody reads what was there before."""
+        if not await asyncio.to_thread(self.forget_deleted):
+            task = asyncio.create_task(self._keep_forgetting())
+            self._forgetting.add(task)
+            task.add_done_callback(self._forgetting.discard)
+
+    async def _keep_forgetting(self) -> None:
+        for _ in range(FORGET_TRIES):
+            await asyncio.sleep(1)
+            if await asyncio.to_thread(self.forget_deleted):
+                return
 
     def close(self) -> None:
         """Finish writing and close every connection."""
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+        self._heavy.shutdown(wait=False, cancel_futures=True)
         self.reading.dispose()
         self.writing.dispose()
+
+
+def _refusal(error: SQLAlchemyError) -> Refused:
+    """What a request is told: that trying again may help, or that it cannot."""
+    cause = error.orig if isinstance(error, DBAPIError) else None
+    code = str(getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or "")
+    return damaged() if code.startswith(_DAMAGED) else busy()
+
+
+_PASSING = ("starting up", "shutting down", "recovery", "too many clients", "connection slots")
+"""What PostgreSQL says while it is coming, going or full; any other FATAL is about names and passwords."""
+
+_DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002")
+"""How SQLite and PostgreSQL say that what they have read cannot be what was written."""
 
 
 def plain(error: BaseException | None) -> str:
@@ -151,12 +254,14 @@ def _postgresql(url: URL, **options: Any) -> Engine:
 
 
 def _sqlite(url: URL, begin: str) -> Engine:
-    engine = create_engine(url, connect_args={"timeout": 15, "check_same_thread": False}, hide_parameters=True)
+    engine = create_engine(
+        url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, hide_parameters=True
+    )
 
     @event.listens_for(engine, "connect")
     def prepare(connection: sqlite3.Connection, record: Any) -> None:
         connection.isolation_level = None  # transactions begin where SQLAlchemy says, not where the driver guesses
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON", "secure_delete = ON"):
             connection.execute(f"PRAGMA {pragma}")
 
     @event.listens_for(engine, "begin")

@@ -51,6 +51,15 @@ def episodes_of(connection: Connection, participant: int) -> list[StoredEpisode]
     return [_record(row) for row in connection.execute(query)]
 
 
+def episodes_by_participant(connection: Connection, people: Sequence[int]) -> dict[int, list[StoredEpisode]]:
+    """The episodes that some people have begun, in their order."""
+    query = select(episodes).where(episodes.c.participant_id.in_(people))
+    begun: dict[int, list[StoredEpisode]] = defaultdict(list)
+    for row in connection.execute(query.order_by(episodes.c.participant_id, episodes.c.number)):
+        begun[row.participant_id].append(_record(row))
+    return begun
+
+
 def find_episode(connection: Connection, participant: int, number: int) -> StoredEpisode | None:
     """An episode by its place in the participant's plan."""
     row = connection.execute(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +16,15 @@ from cobandit.web.storage.values import as_json
 
 @dataclass(frozen=True)
 class Event:
-    """Something that happened: when (ms), of which kind, and what there is to say about it."""
+    """Something that happened: when (ms), of which kind, and what there is to say about it.
+
+    ``key`` is the name under which it is stored once; None: it is stored as often as it comes.
+    """
 
     at: int
     kind: str
     data: Any
+    key: str | None = None
 
 
 def add_events(connection: Connection, participant: int, new: Sequence[Event]) -> None:
@@ -27,16 +32,39 @@ def add_events(connection: Connection, participant: int, new: Sequence[Event]) -
     connection.execute(
         insert(events),
         [
-            {"participant_id": participant, "at": event.at, "kind": event.kind, "data": as_json(event.data)}
+            {
+                "participant_id": participant,
+                "at": event.at,
+                "kind": event.kind,
+                "data": as_json(event.data),
+                "key": event.key,
+            }
             for event in new
         ],
     )
 
 
-def events_of(connection: Connection, participant: int) -> list[Event]:
-    """Everything that happened, the first first."""
-    rows = connection.execute(select(events).where(events.c.participant_id == participant).order_by(events.c.id))
-    return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
+def event_by_key(connection: Connection, participant: int, key: str) -> Event | None:
+    """What is stored under a key."""
+    row = connection.execute(select(events).where(events.c.participant_id == participant, events.c.key == key)).first()
+    return None if row is None else Event(row.at, row.kind, json.loads(row.data), row.key)
+
+
+def known_keys(connection: Connection, participant: int, keys: Sequence[str]) -> set[str]:
+    """Those of some keys under which something is stored."""
+    query = select(events.c.key).where(events.c.participant_id == participant, events.c.key.in_(keys))
+    return {str(key) for key in connection.scalars(query)}
+
+
+def events_by_participant(connection: Connection, participants: Sequence[int]) -> dict[int, list[Event]]:
+    """Everything that happened to some people, the first first."""
+    query = (
+        select(events).where(events.c.participant_id.in_(participants)).order_by(events.c.participant_id, events.c.id)
+    )
+    happened: dict[int, list[Event]] = defaultdict(list)
+    for row in connection.execute(query):
+        happened[row.participant_id].append(Event(row.at, row.kind, json.loads(row.data)))
+    return happened
 
 
 def events_of_kind(connection: Connection, participant: int, kind: str) -> list[Event]:

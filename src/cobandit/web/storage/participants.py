@@ -198,16 +198,17 @@ def touch(connection: Connection, participant: int, revision: int, now: int, **c
         raise Stale
 
 
-def mark_seen(connection: Connection, participant: int, now: int) -> None:
-    """The person is still there."""
-    connection.execute(update(participants).where(participants.c.id == participant).values(last_seen=now))
+def mark_seen(connection: Connection, participant: int, now: int) -> bool:
+    """The person is still there; whether there is such a person."""
+    there = update(participants).where(participants.c.id == participant).values(last_seen=now)
+    return connection.execute(there).rowcount == 1
 
 
 def delete_demos(connection: Connection, before: int) -> int:
-    """Delete what was tried out before a time; how many there were."""
-    return connection.execute(
-        delete(participants).where(participants.c.kind == "demo", participants.c.created_at < before)
-    ).rowcount
+    """Delete what was tried out before a time, or by a clock far ahead of its time; how many there were."""
+    created = participants.c.created_at
+    out_of_time = (created < before) | (created > before + 2 * DEMO_MS)
+    return connection.execute(delete(participants).where(participants.c.kind == "demo", out_of_time)).rowcount
 
 
 def delete_participant(connection: Connection, study: int, public_id: str) -> bool:

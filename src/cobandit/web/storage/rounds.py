@@ -121,14 +121,22 @@ _COLUMNS = ("t", "arms", "reward", "seen", "predictions", "hash", "at", "ms")
 _NAMES = (*_COLUMNS[:-2], "answered_at", "reaction_ms")
 
 
-def round_columns(connection: Connection, episode_id: int) -> dict[str, Sequence[Any]]:
-    """The rounds of an episode column by column, under the names that `EpisodeData.of_columns` takes."""
-    query = select(*(rounds.c[name] for name in _COLUMNS))
-    rows = connection.execute(query.where(rounds.c.episode_id == episode_id).order_by(rounds.c.t)).all()
-    columns: dict[str, Sequence[Any]] = dict.fromkeys(_NAMES, ())
-    if rows:
-        columns = dict(zip(_NAMES, zip(*rows, strict=True), strict=True))
-    return columns | {name: [_over_seats(text) for text in columns[name]] for name in ("arms", "seen", "predictions")}
+def round_columns(connection: Connection, people: Sequence[int]) -> dict[int, dict[str, Sequence[Any]]]:
+    """The rounds of some people, by episode and column by column, as `EpisodeData.of_columns` names them."""
+    theirs = select(episodes.c.id).where(episodes.c.participant_id.in_(people))
+    query = select(rounds.c.episode_id, *(rounds.c[name] for name in _COLUMNS))
+    rows = connection.execute(query.where(rounds.c.episode_id.in_(theirs)).order_by(rounds.c.episode_id, rounds.c.t))
+    by_episode = itertools.groupby(rows, operator.itemgetter(0))
+    return {number: _named_columns(tuple(zip(*part, strict=True))) for number, part in by_episode}
+
+
+def _named_columns(columns: tuple[tuple[Any, ...], ...]) -> dict[str, Sequence[Any]]:
+    named: dict[str, Sequence[Any]] = dict(zip(_NAMES, columns[1:], strict=True))
+    return named | {name: [_over_seats(text) for text in named[name]] for name in ("arms", "seen", "predictions")}
+
+
+NO_ROUNDS: dict[str, Sequence[Any]] = dict.fromkeys(_NAMES, ())
+"""The columns of an episode without rounds."""
 
 
 def rounds_from(connection: Connection, episode_id: int, first: int, limit: int) -> list[StoredRound]:

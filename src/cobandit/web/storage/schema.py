@@ -37,6 +37,7 @@ studies = Table(
     Column("digest", Text, nullable=False),
     Column("design", Text, nullable=False),  # JSON, as StudyDesign.to_dict gives it
     Column("seed", Text, nullable=False),
+    Column("secret", Text),  # goes into means that all share; empty in studies from before it was there
     Column("code", Text, nullable=False),
     Column("status", Text, nullable=False),  # open, closed
     Column("arrivals", Integer, nullable=False),  # people ever counted in, deleted ones too
@@ -124,6 +125,8 @@ events = Table(
     Column("at", BigInteger, nullable=False),
     Column("kind", Text, nullable=False),
     Column("data", Text, nullable=False),  # JSON
+    Column("key", Text),  # the page's own name for it: a retry has the same
+    Index("ix_events_participant_id_key", "participant_id", "key", unique=True),
 )
 
 admin_logins = Table(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,11 +32,19 @@ class Study:
     plan_digest: str | None
     plan_fixed_at: int | None
     arrivals: int
+    secret: str | None = None
 
     @property
     def name(self) -> str:
         """The name in its links."""
         return self.design.name
+
+    def secret_for(self, kind: str) -> str:
+        """What goes into the means that people of a kind share: a demo or a rehearsal tells nothing of the real ones.
+
+        Empty in a study from before there were secrets, which goes on as it began.
+        """
+        return "" if self.secret is None else hashlib.sha256(f"{kind}:{self.secret}".encode()).hexdigest()
 
 
 @lru_cache(maxsize=256)
@@ -59,6 +68,7 @@ def _study(row: Row[Any]) -> Study:
         row.plan_digest,
         row.plan_fixed_at,
         row.arrivals,
+        row.secret,
     )
 
 
@@ -98,6 +108,7 @@ def add_study(
             status="open",
             arrivals=0,
             created_at=now,
+            secret=_secret(seed),
             **_design_values(design, code, versions),
         )
     )
@@ -106,8 +117,15 @@ def add_study(
 def replace_design(
     connection: Connection, study: int, design: StudyDesign, *, code: str, versions: Mapping[str, str]
 ) -> None:
-    """Another design for a study."""
-    connection.execute(update(studies).where(studies.c.id == study).values(**_design_values(design, code, versions)))
+    """Another design for a study that nobody has begun."""
+    seed = connection.execute(select(studies.c.seed).where(studies.c.id == study)).scalar_one()
+    values = _design_values(design, code, versions) | {"secret": _secret(int(seed))}
+    connection.execute(update(studies).where(studies.c.id == study).values(**values))
+
+
+def _secret(seed: int) -> str:
+    """From the seed, so that a study with a given seed can be run again."""
+    return hashlib.sha256(f"secret:{seed}".encode()).hexdigest()
 
 
 def _design_values(design: StudyDesign, code: str, versions: Mapping[str, str]) -> dict[str, Any]:

@@ -2,21 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from sqlalchemy import Connection
 
 from cobandit.studies import Episode, StudyDesign
-from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment
+from cobandit.studies.data import (
+    PEOPLE_KINDS,
+    Answer,
+    EpisodeData,
+    EventData,
+    ParticipantData,
+    StudyData,
+    StudyParts,
+    moment,
+)
 from cobandit.studies.plan import EpisodePlan
 from cobandit.studies.rounds import hash_version
-from cobandit.web.storage.answers import answers_of
-from cobandit.web.storage.episodes import StoredEpisode, episodes_of
-from cobandit.web.storage.events import events_of
+from cobandit.web.storage.answers import answers_by_participant
+from cobandit.web.storage.episodes import StoredEpisode, episodes_by_participant
+from cobandit.web.storage.events import events_by_participant
 from cobandit.web.storage.participants import Participant, participant_by_public_id, participants_of, status
-from cobandit.web.storage.rounds import round_columns
+from cobandit.web.storage.rounds import NO_ROUNDS, round_columns
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
+
+ROUNDS_AT_ONCE = 100_000
+MOST_PEOPLE_AT_ONCE = 500
 
 
 def _status(person: Participant, design: StudyDesign, now: int) -> str:
@@ -41,10 +55,34 @@ def study_data(connection: Connection, study: Study, *kinds: str, participant: s
     else:
         person = participant_by_public_id(connection, study.id, participant)
         people = [] if person is None else [person]
-    now = now_ms()
+    return _data(study, [data for part in _parts(study, people) for data in _people(connection, part, study)])
+
+
+def study_parts(connection: Connection, study: Study, *kinds: str) -> StudyParts:
+    """Everybody of these kinds, some at a time: an export of any size fits into memory.
+
+    What an export does not hold is left out: the hash that the first round of an episode hangs on, which would take
+    playing every warm start again.
+    """
+    people = participants_of(connection, study.id, *(kinds or ("real",)))
+    there = {person.kind for person in people}
+    parts = (_data(study, _people(connection, part, study, chained=False)) for part in _parts(study, people))
+    return StudyParts(_data(study, ()), tuple(kind for kind in PEOPLE_KINDS if kind in there), len(people), parts)
+
+
+def _parts(study: Study, people: Sequence[Participant]) -> Iterator[Sequence[Participant]]:
+    """As many people at a time as have so many rounds among them."""
+    design = study.design
+    practice = 0 if design.practice is None else design.practice.episodes * design.practice.rounds
+    each = practice + len(design.conditions) * design.episodes * design.rounds
+    size = max(1, min(MOST_PEOPLE_AT_ONCE, ROUNDS_AT_ONCE // max(1, each)))
+    return (people[start : start + size] for start in range(0, len(people), size))
+
+
+def _data(study: Study, people: Iterable[ParticipantData]) -> StudyData:
     return StudyData(
         design=study.design,
-        participants=tuple(_participant(connection, person, study.design, now) for person in people),
+        participants=tuple(people),
         seed=study.seed,
         versions=dict(study.versions),
         plan=study.plan,
@@ -59,41 +97,56 @@ def _iso(milliseconds: int) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def _participant(connection: Connection, person: Participant, design: StudyDesign, now: int) -> ParticipantData:
-    played = episodes_of(connection, person.id)
-    data = ParticipantData(
-        id=person.public_id,
-        kind=person.kind,
-        status=_status(person, design, now),
-        seed=person.seed,
-        order=person.order_index,
-        language=person.language,
-        recruiter=person.recruiter,
-        external_id=person.external_id,
-        consented_at=moment(person.consented_at),
-        started_at=moment(min((episode.opened_at for episode in played), default=None)),
-        finished_at=moment(person.finished_at),
-        answers={
-            given.step: Answer(given.values, moment(given.at), given.ms) for given in answers_of(connection, person.id)
-        },
-        quiz_attempts=person.quiz_attempts,
-        events=tuple(EventData(moment(event.at), event.kind, event.data) for event in events_of(connection, person.id)),
-    )
-    plan = data.plan(design)
-    if plan is None:
-        return data
-    return replace(
-        data,
-        episodes={episode.number: _episode(connection, episode, plan.episode(episode.number)) for episode in played},
-    )
+def _people(
+    connection: Connection, people: Sequence[Participant], study: Study, *, chained: bool = True
+) -> list[ParticipantData]:
+    """Some people with all that is theirs, in four questions to the database."""
+    now, numbers = now_ms(), [person.id for person in people]
+    answers = answers_by_participant(connection, numbers)
+    events = events_by_participant(connection, numbers)
+    played = episodes_by_participant(connection, numbers)
+    columns = round_columns(connection, numbers)
+    people_data = []
+    for person in people:
+        data = ParticipantData(
+            id=person.public_id,
+            kind=person.kind,
+            status=_status(person, study.design, now),
+            seed=person.seed,
+            order=person.order_index,
+            language=person.language,
+            recruiter=person.recruiter,
+            external_id=person.external_id,
+            consented_at=moment(person.consented_at),
+            started_at=moment(min((episode.opened_at for episode in played[person.id]), default=None)),
+            finished_at=moment(person.finished_at),
+            answers={given.step: Answer(given.values, moment(given.at), given.ms) for given in answers[person.id]},
+            quiz_attempts=person.quiz_attempts,
+            events=tuple(EventData(moment(event.at), event.kind, event.data) for event in events[person.id]),
+            secret=study.secret_for(person.kind),
+        )
+        plan = data.plan(study.design)
+        episodes = {} if plan is None else {episode.number: episode for episode in played[person.id]}
+        stored = {
+            number: _episode(
+                columns.get(episode.id, NO_ROUNDS), episode, plan.episode(number) if chained and plan else None
+            )
+            for number, episode in episodes.items()
+        }
+        people_data.append(replace(data, episodes=stored))
+    return people_data
 
 
-def _episode(connection: Connection, episode: StoredEpisode, plan: EpisodePlan) -> EpisodeData:
+def _episode(columns: Mapping[str, Sequence[Any]], episode: StoredEpisode, plan: EpisodePlan | None) -> EpisodeData:
+    """A stored episode; without a plan it is not known what its first round hangs on."""
     version = hash_version(episode.head)
-    return EpisodeData.of_columns(
-        round_columns(connection, episode.id),
+    start = ""
+    if plan is not None:
         # With a warm start the counted rounds hang on its last hash, which playing it again gives.
-        start=Episode.open(plan, version).head if plan.warm_rounds else plan.start(version),
+        start = Episode.open(plan, version).head if plan.warm_rounds else plan.start(version)
+    return EpisodeData.of_columns(
+        columns,
+        start=start,
         head=episode.head,
         opened_at=moment(episode.opened_at),
         finished_at=moment(episode.finished_at),

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents.beliefs import UpperConfidence
+from cobandit.agents.beliefs import COMPANION_FLOOR, UpperConfidence
 from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
@@ -47,7 +47,7 @@ class KeptUCB(NamedTuple):
 
 
 class FreshUCB(NamedTuple):
-    """Computes every index of the block in every round."""
+    """Keeps the line, estimate + scale * span, on which the index of every cell moves."""
 
     seat: Any
     stream: Any
@@ -59,6 +59,8 @@ class FreshUCB(NamedTuple):
     scales: Any
     counts: Any
     sums: Any
+    estimates: Any
+    spans: Any
 
     def choose(self, world: Any, t: int) -> Any:
         """The own part of the best cell of the block; the companion code draws the first arm."""
@@ -70,7 +72,7 @@ class FreshUCB(NamedTuple):
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
-        record(self, played, seen)
+        keep_line(self, world, played, seen)
 
 
 @inlined
@@ -100,12 +102,14 @@ def kept_best(me: Any, world: Any, t: int) -> Any:
     start, size = row * world.cells, world.block_size[row]
     at = base + world.block[start]
     top = me.kept[at]
+    equals = 1
     for k in range(1, size):
         cell = base + world.block[start + k]
-        if me.kept[cell] > top:
-            top = me.kept[cell]
-            at = cell
-    if me.random_ties == 1:
+        value = me.kept[cell]
+        equals = 1 if value > top else equals + (value == top)
+        at = cell if value > top else at
+        top = value if value > top else top
+    if equals > 1 and me.random_ties == 1:
         for k in range(size):
             world.values[k] = me.kept[base + world.block[start + k]]
         return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
@@ -113,12 +117,21 @@ def kept_best(me: Any, world: Any, t: int) -> Any:
 
 
 @inlined
-def fresh_index(me: Any, world: Any, cell: int, scale: float) -> Any:
-    """The index of one cell (`UpperConfidence.indices`)."""
-    n = me.counts[cell]
-    if me.companion == 1:
-        return (1.0 + me.sums[cell]) / (2.0 + n) + scale * root(world, n)
-    return math.inf if n == 0 else me.sums[cell] / n + scale * root(world, n)
+def keep_line(me: Any, world: Any, cell: int, seen: float) -> None:
+    """Count a seen reward and keep the cell's new line (`UpperConfidence.indices`)."""
+    if seen == seen:
+        n = me.counts[cell] + 1
+        s = me.sums[cell] + seen
+        me.counts[cell] = n
+        me.sums[cell] = s
+        me.estimates[cell] = (1.0 + s) / (2.0 + n) if me.companion == 1 else s / n
+        me.spans[cell] = root(world, n)
+
+
+@inlined
+def fresh_index(me: Any, cell: int, scale: float) -> Any:
+    """The index of one cell."""
+    return me.estimates[cell] + scale * me.spans[cell]
 
 
 @inlined
@@ -129,16 +142,17 @@ def fresh_best(me: Any, world: Any, t: int) -> Any:
     start, size = row * world.cells, world.block_size[row]
     scale = me.scales[t]
     at = base + world.block[start]
-    top = fresh_index(me, world, at, scale)
-    world.values[0] = top
+    top = fresh_index(me, at, scale)
+    equals = 1
     for k in range(1, size):
         cell = base + world.block[start + k]
-        value = fresh_index(me, world, cell, scale)
-        world.values[k] = value
-        if value > top:
-            top = value
-            at = cell
-    if me.random_ties == 1:
+        value = fresh_index(me, cell, scale)
+        equals = 1 if value > top else equals + (value == top)
+        at = cell if value > top else at
+        top = value if value > top else top
+    if equals > 1 and me.random_ties == 1:
+        for k in range(size):
+            world.values[k] = fresh_index(me, base + world.block[start + k], scale)
         return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
     return at
 
@@ -158,6 +172,13 @@ def scales_of(agent: UpperConfidence, horizon: int) -> NDArray[np.float64]:
     return table(scales)
 
 
+def untried_lines(agent: UpperConfidence, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Estimates and spans of so many cells that were never tried."""
+    if agent.index == "companion":
+        return np.full(count, 0.5), np.full(count, 1.0 / np.sqrt(COMPANION_FLOOR))
+    return np.full(count, math.inf), np.zeros(count)
+
+
 def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
     """The scanning form of any agent of the UCB family over team actions."""
     shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
@@ -165,4 +186,5 @@ def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
     horizon = seat.briefing.horizon
     if agent.index == "paper":
         return KeptUCB(*shared, agent.scale(horizon, horizon), counts, sums, np.full(seat.cells, math.inf))
-    return FreshUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums)
+    lines = untried_lines(agent, seat.cells)
+    return FreshUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums, *lines)

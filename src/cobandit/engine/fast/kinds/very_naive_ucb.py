@@ -9,7 +9,7 @@ import numpy as np
 
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.engine.fast.kinds.search import best_of
-from cobandit.engine.fast.kinds.ucb import fresh_index, keep_index, record, scales_of
+from cobandit.engine.fast.kinds.ucb import fresh_index, keep_index, keep_line, scales_of, untried_lines
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
 from cobandit.engine.fast.world import own_arm
@@ -36,7 +36,7 @@ class KeptOwnUCB(NamedTuple):
 
 
 class FreshOwnUCB(NamedTuple):
-    """Computes the index of every own arm in every round."""
+    """Keeps the line on which the index of every own arm moves."""
 
     seat: Any
     stream: Any
@@ -45,6 +45,8 @@ class FreshOwnUCB(NamedTuple):
     scales: Any
     counts: Any
     sums: Any
+    estimates: Any
+    spans: Any
 
     def choose(self, world: Any, t: int) -> Any:
         """The own arm with the best index; the companion code draws the first one."""
@@ -52,12 +54,12 @@ class FreshOwnUCB(NamedTuple):
         if self.companion == 1 and t == 1:
             return int(uniform(world.streams, self.stream) * arms)
         for arm in range(arms):
-            world.values[arm] = fresh_index(self, world, arm, self.scales[t])
+            world.values[arm] = fresh_index(self, arm, self.scales[t])
         return best_of(world.values, arms, self.random_ties, world.streams, self.stream)
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward of the own arm."""
-        record(self, own_arm(world, self.seat, played), seen)
+        keep_line(self, world, own_arm(world, self.seat, played), seen)
 
 
 def very_naive_ucb(agent: VeryNaiveUCB, seat: Seat) -> KeptOwnUCB | FreshOwnUCB:
@@ -67,4 +69,5 @@ def very_naive_ucb(agent: VeryNaiveUCB, seat: Seat) -> KeptOwnUCB | FreshOwnUCB:
     counts, sums = np.zeros(arms, dtype=np.int64), np.zeros(arms)
     if agent.index == "paper":
         return KeptOwnUCB(*shared, agent.scale(horizon, horizon), counts, sums, np.full(arms, math.inf))
-    return FreshOwnUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums)
+    lines = untried_lines(agent, arms)
+    return FreshOwnUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums, *lines)

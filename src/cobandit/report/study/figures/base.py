@@ -7,11 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from cobandit.analysis import Analysis, Described, StudyResult
+from cobandit.analysis.findings import measure_name
 from cobandit.analysis.words import condition_label, p_value
 from cobandit.base.numbers import APA, DASH, count
+from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.stats import Description
 
 STARS = "One asterisk: p < .05, two: p < .005"
+HOLM = "Holm"
 
 
 @dataclass(frozen=True)
@@ -45,11 +48,19 @@ def interval_text(low: float | None, high: float | None) -> str:
     return DASH if low is None or high is None else f"[{APA.format(low)}, {APA.format(high)}]"
 
 
-def verdict_text(row: StudyResult | None) -> str:
-    """What stands above a bracket: the mark and the p-value of a test."""
-    if row is None or row.p is None:
+def verdict_text(analysis: Analysis, row: StudyResult | None) -> str:
+    """What stands above a bracket: the mark and the p-value that it is of, a corrected one beside an uncorrected."""
+    if row is None or row.p is None or row.finding.p is None:
         return "not tested"
-    return f"{row.mark} {p_value(row.p)}".strip()
+    if analysis.plan.marks == "holm":
+        return f"{row.mark} {p_value(row.p)}".strip()
+    corrected = "" if row.finding.p_adjusted is None else f" ({HOLM} {p_text(row.finding.p_adjusted)})"
+    return f"{row.mark} {p_value(row.finding.p)}{corrected}".strip()
+
+
+def regret_name(analysis: Analysis) -> str:
+    """The regret that the plan chooses, as a figure calls it."""
+    return measure_name(analysis.design, analysis.plan.regret_measure)
 
 
 def people(analysis: Analysis, many: int) -> str:
@@ -65,6 +76,11 @@ def about_line(analysis: Analysis) -> str:
 def condition_labels(analysis: Analysis) -> list[str]:
     """The conditions as a reader knows them."""
     return [condition_label(analysis.design, name) for name in analysis.measures.conditions]
+
+
+def condition_numbers(analysis: Analysis) -> list[int]:
+    """The places of the conditions in the palette: each algorithm has its own."""
+    return algorithm_numbers([condition.agent for condition in analysis.design.conditions])
 
 
 def level_text(analysis: Analysis) -> str:
@@ -92,10 +108,12 @@ def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> Stud
     return None
 
 
-def correction(rows: Sequence[StudyResult | None]) -> str:
-    """What a caption adds where p-values are corrected."""
+def correction(analysis: Analysis, rows: Sequence[StudyResult | None]) -> str:
+    """What a caption adds to the meaning of the asterisks, where p-values are corrected."""
     some = any(row is not None and row.finding.p_adjusted is not None for row in rows)
-    return ", after Holm's correction" if some else ""
+    if not some:
+        return ""
+    return ", not corrected (as in the paper)" if analysis.plan.marks == "paper" else ", after Holm's correction"
 
 
 def sample_cells(sample: Description) -> tuple[str, ...]:

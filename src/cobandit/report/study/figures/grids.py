@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from cobandit.analysis import Analysis, Grid, GridRow
+from cobandit.analysis.findings import VERY_EASY, VERY_HARD, measure_name
 from cobandit.analysis.plan import contrasts, episode_word
 from cobandit.analysis.words import condition_label, statistic
 from cobandit.base.numbers import APA, DASH, count
+from cobandit.report.kit.drawing import Array
 from cobandit.report.kit.figure import bare_axes, faint_grid, short_numbers, whole_numbers
-from cobandit.report.kit.palette import GREY, colour_of, dashes_of
+from cobandit.report.kit.palette import EASY, GREY, HARD, colour_of, dashes_of
 from cobandit.report.kit.static_svg import steps
 from cobandit.report.kit.text import capital
 from cobandit.report.study.figures.base import (
@@ -22,6 +24,7 @@ from cobandit.report.study.figures.base import (
     StudyFigure,
     about_line,
     condition_labels,
+    condition_numbers,
     interval_text,
     level_text,
     nobody,
@@ -42,6 +45,12 @@ from cobandit.report.study.figures.sheet import (
 
 MOST_PANELS = 100
 """Participants or episodes that are drawn in a grid; the table beneath has them all."""
+
+SHADES = {VERY_EASY: EASY, VERY_HARD: HARD}
+"""The backgrounds of episodes in which both conditions do alike (`cobandit.analysis.grids.shaded`)."""
+
+EVERYBODY = "mean of all"
+LAST_PANEL = "The last panel is the mean over all of them. "
 
 MINI_POINTS = 26
 """Rounds of a curve that are drawn in a small panel."""
@@ -71,7 +80,7 @@ def curve_grid(analysis: Analysis, grid: Grid) -> StudyFigure | NotDrawn:
     )
     if not grid.rows:
         return NotDrawn(name, title, nobody(analysis) or f"There is no {grid.by} to draw.")
-    minis = [_Mini(analysis, grid, place) for place in range(len(grid.rows))]
+    minis = [_mini_of(analysis, grid, place) for place in range(len(grid.rows))]
     if not any(mini.n for mini in minis):
         why = nobody(analysis) or f"Nobody has the same {episode_word(design)} whole in both conditions."
         return NotDrawn(name, title, why)
@@ -80,25 +89,40 @@ def curve_grid(analysis: Analysis, grid: Grid) -> StudyFigure | NotDrawn:
     what = who if by_person else f"{count(total, grid.by)}, {who}"
     over = f"{episode_word(design)}s" if by_person else f"{people(analysis, 2)[2:]}"
     caption = (
-        f"Cumulative task regret, mean over the {over} with one standard error; {what}. Lower with {first} for "
+        f"Cumulative {measure_name(design, grid.measure)}, mean over the {over} with one standard error; {what}. Lower "
+        f"with {first} for "
         f"{grid.lower} of {total}: {grid.significant} with p < .05, {grid.strong} of them with p < .005 (paired t "
         f"tests over the {over}, not corrected; {grid.corrected} after Holm's correction over all {total}). "
         f"Significantly higher: {grid.opposed}."
         + (f" Not tested: {grid.untested}." if grid.untested else "")
-        + f" {STARS}. {grid.note}"
+        + f" {STARS}. {_shading(grid)}{LAST_PANEL if by_person else ''}{grid.note}"
         + (f" Only the first {MOST_PANELS} are drawn; the table has all." if total > MOST_PANELS else "")
     ).strip()
     heads = (
         capital(grid.by), f"M, {first}", f"M, {second}", "Difference", f"{level_text(analysis)} interval", "Test", "p",
-        "p (Holm)", "Mark", "n", "Note",
+        "p (Holm)", "Mark", "Shade", "n", "Note",
     )  # fmt: skip
+    shown = [*minis[:MOST_PANELS], *([_overall(analysis, grid)] if by_person else [])]
     return StudyFigure(
         name=name,
         title=title,
         caption=caption,
         columns=heads,
         rows=tuple(_grid_row(row) for row in grid.rows),
-        draw=lambda width: _draw_grid(analysis, grid, minis[:MOST_PANELS], title, width),
+        draw=lambda width: _draw_grid(analysis, grid, shown, title, width),
+    )
+
+
+def _shading(grid: Grid) -> str:
+    """The rule by which episodes are shaded, and which ones are; nothing in a grid of participants."""
+    if grid.by == "participant":
+        return ""
+    shaded = {shade: [row.label for row in grid.rows if row.shade == shade] for shade in SHADES}
+    which = "; ".join(f"{shade}: {', '.join(labels)}" for shade, labels in shaded.items() if labels) or "no such one"
+    return (
+        "Shaded where both conditions do alike (p >= .05, not corrected): green, very easy, where both means lie at or "
+        f"below the lower quartile of all means of the {grid.by}s in both conditions; red, very hard, where both lie "
+        f"at or above the upper one ({which}). "
     )
 
 
@@ -114,30 +138,32 @@ def _grid_row(row: GridRow) -> tuple[str, ...]:
         p_text(finding.p),
         p_text(finding.p_adjusted),
         row.mark,
+        row.shade,
         f"{finding.n}",
         finding.note,
     )
 
 
 class _Mini:
-    """The curves of one small panel: those participants or episodes that have both conditions."""
+    """The curves of one small panel: those participants or episodes that have both conditions.
 
-    def __init__(self, analysis: Analysis, grid: Grid, place: int) -> None:
-        measured = analysis.measures
-        self.row = grid.rows[place]
-        columns = [measured.column(name) for name in grid.compares]
-        chosen = measured.curves[place] if grid.by == "participant" else measured.curves[:, :, place].swapaxes(0, 1)
-        pair = chosen[columns]
+    ``pair`` is conditions x participants (or episodes) x points; ``row`` is None for the mean of everybody.
+    """
+
+    def __init__(self, analysis: Analysis, grid: Grid, row: GridRow | None, pair: Array) -> None:
+        measured, numbers = analysis.measures, condition_numbers(analysis)
+        self.row = row
         whole = np.isfinite(pair).all(axis=(0, 2))
         self.n = int(whole.sum())
         keep = thinned(len(measured.points), MINI_POINTS)
         self.rounds = measured.points[keep]
         self.parts = []
+        columns = [measured.column(name) for name in grid.compares]
         for c, curves in zip(columns, pair[:, whole][:, :, keep], strict=True):
             if self.n:
                 mean = curves.mean(axis=0)
                 se = curves.std(axis=0, ddof=1) / math.sqrt(self.n) if self.n > 1 else np.zeros(len(keep))
-                self.parts.append((c, mean, se))
+                self.parts.append((numbers[c], mean, se))
 
     @property
     def top(self) -> float:
@@ -145,11 +171,27 @@ class _Mini:
         return max((float((mean + se).max()) for _, mean, se in self.parts), default=0.0)
 
 
+def _mini_of(analysis: Analysis, grid: Grid, place: int) -> _Mini:
+    """The panel of one participant, or of one episode."""
+    measured = analysis.measures
+    curves = measured.regret_curves(grid.measure)
+    chosen = curves[place] if grid.by == "participant" else curves[:, :, place].swapaxes(0, 1)
+    return _Mini(analysis, grid, grid.rows[place], chosen[[measured.column(name) for name in grid.compares]])
+
+
+def _overall(analysis: Analysis, grid: Grid) -> _Mini:
+    """The last panel: each participant's mean over the episodes, averaged over all who have every episode."""
+    measured = analysis.measures
+    means = measured.regret_curves(grid.measure).mean(axis=2).swapaxes(0, 1)
+    return _Mini(analysis, grid, None, means[[measured.column(name) for name in grid.compares]])
+
+
 def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: str, width: float) -> Any:
-    even = len(minis) % 5 == 0 and len(minis) % 6 != 0
+    even = len(minis) % 5 == 0
     across = min(3 if width < 5.0 else 5 if even else 6, len(minis))
     down = math.ceil(len(minis) / across)
     columns = sorted(analysis.measures.column(name) for name in grid.compares)
+    numbers = [condition_numbers(analysis)[c] for c in columns]
     names = [fitting(condition_labels(analysis)[c], 2.6, SMALL) for c in columns]
     top_margin = HEAD + key_shape(names, width)[1] + 0.22
     height = top_margin + 0.46 + 0.98 * down - 0.3
@@ -177,20 +219,27 @@ def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: st
         faint_grid(axes, width=0.5)
         bare_axes(axes)
     middle = (0.46 + height - top_margin) / 2 / height
-    figure.text(0.12 / width, middle, "task regret", rotation=90, ha="center", va="center")
+    figure.text(
+        0.12 / width, middle, measure_name(analysis.design, grid.measure), rotation=90, ha="center", va="center"
+    )
     figure.text(0.5, 0.12 / height, "round", ha="center", va="center")
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], color=colour_of(c), linestyle=dashes_of(c), linewidth=1.6) for c in columns]
+    handles = [Line2D([], [], color=colour_of(k), linestyle=dashes_of(k), linewidth=1.6) for k in numbers]
     keys_on_top(figure, handles, names)
     return figure
 
 
 def _draw_mini(axes: Any, mini: _Mini) -> None:
     row = mini.row
-    name = fitting(row.label, 0.85, SMALL)
-    said = " higher" if row.mark and row.lower is False else ""
-    axes.set_title(f"{name} {row.mark}{said}".rstrip(), loc="left", fontsize=SMALL, pad=2.5)
+    if row is None:
+        axes.set_title(EVERYBODY, loc="left", fontsize=SMALL, pad=2.5, fontweight="bold")
+    else:
+        name = fitting(row.label, 0.85, SMALL)
+        said = " higher" if row.mark and row.lower is False else f", {row.shade}" if row.shade else ""
+        axes.set_title(f"{name} {row.mark}".rstrip() + said, loc="left", fontsize=SMALL, pad=2.5)
+        if row.shade:
+            axes.set_facecolor(SHADES[row.shade])
     for c, mean, se in mini.parts:
         rounds = np.concatenate([[0], mini.rounds])
         centre, spread = np.concatenate([[0.0], mean]), np.concatenate([[0.0], se])
@@ -198,5 +247,5 @@ def _draw_mini(axes: Any, mini: _Mini) -> None:
         axes.plot(rounds, centre, color=colour_of(c), linestyle=dashes_of(c), linewidth=1.3)
     if not mini.n:
         axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", fontsize=SMALL, color=GREY)
-    elif row.finding.p is None:
+    elif row is not None and row.finding.p is None:
         axes.text(0.04, 0.82, "not tested", transform=axes.transAxes, fontsize=SMALL, color=GREY)

@@ -10,7 +10,7 @@ import numpy as np
 
 from cobandit.analysis import Analysis
 from cobandit.analysis.findings import measure_name
-from cobandit.analysis.plan import GOOD, TASK_REGRET, contrasts
+from cobandit.analysis.plan import GOOD, contrasts
 from cobandit.analysis.words import condition_label
 from cobandit.base.numbers import APA
 from cobandit.report.kit.figure import LETTERS, bare_axes, faint_grid, short_numbers
@@ -22,6 +22,7 @@ from cobandit.report.study.figures.base import (
     StudyFigure,
     about_line,
     condition_labels,
+    condition_numbers,
     correction,
     described,
     level_text,
@@ -54,7 +55,7 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     measured, title = analysis.measures, "Every participant in every condition"
     if len(measured.conditions) < 2:
         return [NotDrawn("slopes", title, "The design has one condition only, so there is nothing to compare.")]
-    panels = [_Slopes(analysis, measure) for measure in (TASK_REGRET, GOOD)]
+    panels = [_Slopes(analysis, measure) for measure in (analysis.plan.regret_measure, GOOD)]
     if not any(panel.lines for panel in panels):
         why = nobody(analysis) or "Nobody has whole data in two conditions."
         return [NotDrawn("slopes", title, why)]
@@ -69,7 +70,7 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     caption = (
         f"Each thin line is one of {people(analysis, len(measured))}; large marks are means with their "
         f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. {STARS}"
-        f"{correction([row for panel in panels for row in panel.tests])}.{lone}"
+        f"{correction(analysis, [row for panel in panels for row in panel.tests])}.{lone}"
     )
     return [
         StudyFigure(
@@ -89,7 +90,7 @@ class _Slopes:
     def __init__(self, analysis: Analysis, measure: str) -> None:
         measured = analysis.measures
         self.name = measure_name(analysis.design, measure)
-        self.from_zero = measure == TASK_REGRET
+        self.from_zero = measure != GOOD
         self.values = measured.totals(measure)
         there = np.isfinite(self.values)
         self.lines = np.flatnonzero(there.sum(axis=1) >= 2).tolist()
@@ -97,6 +98,8 @@ class _Slopes:
         self.pairs = contrasts(analysis.design)
         self.columns = [tuple(map(measured.column, pair)) for pair in self.pairs]
         self.tests = [paired_result(analysis, measure, pair) for pair in self.pairs]
+        self.numbers = condition_numbers(analysis)
+        self.verdicts = [verdict_text(analysis, test) for test in self.tests]
         self.single = len(self.pairs) == 1
         if not self.single:
             self.said = f"{len(self.lines)} with values in two conditions or more"
@@ -166,10 +169,11 @@ def _draw_slope_panel(axes: Any, panel: _Slopes, labels: Sequence[str], margin: 
     for c, description in enumerate(panel.means):
         if description.mean is None:
             continue
+        colour = colour_of(panel.numbers[c])
         x = places[c] + (-0.13 if c == 0 else 0.13 if c == last else 0.0)
         if description.low is not None and description.high is not None:
-            axes.plot([x, x], [description.low, description.high], color=colour_of(c), linewidth=2.2, zorder=4)
-        axes.plot([x], [description.mean], "os^D"[c % 4], color=colour_of(c), markersize=6, zorder=5)
+            axes.plot([x, x], [description.low, description.high], color=colour, linewidth=2.2, zorder=4)
+        axes.plot([x], [description.mean], "os^D"[c % 4], color=colour, markersize=6, zorder=5)
         side = "right" if c < last else "left"
         shift = -0.09 if c < last else 0.09
         axes.annotate(
@@ -186,13 +190,13 @@ def _draw_slope_panel(axes: Any, panel: _Slopes, labels: Sequence[str], margin: 
     low = min(low, 0.0) if panel.from_zero else low
     span = high - low or max(abs(high), 1.0)
     tests = [
-        (columns, row)
-        for columns, row in zip(panel.columns, panel.tests, strict=True)
+        (columns, verdict)
+        for columns, row, verdict in zip(panel.columns, panel.tests, panel.verdicts, strict=True)
         if panel.single or (row is not None and row.mark)
     ]
-    for level, (columns, row) in enumerate(tests):
+    for level, (columns, verdict) in enumerate(tests):
         y = high + span * (0.06 + 0.12 * level)
-        bracket(axes, (min(columns), max(columns)), y, 0.02 * span, verdict_text(row))
+        bracket(axes, (min(columns), max(columns)), y, 0.02 * span, verdict)
     below = 0.0 if panel.from_zero and low == 0.0 else 0.05 * span
     axes.set_ylim(low - below, high + span * (0.06 + 0.12 * max(len(tests), 0.3)))
     axes.set_xlim(-margin, last + margin)

@@ -18,6 +18,7 @@ from cobandit.report.study.figures.base import (
     StudyFigure,
     about_line,
     condition_labels,
+    condition_numbers,
     correction,
     described,
     level_text,
@@ -39,6 +40,9 @@ from cobandit.report.study.figures.sheet import (
 )
 from cobandit.stats import Description
 
+LESS = "less is better"
+"""What is said of a statement that speaks against the AI."""
+
 BAR = 0.19
 """Inches of one bar."""
 
@@ -58,18 +62,19 @@ def survey_bars(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     caption = (
         f"Mean agreement {scale} of {people(analysis, len(measured))}, with {level_text(analysis)} intervals."
         + (
-            " Items marked (reversed) speak against the AI: there, less is better; in the score they are turned round."
+            " Every bar is the agreement with the statement beside it, as it was given; where it says 'less is "
+            "better', the statement speaks against the AI, and in the score its answers are turned round."
             if turned
             else " The score is the mean of all items."
         )
-        + (f" {STARS}{correction(tests)}; what has no mark is not significant" if tests else "")
+        + (f" {STARS}{correction(analysis, tests)}; what has no mark is not significant" if tests else "")
         + (", and where it says 'not tested', no test was possible" if tests and untested else "")
         + ("." if tests else "")
         + (f" Everybody gave one and the same answer: {', '.join(constant)}." if constant else "")
     )
     labels = condition_labels(analysis)
     rows = [
-        (group.name, group.text, labels[c], *sample_cells(sample))
+        (group.name, f"{group.text} ({LESS})" if group.turned else group.text, labels[c], *sample_cells(sample))
         for group in groups
         for c, sample in enumerate(group.means)
     ]
@@ -120,12 +125,13 @@ def _draw_survey(analysis: Analysis, groups: Sequence[_Bars], width: float) -> A
     (axes,) = panels_in(figure, (1, 1), margins)
     points = design.survey.points
     thick = BAR / each
+    numbers = condition_numbers(analysis)
     middles = []
     for place, group in enumerate(groups):
         middle = place + (0.25 if place == len(groups) - 1 else 0.0)
         middles.append(middle)
         for c, sample in enumerate(group.means):
-            _draw_bar(axes, middle + (c - (sets - 1) / 2) * thick, c, sample, thick)
+            _draw_bar(axes, middle + (c - (sets - 1) / 2) * thick, numbers[c], sample, thick)
         _draw_marks(axes, group, middle, sets, thick)
     axes.set_xlim(1, points + 0.15)
     axes.set_ylim(middles[-1] + 0.5, -0.5)
@@ -140,21 +146,26 @@ def _draw_survey(analysis: Analysis, groups: Sequence[_Bars], width: float) -> A
     from matplotlib.patches import Patch
 
     handles = [
-        Patch(facecolor=colour_of(c), hatch="" if c % 2 == 0 else "////", edgecolor="#FFFFFF", linewidth=0.0)
-        for c in range(sets)
+        Patch(facecolor=colour_of(number), hatch=_hatch(number), edgecolor="#FFFFFF", linewidth=0.0)
+        for number in numbers
     ]
     keys_on_top(figure, handles, names)
     return figure
 
 
-def _draw_bar(axes: Any, y: float, c: int, sample: Description, thick: float) -> None:
+def _hatch(number: int) -> str:
+    """A second sign beside the colour, for grey prints."""
+    return "" if number % 2 == 0 else "////"
+
+
+def _draw_bar(axes: Any, y: float, number: int, sample: Description, thick: float) -> None:
     if sample.mean is None:
         axes.text(1.05, y, "no answers", va="center", fontsize=SMALL, color=GREY)
         return
-    hatch = "" if c % 2 == 0 else "////"
     axes.barh(
-        y, sample.mean - 1, thick * 0.92, left=1, color=colour_of(c), hatch=hatch, edgecolor="#FFFFFF", linewidth=0.0
-    )
+        y, sample.mean - 1, thick * 0.92, left=1, color=colour_of(number), hatch=_hatch(number), edgecolor="#FFFFFF",
+        linewidth=0.0,
+    )  # fmt: skip
     high = sample.mean
     if sample.low is not None and sample.high is not None:
         axes.plot([sample.low, sample.high], [y, y], color="#000000", linewidth=1.0, clip_on=False)
@@ -201,18 +212,18 @@ def _draw_marks(axes: Any, group: _Bars, middle: float, sets: int, thick: float)
 
 def _survey_labels(axes: Any, groups: Sequence[_Bars], middles: Sequence[float], wide: bool) -> None:
     for group, middle in zip(groups, middles, strict=True):
-        reverse = " (reversed)" if group.turned else ""
+        less = f" ({LESS})" if group.turned else ""
         if wide:
             lines = wrapped(group.text, 46, 2)
             head = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
             shift = 5.5 * (lines.count("\n") + 1)
             axes.annotate(
-                wrapped(group.name, 28, 1) + reverse, (0, middle), xytext=(-7, shift), va="center", fontsize=LETTERS,
+                wrapped(group.name, 28, 1) + less, (0, middle), xytext=(-7, shift), va="center", fontsize=LETTERS,
                 **head,
             )  # fmt: skip
             axes.annotate(lines, (0, middle), xytext=(-7, -6.5), va="center", fontsize=SMALL, color=GREY, **head)
         else:
-            text = wrapped(group.name, 13, 2) + reverse.replace(" ", "\n")
+            text = wrapped(group.name, 13, 2) + (f"\n{LESS}" if group.turned else "")
             axes.annotate(
                 text, (0, middle), xycoords=("axes fraction", "data"), xytext=(-5, 0), textcoords="offset points",
                 ha="right", va="center", fontsize=SMALL,

@@ -1,10 +1,12 @@
 """The researcher's pages and the interface behind them. Everything but the two logins needs a login."""
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Depends
 
+from cobandit.web.access import require_admin
 from cobandit.web.routes.admin import api, login, pages
 
 router = APIRouter()
 router.include_router(login.router)
-router.include_router(pages.router)
-router.include_router(api.router)
+# Here as well as there, so that nothing that is ever added to them is open by mistake.
+for _guarded in (pages.router, api.router):
+    router.include_router(_guarded, dependencies=[Depends(require_admin)])

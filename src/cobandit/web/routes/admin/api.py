@@ -21,6 +21,7 @@ from cobandit.web.routes.admin.common import (
     Kind,
     PublicId,
     StudyNumber,
+    base_url,
     csv_table,
     with_url,
 )
@@ -69,11 +70,10 @@ async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
     return {"studies": await list_studies(database)}
 
 
-@router.get("/studies/{number}/live")
-async def live(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> dict[str, Any]:
+@router.get("/studies/{number}/live", response_model=dict[str, Any])
+async def live(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Response:
     """Who is where at this moment."""
-    view = await live_view(database, number, kind)
-    return view | {"participants": [with_url(request, entry) for entry in view["participants"]]}
+    return Response(await live_view(database, number, kind, base_url(request)), media_type="application/json")
 
 
 @router.get("/studies/{number}/curves")
@@ -169,6 +169,7 @@ async def delete_participant(number: StudyNumber, participant: PublicId, databas
     responses={200: {"content": {"application/zip": {}}, "description": "All tables with their codebook"}},
 )
 async def export(
+    request: Request,
     number: StudyNumber,
     service: ExportsService,
     format: Literal["csv", "parquet"] = "csv",
@@ -176,7 +177,9 @@ async def export(
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
 ) -> Response:
     """The data as a zip of tables; without personal data, unless they are asked for."""
-    name, packed = await service.export(number, format=format, kind=kind, recruiting=recruiting)
+    name, packed = await service.export(
+        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected
+    )
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)
     headers = {"content-disposition": f'attachment; filename="{name}"', "content-length": str(size)}

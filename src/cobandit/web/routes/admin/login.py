@@ -30,9 +30,10 @@ async def login_page(request: Request) -> Response:
 @router.post(LOGIN, response_class=HTMLResponse, include_in_schema=False)
 async def login(request: Request) -> Response:
     """Take the password from the form."""
-    form = parse_qs((await request.body()).decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=10)
-    onwards = _local(form.get("next", [""])[0])
+    onwards = PAGE
     try:
+        form = await _form(request)
+        onwards = _local(form.get("next", [""])[0])
         _own_form(request)
         token, _ = await log_in(request, form.get("password", [""])[0])
     except Refused as error:
@@ -50,6 +51,14 @@ async def program_login(request: Request, body: PasswordBody) -> dict[str, Any]:
     """A login for programs, sent as a bearer from then on."""
     token, expires = await log_in(request, body.password)
     return {"token": token, "expires_at": expires}
+
+
+async def _form(request: Request) -> dict[str, list[str]]:
+    body = (await request.body()).decode("utf-8", "replace")
+    try:
+        return parse_qs(body, keep_blank_values=True, max_num_fields=10)
+    except ValueError as error:
+        raise Refused(422, "invalid", "This is not the form of the login: it has too many fields.") from error
 
 
 def _login_page(onwards: str, status: int = 200, message: str = "") -> Response:

@@ -73,7 +73,8 @@ def _view(name: str, request: Request, title: str, **values: Any) -> Response:
 @router.get("", response_class=HTMLResponse)
 async def studies_page(request: Request, database: Data) -> Response:
     """Every study."""
-    return _view("studies", request, "Studies", studies=await list_studies(database))
+    disk = request.app.state.health.disk()
+    return _view("studies", request, "Studies", studies=await list_studies(database), disk=disk)
 
 
 @router.get("/robot", response_class=HTMLResponse)

@@ -142,6 +142,7 @@ function show(data) {
   }
   find("kind-note").hidden = view.kind === "real";
   say(find("kind-note"), NOTES[view.kind] ?? "");
+  showUnfilled(data.unfilled);
   showTiles(data);
   showPeople(data);
   fill("conditions", data.conditions.map((one) => [
@@ -150,6 +151,16 @@ function show(data) {
   fill("orders", data.orders.map(({ order, counts }) => [
     order.join(" → "), number(counts.finished), number(counts.active + counts.idle), number(counts.dropped),
   ]));
+}
+
+/** @param {Live["unfilled"]} unfilled */
+function showUnfilled(unfilled) {
+  find("unfilled").hidden = !unfilled;
+  if (!unfilled) return;
+  const { parameter, value, count, at } = unfilled;
+  say(find("unfilled"), `${plural(count, "person was", "people were")} turned away, last at ${moment(at)}: the link says `
+    + `${parameter}=${value || "(nothing)"}, which your recruiting service should have replaced by who comes. `
+    + "Compare the link there with the guide, “Which link to paste”.");
 }
 
 /** @param {Live} data */

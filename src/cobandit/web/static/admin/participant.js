@@ -1,6 +1,7 @@
 // One participant's play, round by round. Rounds come a page at a time: a casino has a thousand of them.
 
 import { ago, copy, el, find, get, moment, number, place, plural, problem, reason, remove, say, stepName, toast } from "./common.js";
+import { combinations } from "../shared/seats.js";
 
 const { study, participant = "" } = /** @type {HTMLElement} */ (document.querySelector("main")).dataset;
 const base = `/api/admin/studies/${study}/participants/${encodeURIComponent(participant)}`;
@@ -145,13 +146,6 @@ async function choose(person, wanted, from) {
   }
 }
 
-/** Every choice of all but the participant, whose place holds -1.
- * @param {Person} person
- * @returns {number[][]} */
-const combinations = (person) => person.arms.reduce(
-  (/** @type {number[][]} */ rows, labels, seat) => rows.flatMap((row) =>
-    (seat === person.seat ? [-1] : labels.map((_, arm) => arm)).map((arm) => [...row, arm])), [[]]);
-
 /** @type {(person: Person, arms: number[]) => string} */
 const others = (person, arms) => arms.map((arm, seat) => (seat === person.seat ? "" : person.arms[seat][arm])).filter(Boolean).join(" + ");
 
@@ -172,7 +166,7 @@ function showEpisode(person, episode) {
     ...(episode.swapped ? [fact("Labels", "swapped in this set")] : []),
   );
   const mine = person.arms[person.seat];
-  const columns = combinations(person);
+  const columns = combinations(person.arms.map((labels) => labels.length), person.seat);
   const best = Math.max(...episode.cells.map((cell) => cell.mean));
   /** @type {(arms: number[]) => PlayedEpisode["cells"][number]} */
   const cellOf = (arms) => episode.cells.find((cell) => cell.arms.join() === arms.join())

@@ -1,5 +1,7 @@
 // The server's JSON interface, and the patience that a bad connection asks for.
 
+import { uuid } from "./store.js";
+
 const TIMEOUT = 15_000;
 const PAUSES = [400, 800, 1600, 3000, 4000];
 
@@ -172,7 +174,7 @@ export class Link {
 /** What happened around the task (hidden, offline, ...), sent now and then and when the page goes away. */
 export class Events {
   #token;
-  /** @type {{ kind: string, at: number, data: object }[]} */
+  /** @type {{ kind: string, at: number, data: object, key: string }[]} */
   #waiting = [];
   #timer = 0;
 
@@ -184,7 +186,7 @@ export class Events {
 
   /** @param {string} kind */
   note(kind, data = {}) {
-    this.#waiting.push({ kind, at: Date.now(), data });
+    this.#waiting.push({ kind, at: Date.now(), data, key: uuid() });
     this.#waiting = this.#waiting.slice(-50);
     if (kind === "hidden") this.flush();
     else this.#timer ||= setTimeout(() => this.flush(), 3000);

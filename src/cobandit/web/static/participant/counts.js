@@ -1,5 +1,6 @@
 // The table of outcomes per configuration: rows are the participant's arms, columns those of all others together.
 
+import { combinations } from "../shared/seats.js";
 import { el, svg, unseen } from "./dom.js";
 
 /** @param {boolean} good */
@@ -26,7 +27,7 @@ export class Counts {
   constructor(state, texts, picture = null) {
     this.#texts = texts;
     const { arms, seat } = state.task;
-    const columns = product(arms.map((count, i) => (i === seat ? [-1] : range(count))));
+    const columns = combinations(arms, seat);
     const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
       columns.map((column) => el("th", { scope: "col" },
         column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, texts.arm(i, arm), " ")])))));
@@ -96,12 +97,6 @@ export class Counts {
     for (const [key, { node }] of this.#cells) node.classList.toggle("latest", arms !== null && key === arms.join("-"));
   }
 }
-
-/** Every way to take one of each, the last changing first.
- * @param {number[][]} lists
- * @returns {number[][]} */
-const product = (lists) => lists.reduce(
-  (/** @type {number[][]} */ rows, list) => rows.flatMap((row) => list.map((value) => [...row, value])), [[]]);
 
 /** @param {number} n */
 export const range = (n) => Array.from({ length: n }, (_, i) => i);

@@ -255,11 +255,11 @@ export class Journey {
    * @param {Answers} answers
    */
   async #answer(step, answers) {
-    const ms = Math.round(performance.now() - this.#since);
+    const sent = { answers, ms: Math.round(performance.now() - this.#since), key: uuid() };
     const turn = this.#turn;
     const wanted = () => this.#on && turn === this.#turn;
     try {
-      const reply = await this.#link.insist(() => api.answer(this.#token, step, this.#language(), { answers, ms }), wanted);
+      const reply = await this.#link.insist(() => api.answer(this.#token, step, this.#language(), sent), wanted);
       if (!wanted()) return null;
       if (reply.accepted) {
         draft(this.#token, step).forget();

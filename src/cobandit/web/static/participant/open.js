@@ -7,6 +7,7 @@ import { lasting, uuid } from "./store.js";
 
 const IDS = ["PROLIFIC_PID", "survey_code", "id", "workerId", "label"];
 const OURS = ["language", "demo"];
+const OWN_PAGES = ["closed", "unfilled"]; // codes of refusals that have texts of their own
 /** @type {Record<number, string>} */
 const PAGES = { 403: "forbidden", 404: "unknown" };
 const PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"; // what MTurk puts in place of an assignment that nobody has accepted
@@ -102,7 +103,7 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
   /** @param {unknown} trouble */
   function refuse(trouble) {
     if (!(trouble instanceof Trouble)) throw trouble;
-    const page = trouble.code === "closed" ? "closed" : PAGES[trouble.status] ?? "trouble";
+    const page = OWN_PAGES.includes(trouble.code) ? trouble.code : PAGES[trouble.status] ?? "trouble";
     frame.main.dataset.step = page;
     frame.show({ heading: texts.say(`${page}.title`), body: [el("p", {}, texts.say(`${page}.text`))] });
   }

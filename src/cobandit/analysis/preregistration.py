@@ -1,0 +1,191 @@
+"""A plan as a preregistration: what the forms of OSF and of AsPredicted ask for, written from plan and design.
+
+What only the researchers know (who, where, why this n) is left open in square brackets.
+"""
+
+from __future__ import annotations
+
+from cobandit.analysis.findings import measure_name
+from cobandit.analysis.plan import AnalysisPlan, Hypothesis, episode_word, good_word
+from cobandit.analysis.words import condition_label, listed, marks_note, regret_note
+from cobandit.base.checks import one_of
+from cobandit.base.numbers import count
+from cobandit.studies.design import StudyDesign
+
+FORMS = ("osf", "aspredicted")
+"""The forms: OSF Preregistration, and AsPredicted."""
+
+_TESTS = {
+    "paired-t": "paired t test, with Wilcoxon's signed-rank test beside it",
+    "wilcoxon": "Wilcoxon's signed-rank test, with the paired t test beside it",
+    "rm-anova": "repeated-measures analysis of variance, degrees of freedom after Greenhouse and Geisser",
+    "welch": "Welch's t test, with Student's beside it",
+    "student": "Student's t test, with Welch's beside it",
+}
+
+
+def preregistration(design: StudyDesign, plan: AnalysisPlan, form: str) -> str:
+    """The plan of a study as Markdown, under the headings of a form: "osf" or "aspredicted"."""
+    one_of(FORMS, "form of a preregistration")("form", form)
+    plan.checked(design)
+    parts = (_osf if form == "osf" else _aspredicted)(design, plan)
+    head = f"# {design.title}: preregistration ({'OSF' if form == 'osf' else 'AsPredicted'})"
+    return "\n\n".join([head, *(f"## {title}\n\n{text}" for title, text in parts)]) + "\n"
+
+
+def _osf(design: StudyDesign, plan: AnalysisPlan) -> list[tuple[str, str]]:
+    return [
+        ("Title", design.title),
+        ("Hypotheses", _hypotheses(plan)),
+        ("Study type", "Experiment: every participant plays with each of the algorithms."),
+        ("Blinding", "Participants are not told which algorithm their partner plays. [Who else is blind?]"),
+        ("Study design", _study_design(design)),
+        ("Randomization", _order(design)),
+        ("Existing data", _existing(plan)),
+        ("Data collection procedures", "[Who takes part, how they are recruited and what they are paid.]"),
+        ("Sample size", _sample(plan)),
+        ("Sample size rationale", "[Why so many; `cobandit study power` simulates whole studies.]"),
+        ("Stopping rule", "[When data collection ends.]"),
+        ("Manipulated variables", f"The algorithm of the AI: {_conditions(design)}."),
+        ("Measured variables", _measured(design)),
+        ("Indices", _indices(design)),
+        ("Statistical models", _models(design, plan)),
+        ("Transformations", "None. Answers to items that speak against the AI are turned round in the score alone."),
+        ("Inference criteria", _inference(plan)),
+        ("Data exclusion", _exclusions(plan)),
+        ("Missing data", _missing(design)),
+        ("Exploratory analysis", "Every test that is not listed above is reported as exploratory."),
+        ("Other", _other(design, plan)),
+    ]
+
+
+def _aspredicted(design: StudyDesign, plan: AnalysisPlan) -> list[tuple[str, str]]:
+    return [
+        ("1) Data collection", _existing(plan)),
+        ("2) Hypothesis", _hypotheses(plan)),
+        ("3) Dependent variable", f"{_measured(design)} {_indices(design)}"),
+        ("4) Conditions", f"{_study_design(design)} {_order(design)}"),
+        ("5) Analyses", f"{_models(design, plan)}\n\n{_inference(plan)}"),
+        ("6) Outliers and exclusions", f"{_exclusions(plan)} {_missing(design)}"),
+        ("7) Sample size", _sample(plan)),
+        ("8) Other", _other(design, plan)),
+    ]
+
+
+def _hypotheses(plan: AnalysisPlan) -> str:
+    return "\n".join(f"- {hypothesis.id}: {hypothesis.text}" for hypothesis in plan.hypotheses) or "None."
+
+
+def _conditions(design: StudyDesign) -> str:
+    described = []
+    for condition in design.conditions:
+        options = ", ".join(f"{name} {value}" for name, value in condition.options.to_dict().items())
+        label = condition_label(design, condition.name)
+        described.append(f"{label} ({options})" if options else label)
+    return listed(described)
+
+
+def _study_design(design: StudyDesign) -> str:
+    each = count(design.rounds, "round")
+    sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each}"
+    within = "Within subjects" if len(design.conditions) > 1 else "One condition"
+    team = " x ".join(map(str, design.arms))
+    warm = ""
+    if design.warm_start is not None:
+        warm = f" Before each, the AI has played {count(design.warm_start.rounds, 'round')} with a simulated partner."
+    return (
+        f"{within}: {sets} with {_conditions(design)}, on a task of {team} arms in which both choose at the same time."
+        f"{warm}"
+    )
+
+
+def _order(design: StudyDesign) -> str:
+    if len(design.conditions) == 1:
+        return "There is one order."
+    order = "counterbalanced" if design.order == "counterbalanced" else "drawn at random"
+    swapped = " All labels are swapped in every second set." if design.swap_labels else ""
+    luck = " The outcomes that every choice would have are the same in all sets." if design.shared_luck else ""
+    return f"The order of the algorithms is {order}.{luck}{swapped}"
+
+
+def _existing(plan: AnalysisPlan) -> str:
+    if plan.late:
+        return f"{count(plan.late, 'participant')} had started when this plan was stored."
+    return "No data have been collected for this study yet."
+
+
+def _sample(plan: AnalysisPlan) -> str:
+    return "[How many participants.]" if plan.n is None else f"{plan.n} participants."
+
+
+def _measured(design: StudyDesign) -> str:
+    survey = design.survey
+    return (
+        "Task regret (the best chance of a good outcome minus that of what was chosen) and team regret (what the team "
+        f"observes of it), summed over the counted rounds of a condition; the number of {good_word(design)}; agreement "
+        f"with {count(len(survey.items), 'statement')} ({listed(item.id for item in survey.items)}) from 1 "
+        f"({survey.low}) to {survey.points} ({survey.high}) after each set."
+    )
+
+
+def _indices(design: StudyDesign) -> str:
+    against = [item.id for item in design.survey.items if item.reversed]
+    turned = f", with {listed(against)} turned round" if against else ""
+    return f"The survey score is the mean of all statements{turned}; its reliability is Cronbach's alpha."
+
+
+def _models(design: StudyDesign, plan: AnalysisPlan) -> str:
+    return "\n".join(f"- {hypothesis.id}: {_test(design, hypothesis)}" for hypothesis in plan.hypotheses) or "None."
+
+
+def _test(design: StudyDesign, hypothesis: Hypothesis) -> str:
+    labels = [condition_label(design, name) for name in hypothesis.compares]
+    what = measure_name(design, hypothesis.measure)
+    sides = f"one-sided ({hypothesis.direction})" if hypothesis.one_sided else "two-sided"
+    if hypothesis.group:
+        groups = listed(map(repr, hypothesis.groups)) if hypothesis.groups else "the first two answers"
+        who = f"{what} with {listed(labels)}, between those who answer {groups} to {hypothesis.group}"
+    elif hypothesis.test == "rm-anova":
+        return f"{what} over {listed(labels)}; {_TESTS[hypothesis.test]}."
+    else:
+        expected = {"less": "lower", "greater": "higher"}.get(hypothesis.direction)
+        who = f"{what}, {labels[0]} minus {labels[1]}" + (f", expected to be {expected}" if expected else "")
+    return f"{who}; {_TESTS[hypothesis.test]}, {sides}."
+
+
+def _inference(plan: AnalysisPlan) -> str:
+    families: dict[str, list[str]] = {}
+    for hypothesis in plan.hypotheses:
+        if hypothesis.family:
+            families.setdefault(hypothesis.family, []).append(hypothesis.id)
+    shared = [f"{family} ({', '.join(ids)})" for family, ids in families.items() if len(ids) > 1]
+    holm = f" Holm's correction is made within each family: {'; '.join(shared)}." if shared else ""
+    return (
+        f"The level of significance is {plan.alpha:g}. A hypothesis counts as supported if its p-value, corrected "
+        f"where a correction is made, lies below it and the difference points the expected way.{holm} "
+        f"{marks_note(plan)}"
+    )
+
+
+def _exclusions(plan: AnalysisPlan) -> str:
+    rules = plan.exclusions
+    said = ["whoever has not finished"] if rules.unfinished else []
+    said += ["whoever fails an attention check"] if rules.attention_failed else []
+    if rules.quiz_attempts is not None:
+        said.append(f"whoever needs more than {count(rules.quiz_attempts, 'attempt')} at the quiz")
+    if rules.fastest_ms is not None:
+        said.append(f"whoever has a median reaction time below {rules.fastest_ms:g} ms")
+    return f"Left out: {listed(said)}." if said else "Nobody is left out."
+
+
+def _missing(design: StudyDesign) -> str:
+    word = "episodes" if episode_word(design) == "episode" else "casinos"
+    return f"A total needs all its {word}; whoever has no value in both conditions is left out of that comparison."
+
+
+def _other(design: StudyDesign, plan: AnalysisPlan) -> str:
+    notes = f" {plan.notes}" if plan.notes else ""
+    return (
+        f"Design {design.name}, version {design.version}, SHA-256 {design.digest}; content of the plan, SHA-256 "
+        f"{plan.digest}. {regret_note(design, plan)}{notes}"
+    )

@@ -1,0 +1,21 @@
+"""What a researcher should know about a design before anybody takes part, in sentences."""
+
+from __future__ import annotations
+
+from cobandit.studies.design import StudyDesign
+
+
+def design_warnings(design: StudyDesign) -> list[str]:
+    """What may spoil a study although its design is valid; empty where nothing does."""
+    warnings = []
+    sets = len(design.conditions)
+    if design.swap_labels and sets > 2:
+        alike = [[str(place + 1) for place in range(sets) if place % 2 == side] for side in (0, 1)]
+        same = " and ".join(f"sets {', '.join(group)}" for group in alike if len(group) > 1)
+        luck = "chances and luck" if design.shared_luck else "chances"
+        warnings.append(
+            f"There are {sets} conditions, and labels can be swapped in two ways only: {same} have the same labels and "
+            f"the same {luck}, so people may notice that they meet the same task again. Two conditions "
+            f"avoid it; otherwise ask about it at the end."
+        )
+    return warnings

@@ -1,0 +1,67 @@
+"""A study as SPSS files with labels of variables and values; the one file in which pyreadstat and pandas are used."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobandit.base.extras import require_extras
+from cobandit.studies.design import StudyDesign
+from cobandit.studies.export.columns import Column
+from cobandit.studies.export.statistics import free_folder, statistics_tables
+
+LONGEST_LABEL = 120
+"""Characters of the label of a value in SPSS."""
+
+
+def write_sav(
+    design: StudyDesign, tables: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]
+) -> list[Path]:
+    """The tables as SPSS files in a new folder, with labels of variables and values; Stata and R read them, too."""
+    require_extras("Writing SPSS files", spss=True)
+    import pandas as pd
+    import pyreadstat
+
+    columns, renamed = statistics_tables(design, tables)
+    root = free_folder(folder)
+    written = []
+    for name, parts in columns.items():
+        frame = pd.DataFrame({column.name: _spss_values(column, renamed[name][column.name]) for column in parts})
+        path = root / f"{name}.sav"
+        pyreadstat.write_sav(
+            frame,
+            str(path),
+            file_label=f"{design.name}: {name}"[:64],
+            column_labels={column.name: " ".join(column.meaning.split())[:255] for column in parts},
+            variable_value_labels={column.name: labels for column in parts if (labels := value_labels(column))},
+        )
+        written.append(path)
+    return written
+
+
+def _spss_values(column: Column, values: Any) -> Any:
+    """The values as SPSS holds them: numbers, texts, times; a flag is 0 or 1."""
+    if column.type == "text":
+        return ["" if value is None else str(value) for value in values.tolist()]
+    if column.type == "time":
+        return values.astype("datetime64[ns]")
+    return values.astype(np.float64)
+
+
+def value_labels(column: Column) -> dict[float, str]:
+    """The labels of the values of a column of numbers: what its codebook says, such as ``1: good | 0: bad``."""
+    if column.type == "flag":
+        return {0.0: "false", 1.0: "true"}
+    if column.type not in ("integer", "number"):
+        return {}
+    labels = {}
+    for part in column.values.split(" | "):
+        code, colon, label = part.partition(": ")
+        if colon and re.fullmatch(r"-?\d+", code.strip()):
+            labels[float(code)] = label[:LONGEST_LABEL]
+    return labels

@@ -1,0 +1,46 @@
+"""What the checks for agents and models of one's own refuse, and how they say so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit import AgentError, InvalidInput, ModelError
+from cobandit.testing import AgentContract, check_compiled, check_reward
+
+
+def test_a_contract_without_its_agent() -> None:
+    class Unmade(AgentContract):
+        pass
+
+    with pytest.raises(NotImplementedError, match=r"Unmade must write make\(self\)"):
+        Unmade().make()
+
+
+def test_nothing_to_compare() -> None:
+    with pytest.raises(AgentError, match="Nothing could be compared: no problems were given"):
+        check_compiled(cb.NaiveUCB(), problems=[])
+    with pytest.raises(InvalidInput, match="an agent or a joint controller is needed"):
+        check_compiled("naive-ucb")  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Lambda(cb.Bernoulli):
+    """Rewards that hold what no other process can get."""
+
+    rule: Any = field(default=lambda mean: mean, compare=False)
+
+
+def test_a_model_that_cannot_be_pickled() -> None:
+    with pytest.raises(ModelError, match=r"Lambda cannot be pickled: .* everything it holds must pickle"):
+        check_reward(Lambda())
+
+
+def test_ranks_that_are_drawn_are_not_known() -> None:
+    problem = cb.Problem.bernoulli(np.eye(2), roles="random")
+    with pytest.raises(InvalidInput, match="drawn anew for each run; no ranks are known beforehand"):
+        problem.known_ranks()
