@@ -23,7 +23,7 @@ from cobandit.web.services.robot.filler import fill  # noqa: E402
 from cobandit.web.services.robot.pool import Pool  # noqa: E402
 from cobandit.web.serving import prepare, running  # noqa: E402
 from cobandit.web.storage.database import Database  # noqa: E402
-from cobandit.web.storage.events import events_of  # noqa: E402
+from cobandit.web.storage.events import latest_events  # noqa: E402
 from cobandit.web.storage.participants import participant_by_token  # noqa: E402
 
 PASSWORD = "only for tests"
@@ -82,7 +82,7 @@ class Site:
         with self.database.read() as connection:
             person = participant_by_token(connection, token)
             assert person is not None
-            return [(event.kind, event.data) for event in events_of(connection, person.id)]
+            return [(event.kind, event.data) for event in latest_events(connection, person.id, 1000)]
 
     def close(self) -> None:
         self._client.close()
