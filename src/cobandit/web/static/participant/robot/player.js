@@ -109,7 +109,6 @@ export class Player {
     this.#renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, ratio, pixels / width));
     this.#renderer.setSize(width, height, false);
     this.#camera.aspect = width / height;
-    this.#camera.fov = this.#kitchen.camera.fov * Math.sqrt(Math.min(1, ASPECT / this.#camera.aspect)); // a flat picture comes closer
     this.#camera.updateProjectionMatrix();
     this.#ask();
   }
