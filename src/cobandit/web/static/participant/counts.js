@@ -3,12 +3,12 @@
 import { combinations } from "../shared/seats.js";
 import { el, svg, unseen } from "./dom.js";
 
-/** @param {boolean} good */
+/** A satisfied customer, or a disappointed one. @param {boolean} good */
 export function face(good) {
   return svg("svg", { class: `face ${good ? "good" : "bad"}`, viewBox: "0 0 24 24", "aria-hidden": "true" },
     svg("circle", { cx: 12, cy: 12, r: 10 }),
-    svg("path", { class: "line", d: good ? "M7.5 14q4.5 5 9 0" : "M7.5 17q4.5-5 9 0" }),
-    svg("path", { class: "line", d: good ? "M8.5 8.5v1.5M15.5 8.5v1.5" : "M7 8l3 1.5M17 8l-3 1.5" }));
+    svg("path", { class: "line", d: good ? "M7.5 14q4.5 5 9 0" : "M8.5 16.8q3.5-3 7 0" }),
+    svg("path", { class: "line", d: good ? "M8.5 8.5v1.5M15.5 8.5v1.5" : "M8.5 9.8v1.5M15.5 9.8v1.5M6.6 8.2l2.8-1.5M17.4 8.2l-2.8-1.5" }));
 }
 
 export class Counts {
