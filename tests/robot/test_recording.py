@@ -60,7 +60,11 @@ def test_quaternions_are_blended_the_short_way():
 
 
 class TestOtherThings:
-    @pytest.mark.parametrize("data", [b"", b"CBRR", gzip.compress(b""), gzip.compress(b"GIF89a" * 9), b"\x1f\x8b\x08"])
+    @pytest.mark.parametrize(
+        "data",
+        [b"", b"CBRR", gzip.compress(b""), gzip.compress(b"GIF89a" * 9), b"\x1f\x8b\x08"],
+        ids=["nothing", "no gzip", "packed nothing", "packed picture", "cut short"],  # packed bytes hold the time
+    )
     def test_no_recordings(self, data):
         with pytest.raises(InvalidInput, match="no recording"):
             Recording.from_bytes(data)
