@@ -11,10 +11,12 @@ WORDS = {
     "en": {
         "burger.question": "What goes onto the bun first?",
         "burger.layers": "{configuration}, from bottom to top: {layers}",
+        "turn.keys.two": "Keys: 1 or 2, or arrow keys and Enter",
     },
     "de": {
         "burger.question": "Was kommt zuerst aufs Brötchen?",
         "burger.layers": "{configuration} von unten nach oben: {layers}",
+        "turn.keys.two": "Tasten: 1 oder 2 oder Pfeiltasten und Eingabetaste",
     },
 }
 
@@ -35,7 +37,7 @@ def with_layers(value: Any) -> Any:
 
 
 def with_words(answer: dict[str, Any]) -> dict[str, Any]:
-    """Two messages more."""
+    """Three messages more."""
     body = answer["body"]
     return answer | {"body": body | {"messages": body["messages"] | WORDS[body["language"]]}}
 

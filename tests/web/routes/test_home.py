@@ -68,3 +68,16 @@ def test_the_home_page_leads_everywhere(open_site: Callable[..., Any], sqlite: s
     schema = site.client().get("/openapi.json").json()
     assert schema["paths"]["/api/admin/studies/{number}/live"]["get"]["tags"] == ["researcher"]
     assert {"HTTPBearer": []} in schema["paths"]["/api/admin/studies"]["get"]["security"]
+
+
+@pytest.mark.parametrize(
+    ("address", "header", "words"),
+    [
+        ("/s/short?language=de", "en", "Diese Studie braucht JavaScript"),
+        ("/s/short", "de-AT,de;q=0.9", "Diese Studie braucht JavaScript"),
+        ("/s/short", "en", "This study needs JavaScript"),
+    ],
+)
+def test_without_scripts_the_page_says_so_in_its_language(site, address, header, words):
+    page = site.client().get(address, headers={"accept": "text/html", "accept-language": header}).text
+    assert words in page.split("<noscript>")[1].split("</noscript>")[0]

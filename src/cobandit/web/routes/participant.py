@@ -76,7 +76,16 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
         texts = pages.messages(language)
         return pages.message_page(403, texts["closed.title"], texts["closed.text"], language)
     title = shown.design.texts(language)["title"]
-    return pages.page("study.html", title=title, language=language, mode="open", study=shown.name, token="", demo=demo)
+    return pages.page(
+        "study.html",
+        title=title,
+        language=language,
+        messages=pages.messages(language),
+        mode="open",
+        study=shown.name,
+        token="",
+        demo=demo,
+    )
 
 
 @router.get("/p/{token}", response_class=HTMLResponse, include_in_schema=False)

@@ -37,7 +37,7 @@ export function turns(app, scene) {
   }, scene.icon?.(arm), el("span", { class: "label" }, texts.arm(seat, arm)), el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
   const group = el("div", { class: "choices-row", role: "group", "aria-labelledby": "question" }, choices);
   const question = el("p", { class: "question", id: "question" }, ask);
-  const keys = el("p", { class: "soft keys" }, texts.say("turn.keys", { n: choices.length }));
+  const keys = el("p", { class: "soft keys" }, texts.say(choices.length === 2 ? "turn.keys.two" : "turn.keys", { n: choices.length }));
   const panel = el("div", { class: "panel" }, question, group, keys);
   const totals = el("p", { class: "totals" });
 
