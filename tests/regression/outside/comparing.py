@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import burgers, choices, edge, robot, seats
+from . import burgers, choices, edge, languages, robot, seats
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -45,6 +45,7 @@ def without_engines(value: Any) -> Any:
 
 
 SEATS = "teams of any size"
+LANGUAGE = "a page is in one language"
 ROBOT = "a robot may stack the burgers"
 FILLINGS = "a burger's layers come from the server, and a design may name four fillings"
 SUMMED = "task regret is cumulative everywhere"
@@ -69,6 +70,9 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("messages *", robot.with_messages, ROBOT),
     Change("routes", robot.with_routes, ROBOT),
     Change("*: an unknown event", robot.with_event, ROBOT),
+    Change("* open link de", languages.german_without_scripts, LANGUAGE),
+    Change("* open link, browser de", languages.german_without_scripts, LANGUAGE),
+    Change("* demo de", languages.german_without_scripts, LANGUAGE),
     Change("refused: an unknown panel", choices.with_standoff, "a panel more is known"),
     Change("*", choices.with_choices, CHOICES),
     Change("study plan three-by-three", choices.plan_lines, CHOICES),
