@@ -53,8 +53,8 @@ def test_a_calibration_of_no_study() -> None:
     ("changes", "sentence"),
     [
         ({"id": "two words"}, "letters, digits, dots, dashes and underscores are needed"),
-        ({"test": "welch"}, "'welch' and a group go together"),
-        ({"group": "gender"}, "'welch' and a group go together"),
+        ({"test": "welch"}, "'welch' or 'student' and a group go together"),
+        ({"group": "gender"}, "'welch' or 'student' and a group go together"),
         ({"test": "welch", "group": "gender", "groups": ("woman",)}, "two choices of group are needed"),
         ({"groups": ("a", "b")}, "two choices of group are needed"),
         ({"compares": NAMES[:1]}, "compares 1 conditions"),

@@ -16,9 +16,12 @@ MODULES = {
     "fast": ["numba", "llvmlite"],
     "parquet": ["pyarrow"],
     "plot": ["matplotlib"],
+    "robot": ["mujoco"],
+    "ros": ["roslibpy"],
     "spss": ["pyreadstat"],
     "stats": ["scipy", "statsmodels", "pandas"],
     "web": ["alembic", "fastapi", "httptools", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn", "uvloop"],
+    "xarray": ["xarray"],
 }
 EVERYTHING = ",".join(name for names in MODULES.values() for name in names)
 
@@ -50,6 +53,9 @@ LACKING = {
     "sweep tiny.toml": ["parquet", "plot"],
     "sweep tiny.toml --engine dask": ["dask", "parquet", "plot"],
     "report results": ["parquet", "plot"],
+    "robot demo --out burger.mp4": ["robot"],
+    "robot check": ["robot"],
+    "robot check --driver rosbridge --url ws://127.0.0.1:1": ["ros"],
     "study plan burger --set plan.toml": ["web"],
     "study plan burger --version 1": ["web"],
     "study plan burger --database sqlite:///mine.sqlite": ["web"],

@@ -45,14 +45,15 @@ def demo(
     Without --out the clip is out/burger.mp4, or out/burger.png where no encoder is installed. Drawing needs OpenGL,
     with or without a display.
     """
-    from cobandit.base.checks import whole
     from cobandit.base.extras import require_extras
+
+    require_extras("The simulated arm", robot=True)
+    from cobandit.base.checks import whole
     from cobandit.base.files import make_folder
     from cobandit.cli import parsing
     from cobandit.cli.door import say
     from cobandit.robot.burger import checked_configuration
 
-    require_extras("The simulated arm", robot=True)
     arms = checked_configuration(parsing.numbers("--configuration", configuration, "0,1"))
     width = whole(160, 3840)("--width", width)
     from cobandit.robot import clip  # names a library for drawing before anything loads MuJoCo
@@ -86,6 +87,9 @@ def check(
 
     Joints and their speeds are compared with the limits. Exits with 1 where a step goes wrong.
     """
+    from cobandit.base.extras import require_extras
+
+    require_extras(f"The driver {driver!r}", robot=driver == "simulated", ros=driver == "rosbridge")
     from cobandit.robot.driver import make_arm, require_arm
     from cobandit.robot.dry_run import DryStep, dry_run
     from cobandit.robot.layout import item_named

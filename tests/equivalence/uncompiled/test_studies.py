@@ -26,7 +26,7 @@ SIGHTS = ("missed", "missed-known", "flipped")
 def with_arms(design, rows, columns):
     """The design with other numbers of arms."""
     labels = tuple(tuple(f"{side} {arm}" for arm in range(n)) for side, n in (("row", rows), ("column", columns)))
-    return replace(design, arms=(rows, columns), task=replace(design.task, arms=labels))
+    return replace(design, arms=(rows, columns), task=replace(design.task, arms=labels, fillings=()))
 
 
 def conditions(*cases):
