@@ -328,8 +328,8 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
     page.get_by_role("button", name="Export …").click()
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Download").click()
-    assert waiting.value.suggested_filename == "quick-v1-real-csv.zip"
-    page.get_by_text("quick-v1-real-csv.zip is ready.").wait_for()
+    assert waiting.value.suggested_filename == "quick-v2-real-csv.zip"
+    page.get_by_text("quick-v2-real-csv.zip is ready.").wait_for()
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Close the study …").click()
     dialog = page.get_by_role("dialog")
