@@ -347,9 +347,8 @@ class TestConsole:
         return page
 
     def place(self, console: Any, text: str) -> None:
-        """Wait until the console asks for it, read it, and press."""
+        """Wait until the console asks for it and takes the press."""
         expect(console.locator("#doing")).to_contain_text(text)
-        console.wait_for_timeout(600)
         console.locator("#placed").click()
 
     def participant(self, visit: Visit, lab: Site) -> tuple[Any, str]:

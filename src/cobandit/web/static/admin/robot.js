@@ -9,7 +9,7 @@ const READ = 400; // a press that comes sooner was meant for what was asked befo
 /** @type {Console | null} */
 let shown = null;
 let asking = false;
-let askedSince = 0; // since when the present request is on the screen
+const placedButton = /** @type {HTMLButtonElement} */ (find("placed"));
 
 /** @type {Record<string, string>} */
 const ITEMS = { patty: "Patty", cheese: "Cheese", tomato: "Tomato", lettuce: "Lettuce", top_bun: "Top bun" };
@@ -34,7 +34,10 @@ function doing({ burger, request, halted }) {
 
 /** @param {Console} state */
 function show(state) {
-  if (state.request?.number !== shown?.request?.number) askedSince = performance.now();
+  if (state.request?.number !== shown?.request?.number) {
+    placedButton.disabled = true;
+    setTimeout(() => { placedButton.disabled = false; }, READ);
+  }
   shown = state;
   const { burger, request, halted } = state;
   const [word, kind] = standing(state);
@@ -45,7 +48,7 @@ function show(state) {
   const trouble = burger?.standing === "stopped" ? burger.message : "";
   say(find("arm-message"), trouble);
   find("arm-message").hidden = !trouble;
-  find("placed").hidden = !request;
+  placedButton.hidden = !request;
   find("retry").hidden = !halted && burger?.standing !== "stopped";
   find("skip").hidden = !burger;
   say(find("whose"), burger ? `Participant ${burger.participant}, round ${burger.round}` : "None.");
@@ -103,7 +106,7 @@ async function act(what, body) {
 }
 
 function placed() {
-  if (shown?.request && performance.now() - askedSince > READ) act("placed", { request: shown.request.number });
+  if (shown?.request && !placedButton.disabled) act("placed", { request: shown.request.number });
 }
 
 find("stop").addEventListener("click", () => act("stop"));
@@ -111,7 +114,7 @@ find("retry").addEventListener("click", () => act("retry"));
 find("connect").addEventListener("click", () => act("connect"));
 find("release").addEventListener("click", () => act("release"));
 find("skip").addEventListener("click", () => shown?.burger && act("skip", { burger: shown.burger.name }));
-find("placed").addEventListener("click", placed);
+placedButton.addEventListener("click", placed);
 addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.key === "Escape") {
