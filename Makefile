@@ -12,8 +12,8 @@ run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, th
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
 	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --database sqlite:///out/studies.sqlite
 
-# Tests that start servers and browsers want the machine to themselves; the others share it, two files at a time.
-ALONE := tests/browser tests/faults tests/web
+# Tests that drive browsers and clocks want the machine to themselves; the others share it, two files at a time.
+ALONE := tests/browser tests/faults
 
 test: $(READY) browser database lint  ## every check and every test
 	$(BIN)/pytest -n 2 --dist loadfile $(ALONE:%=--ignore=%)

@@ -23,18 +23,18 @@ def token_for(client: httpx.Client) -> dict[str, str]:
     return {"x-form-token": form_token(client.cookies[COOKIE])}
 
 
-def _routes(routes: Any) -> Iterator[tuple[str, str]]:
-    for route in routes:
+def _routes(router: Any, before: str = "") -> Iterator[tuple[str, str]]:
+    for route in router.routes:
         inside = getattr(route, "original_router", None)
         if inside is not None:
-            yield from _routes(inside.routes)
+            yield from _routes(inside, before + getattr(router, "prefix", ""))
         elif getattr(route, "methods", None):
-            yield from ((method, route.path) for method in route.methods)
+            yield from ((method, before + route.path) for method in route.methods)
 
 
 def test_no_route_of_the_researcher_opens_without_a_login(site: Any, problem: Any) -> None:
     app = create_app(WebConfig(site.config.database))
-    routes = {route for route in _routes(app.routes) if route[1].startswith(("/admin", "/api/admin"))}
+    routes = {route for route in _routes(app) if route[1].startswith(("/admin", "/api/admin"))}
     described = {
         (method.upper(), path)
         for path, methods in app.openapi()["paths"].items()

@@ -32,6 +32,7 @@ OPERATIONS = [(method.upper(), path) for path, operations in DESCRIPTION["paths"
 RIGHT, WRONG = GenerationMode.POSITIVE, GenerationMode.NEGATIVE
 NOTHING_WRONG = (  # any request to these is a right one
     "/api/health",
+    "/api/health/live",
     "/api/messages/{language}",
     "/api/participants/{token}/robot",
     "/api/robot/{version}/scene.json",
