@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cobandit as cb
+from cobandit.base.records import Table
 from cobandit.engine.fast import studies as fast
 from cobandit.engine.fast.kinds.softmax import _weights
 from cobandit.studies import BEHAVIOURS, PEOPLE, crowd, load_design, make_behaviour, plan, rehearse
@@ -24,9 +25,15 @@ SIGHTS = ("missed", "missed-known", "flipped")
 
 
 def with_arms(design, rows, columns):
-    """The design with other numbers of arms."""
+    """The design with other numbers of arms, in one language: its translations name the arms that it had."""
     labels = tuple(tuple(f"{side} {arm}" for arm in range(n)) for side, n in (("row", rows), ("column", columns)))
-    return replace(design, arms=(rows, columns), task=replace(design.task, arms=labels, fillings=()))
+    return replace(
+        design,
+        arms=(rows, columns),
+        task=replace(design.task, arms=labels, fillings=()),
+        languages=design.languages[:1],
+        translations=Table(),
+    )
 
 
 def conditions(*cases):
