@@ -49,6 +49,11 @@ class Line:
         return self.median, self.q10, self.q90
 
 
+def from_zero(values: Array) -> Array:
+    """A curve with the round before the first, in which nothing is lost yet."""
+    return np.concatenate([[0.0], values])
+
+
 def line_of(stats: Summary, rounds: NDArray[np.int64], *, name: str, label: str, number: int, factor: float) -> Line:
     """A line from the statistics of its curves; a single one has no standard error."""
     return Line(

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
@@ -19,6 +18,7 @@ from cobandit.engine import Result
 from cobandit.engine.words import distinct_labels
 from cobandit.experiments.comparison import checked_regret
 from cobandit.problem import FixedMeans, RandomMeans
+from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.figure import (
     TEXT_STAYS_TEXT,
     bare_axes,
@@ -106,9 +106,9 @@ class _Curves:
         chosen = summary.task_regret if regret == "task" else summary.team_regret
         self.label = label
         self.rounds = np.concatenate([[0], result.checkpoints])
-        self.mean = _from_zero(chosen.mean)
-        self.error = _from_zero(np.nan_to_num(chosen.se))
-        self.median, self.low, self.high = (_from_zero(line) for line in (chosen.median, chosen.q10, chosen.q90))
+        self.mean = from_zero(chosen.mean)
+        self.error = from_zero(np.nan_to_num(chosen.se))
+        self.median, self.low, self.high = (from_zero(line) for line in (chosen.median, chosen.q10, chosen.q90))
         self.colour = colour_of(number)
         self.dash = dashes_of(number)
 
@@ -121,11 +121,6 @@ class _Curves:
     def broken_label(self) -> str:
         """The label with a line for each member of a mixed team, and one for what tells it from its like."""
         return self.label.replace(" + ", " +\n").replace(" (", "\n(")
-
-
-def _from_zero(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The curve with the round before the first, in which nothing is lost yet."""
-    return np.concatenate([[0.0], values])
 
 
 def _draw_means(axes: Any, curves: Sequence[_Curves]) -> None:

@@ -14,6 +14,7 @@ from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.engine.result import picked_rows
 from cobandit.engine.words import problem_lines, team_line
 from cobandit.experiments.comparison import checked_regret
+from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.templates import template_environment
 
 if TYPE_CHECKING:
@@ -52,9 +53,9 @@ def plot_result(
     rounds = np.concatenate([[0], summary.checkpoints])
     centre = chosen.median if band == "quantiles" else chosen.mean
     low, high = (chosen.q10, chosen.q90) if band == "quantiles" else (centre - chosen.se, centre + chosen.se)
-    (line,) = ax.plot(rounds, _from_zero(centre), label=result.team.label if label is None else label, **options)
+    (line,) = ax.plot(rounds, from_zero(centre), label=result.team.label if label is None else label, **options)
     if band != "none" and np.isfinite(low).all():
-        ax.fill_between(rounds, _from_zero(low), _from_zero(high), color=line.get_color(), alpha=0.2, linewidth=0)
+        ax.fill_between(rounds, from_zero(low), from_zero(high), color=line.get_color(), alpha=0.2, linewidth=0)
     ax.set_xlabel(ax.get_xlabel() or "round")
     ax.set_ylabel(ax.get_ylabel() or f"cumulative {regret} regret")
     return ax
@@ -92,11 +93,6 @@ def result_html(result: Result) -> str:
         width=WIDTH,
         height=HEIGHT,
     )
-
-
-def _from_zero(values: Any) -> Any:
-    """The curve with the round before the first, in which nothing is lost yet."""
-    return np.concatenate([[0.0], values])
 
 
 def _points(rounds: Any, values: Any) -> list[tuple[float, float]]:
