@@ -49,6 +49,30 @@ SLOW_ARM = """
 const draw = window.requestAnimationFrame.bind(window);
 window.requestAnimationFrame = (picture) => draw((now) => picture(now / 50));
 """
+# A tab that can be hidden: no browser without a window ever hides one. As in a real one, no picture is asked for then,
+# while the clock goes on. The arm is slow until the tab comes back.
+HIDING = """
+const draw = window.requestAnimationFrame.bind(window);
+let [hidden, passed, rate, last] = [false, 0, 0.02, null];
+const tick = (picture) => (now) => {
+  if (hidden) { draw(tick(picture)); return; }
+  passed += last === null ? 0 : (now - last) * rate;
+  last = now;
+  picture(passed);
+};
+window.requestAnimationFrame = (picture) => draw(tick(picture));
+Object.defineProperty(document, "hidden", { get: () => hidden });
+Object.defineProperty(document, "visibilityState", { get: () => (hidden ? "hidden" : "visible") });
+window.hide = (away) => {
+  hidden = away;
+  if (!away) { passed += 60000; rate = 1; }
+  document.dispatchEvent(new Event("visibilitychange"));
+};
+window.pictures = (n) => new Promise((done) => {
+  const count = () => { n -= 1; if (n) draw(count); else done(); };
+  draw(count);
+});
+"""
 
 
 class Site:
@@ -216,6 +240,23 @@ class TestPlayback:
         until(page, lambda: site.state(token)["episode"]["played"] == 2, "the next round is stored")
         until(page, lambda: 1 in skipped(site, token), "it is known that it was skipped")
 
+    def test_in_a_hidden_tab_the_arm_waits_and_then_goes_on_where_it_was(
+        self, visit: Visit, site: Site, until: Callable[..., None]
+    ) -> None:
+        page, token = staged(visit, site, script=HIDING, **MOTION)
+        page.evaluate(LISTEN)
+        choose(page, 1)
+        until(page, lambda: page.evaluate("window.captions.length") == 1, "the arm moves")
+        page.evaluate("window.hide(true)")
+        page.evaluate("window.pictures(20)")
+        assert page.evaluate("window.captions.length") == 1
+        expect(page.locator(".skip-burger")).to_be_visible()
+        page.evaluate("window.hide(false)")
+        shown(page, 1)
+        captions = page.evaluate("window.captions")
+        assert len(captions) == 5, f"no layer was passed over: {captions}"
+        assert skipped(site, token) == []
+
     def test_without_motion_there_is_the_burger_as_it_ended(self, visit: Visit, site: Site) -> None:
         page, token = staged(visit, site)
         page.evaluate(LISTEN)
@@ -288,6 +329,20 @@ class TestFallingBack:
         expect(page.locator(".stage video")).to_be_visible()
         assert page.locator(".stage video").evaluate("(film) => film.currentTime > 0.9 * film.duration")
         expect(page.locator(".robot-trouble")).to_be_hidden()
+
+    def test_in_a_hidden_tab_the_film_waits(self, visit: Visit, site: Site, until: Callable[..., None]) -> None:
+        page, token = staged(visit, site, "clip", script=NO_WEBGL + HIDING, **MOTION)
+        film = page.locator(".stage video")
+        choose(page, 1)
+        until(page, lambda: film.evaluate("(film) => film.currentTime > 0 && !film.paused"), "the film plays")
+        page.evaluate("window.hide(true)")
+        assert film.evaluate("(film) => film.paused")
+        page.evaluate("window.pictures(20)")
+        expect(page.locator("#app")).not_to_have_attribute("data-shown", "1")
+        page.evaluate("window.hide(false)")
+        shown(page, 1)
+        assert film.evaluate("(film) => film.currentTime > 0.9 * film.duration")
+        assert skipped(site, token) == []
 
     def test_a_film_can_be_skipped(self, visit: Visit, site: Site) -> None:
         page, token = staged(visit, site, "clip", script=NO_WEBGL, **MOTION)

@@ -247,6 +247,8 @@ interface Playing {
 interface Scene {
   element: Element;
   hold(arm: number, t: number): void;
+  /** The round is decided, and will be revealed in a moment. */
+  expect?(round: Round): void;
   reveal(round: Round): Playing[];
   show(round: Round): unknown;
   clear(t: number): void;

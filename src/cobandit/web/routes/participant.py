@@ -101,6 +101,7 @@ async def personal_link(request: Request, token: Token, service: Service) -> Res
         study=state["study"],
         token=token,
         demo=state["kind"] == "demo",
+        warm_up=request.app.state.robot.warm_up() if state["task"].get("burgers") else None,
     )
 
 

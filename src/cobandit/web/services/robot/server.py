@@ -13,6 +13,15 @@ from cobandit.web.services.robot.show import Show
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.database import Database
 
+SCRIPTS = (
+    "/static/vendor/three-0.185.1/three.module.min.js",
+    "/static/vendor/three-0.185.1/three.core.min.js",
+    "/static/participant/robot/player.js",
+    "/static/participant/robot/kitchen.js",
+    "/static/participant/robot/orbit.js",
+)
+"""What a page imports for a robot alone, under the addresses it imports it by."""
+
 
 class Robot:
     """None, recorded burgers, or an arm in a lab."""
@@ -54,6 +63,15 @@ class Robot:
         if self._lab is None:
             raise not_found("This server has no robot in a lab; start it with --robot null or --robot rosbridge.")
         return self._lab
+
+    def warm_up(self) -> dict[str, list[str]]:
+        """What a page will need when the first burger is stacked: scripts, and what they fetch.
+
+        People read for minutes before they choose, and browsers have time to bring it meanwhile.
+        """
+        if self._pool is None or not isinstance(self.stage, Show):
+            return {"scripts": [], "data": []}
+        return {"scripts": list(SCRIPTS), "data": self.stage.addresses()}
 
     def scene(self, version: str) -> bytes | None:
         """What the kitchen is made of, gzipped."""

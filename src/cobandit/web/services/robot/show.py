@@ -31,10 +31,15 @@ class Show:
 
     async def view(self, person: ActiveParticipant) -> dict[str, Any]:
         """Where the kitchen is described, and a recording whose beginning shows it; None while there is none."""
+        scene, opening = self.addresses() or (None, None)
+        return {"kind": "simulated", "scene": scene, "opening": opening}
+
+    def addresses(self) -> list[str]:
+        """Of the kitchen and of the recording that begins with it; none while they are not there."""
         first = next((burger for arms in CONFIGURATIONS if (burger := self.pool.pick("first", arms))), None)
         if first is None or not self.pool.has_scene:
-            return {"kind": "simulated", "scene": None, "opening": None}
-        return {"kind": "simulated", "scene": f"{self._address}/scene.json", "opening": self._address_of(first)}
+            return []
+        return [f"{self._address}/scene.json", self._address_of(first)]
 
     def admit(self, person: ActiveParticipant, moves: int) -> None:
         """Nobody waits for a recording."""

@@ -10,7 +10,7 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
 /**
  * A scene has `element`, `hold(arm, t)` (the participant's choice, the other's still hidden), `reveal(round)` which gives
- * animations, `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings, and `question` is the
+ * animations (`expect(round)`, if there is one, is called a moment before), `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings, and `question` is the
  * key of what to ask, where it is not "Your choice?".
  * @param {App} app
  * @param {Scene} scene
@@ -109,6 +109,7 @@ export function turns(app, scene) {
 
   /** @param {Round} round */
   async function reveal(round) {
+    scene.expect?.(round);
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
     if (closed) return;

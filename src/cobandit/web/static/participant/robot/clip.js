@@ -10,11 +10,22 @@ const FOLDER = new URL("../../robot/clips/", import.meta.url).href;
 
 export class Clip {
   #shown = "";
+  /** Ends the film that is playing, if one is.
+   * @type {(() => void) | null} */
+  #end = null;
 
   constructor() {
     this.element = el("video", { playsinline: true, disablepictureinpicture: true, "aria-hidden": "true", tabindex: "-1" });
     this.element.muted = true;
+    document.addEventListener("visibilitychange", this.#wait);
   }
+
+  /** Nobody watches a hidden tab: the film waits, and goes on where it was. */
+  #wait = () => {
+    if (!this.#end) return;
+    if (document.hidden) this.element.pause();
+    else this.element.play().catch(() => this.stop());
+  };
 
   /**
    * The film of a configuration, ready to be played.
@@ -41,7 +52,7 @@ export class Clip {
    * @param {number[] | null} arms */
   async show(arms) {
     await this.#load(arms ?? FIRST);
-    this.element.pause();
+    this.stop();
     this.element.currentTime = arms ? Math.max(0, this.element.duration - 0.04) : 0;
   }
 
@@ -53,15 +64,25 @@ export class Clip {
     video.currentTime = 0;
     video.playbackRate = Math.min(FASTEST, Math.max(1, video.duration / DURATION));
     const over = new Promise((resolve, reject) => {
+      this.#end = () => resolve(null);
       video.onended = resolve;
-      video.onpause = resolve;
       video.onerror = () => reject(new Error("The film broke off."));
     });
-    await video.play().catch((error) => { if (error.name !== "AbortError") throw error; }); // stopped at once
-    await over;
+    try {
+      if (!document.hidden) await video.play().catch((error) => { if (error.name !== "AbortError") throw error; }); // stopped at once
+      await over;
+    } finally {
+      this.#end = null;
+    }
   }
 
   stop() {
     this.element.pause();
+    this.#end?.();
+  }
+
+  close() {
+    this.stop();
+    document.removeEventListener("visibilitychange", this.#wait);
   }
 }

@@ -225,16 +225,22 @@ function set(object, pos, quat) {
  * @param {Shape[]} shapes
  */
 function merged({ BufferAttribute, BufferGeometry }, shapes) {
+  const starts = [0];
+  for (const shape of shapes) starts.push(starts[starts.length - 1] + shape.getAttribute("position").count);
+  const all = starts[shapes.length];
   const whole = new BufferGeometry();
-  const counts = shapes.map((shape) => shape.getAttribute("position").count);
   for (const name of /** @type {const} */ (["position", "normal"])) {
-    whole.setAttribute(name, new BufferAttribute(new Float32Array(shapes.flatMap((shape) => [...shape.getAttribute(name).array])), 3));
+    const numbers = new Float32Array(3 * all);
+    shapes.forEach((shape, i) => numbers.set(shape.getAttribute(name).array, 3 * starts[i]));
+    whole.setAttribute(name, new BufferAttribute(numbers, 3));
   }
-  let before = 0;
-  whole.setIndex(shapes.flatMap((shape, i) => {
-    const first = before;
-    before += counts[i];
-    return shape.index ? Array.from(shape.index.array, (corner) => first + corner) : Array.from({ length: counts[i] }, (_, corner) => first + corner);
-  }));
+  const corners = new Uint32Array(shapes.reduce((sum, shape) => sum + (shape.index ?? shape.getAttribute("position")).count, 0));
+  let at = 0;
+  shapes.forEach(({ index }, i) => {
+    const count = index ? index.count : starts[i + 1] - starts[i];
+    for (let k = 0; k < count; k += 1) corners[at + k] = starts[i] + (index ? index.array[k] : k);
+    at += count;
+  });
+  whole.setIndex(new BufferAttribute(corners, 1));
   return whole;
 }

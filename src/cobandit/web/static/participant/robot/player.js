@@ -17,8 +17,9 @@ const LADDER = [
   { shadows: false, rich: false, ratio: 1, width: 480 },
   { shadows: false, rich: false, ratio: 1, width: 320 },
 ];
-/** A picture that stays may take its time: this wide at least, whatever the level. */
-const RESTING = 900;
+/** A picture that stays may take its time: this wide at least, whatever the level, once nothing has moved for a while
+ * (milliseconds). Whoever has just chosen waits for the arm, and for no fine picture of an empty plate. */
+const [RESTING, SETTLED] = [900, 700];
 const SLOW = 48; // milliseconds per frame on average: below some 20 pictures a second something must go
 const LONGEST = 250; // a machine that stands still for a while skips no layer
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
@@ -48,7 +49,9 @@ export class Player {
   /** @type {number[]} */
   #times = [];
   #asked = 0;
-  #resting = true;
+  #resting = false;
+  #settling = 0;
+  #settled = false;
   #listening = new AbortController();
   #theme = matchMedia("(prefers-color-scheme: dark)");
   #resized;
@@ -72,7 +75,7 @@ export class Player {
     this.#kitchen = new Kitchen(three, description);
     this.#level = Math.max(passing.get(QUALITY) ?? 0, software ? 3 : 0);
     this.element = canvas;
-    this.#orbit = new Orbit(canvas, () => this.#ask());
+    this.#orbit = new Orbit(canvas, () => this.#stir());
     const { signal } = this.#listening;
     canvas.addEventListener("webglcontextlost", lost, { signal });
     this.#theme.addEventListener("change", this.#paint, { signal });
@@ -85,7 +88,7 @@ export class Player {
 
   #paint = () => {
     this.#kitchen.paint(this.#theme.matches ? "dark" : "light");
-    this.#ask();
+    this.#stir();
   };
 
   /** The time in a hidden tab does not count. */
@@ -117,7 +120,18 @@ export class Player {
   #rest(resting) {
     if (resting === this.#resting) return;
     this.#resting = resting;
-    this.#fit();
+    if (LADDER[this.#level].width < RESTING) this.#fit();
+  }
+
+  /** Something has changed: a picture at once, and a fine one when nothing follows. */
+  #stir() {
+    clearTimeout(this.#settling);
+    this.#settled = false;
+    this.#settling = setTimeout(() => {
+      this.#settled = true;
+      this.#ask();
+    }, SETTLED);
+    this.#ask();
   }
 
   /** Draw at the next opportunity, once. */
@@ -131,7 +145,7 @@ export class Player {
   /** @param {number} now */
   #tick(now) {
     const run = this.#run;
-    this.#rest(!run);
+    this.#rest(!run && this.#settled);
     if (run) {
       const step = run.last === null ? 0 : Math.min(now - run.last, LONGEST);
       run.last = now;
@@ -145,7 +159,7 @@ export class Player {
     if (run && run.at >= 1) {
       this.#run = null;
       run.done();
-      this.#ask();
+      this.#stir();
     } else if (run && this.#run === run) this.#ask();
   }
 
@@ -190,7 +204,7 @@ export class Player {
   feel(t, mood) {
     this.#kitchen.welcome(t);
     this.#kitchen.feel(mood);
-    this.#ask();
+    this.#stir();
   }
 
   /** A burger as it ended, or, for null, the kitchen before the first layer; at once.
@@ -200,7 +214,7 @@ export class Player {
     this.#recording = recording ?? this.#recording;
     this.#frame = recording ? recording.last : 0;
     this.#close = recording ? ENDED : 0;
-    this.#ask();
+    this.#stir();
   }
 
   /**
@@ -227,6 +241,7 @@ export class Player {
 
   close() {
     this.stop();
+    clearTimeout(this.#settling);
     cancelAnimationFrame(this.#asked);
     this.#listening.abort();
     this.#resized.disconnect();

@@ -210,6 +210,12 @@ export class Stage {
     this.#paint();
   }
 
+  /** The round is decided, and will be shown in a moment: what it needs is fetched meanwhile.
+   * @param {Round} round */
+  expect(round) {
+    if (this.#player) this.#recording(round);
+  }
+
   /**
    * @param {Round} round
    * @returns {Playing[]}
@@ -273,7 +279,7 @@ export class Stage {
     this.#closed = true;
     this.#turn += 1;
     this.#player?.close();
-    this.#clip.stop();
+    this.#clip.close();
   }
 }
 
