@@ -18,6 +18,7 @@ MODULES = (
     "cobandit.analysis",
     "cobandit.compiled",
     "cobandit.experiments",
+    "cobandit.interop",
     "cobandit.report",
     "cobandit.robot",
     "cobandit.studies",

@@ -14,7 +14,9 @@ from cobandit.cli import app
 MODULES = {
     "dask": ["dask", "distributed"],
     "fast": ["numba", "llvmlite"],
+    "gymnasium": ["gymnasium"],
     "parquet": ["pyarrow"],
+    "pettingzoo": ["pettingzoo"],
     "plot": ["matplotlib"],
     "robot": ["mujoco"],
     "ros": ["roslibpy"],

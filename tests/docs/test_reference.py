@@ -45,6 +45,7 @@ MODULES = [
     "cobandit.theory",
     "cobandit.testing",
     "cobandit.compiled",
+    "cobandit.interop",
     "cobandit.report",
     "cobandit.robot",
     "cobandit.problem",

@@ -9,7 +9,9 @@ from cobandit.base.errors import MissingExtra
 EXTRAS = {
     "dask": ("distributed",),
     "fast": ("numba",),
+    "gymnasium": ("gymnasium",),
     "parquet": ("pyarrow",),
+    "pettingzoo": ("gymnasium", "pettingzoo"),
     "plot": ("jinja2", "matplotlib"),
     "robot": ("mujoco",),
     "ros": ("roslibpy",),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.guards import is_arm
@@ -23,32 +23,19 @@ class Match:
         streams = Streams.of(seed, run, problem.agents)
         self.environment = Environment(problem, streams)
         self.horizon = horizon
-        instance = self.environment.instance
-        briefing = Briefing(
-            0, problem.arms, instance.ranks, horizon, binary=problem.binary, observation=problem.observation.name
-        )
-
-        def briefing_for(player: Agent | Controller, agent: int) -> Briefing:
-            return dataclasses.replace(
-                briefing,
-                agent=agent,
-                means=instance.means.copy() if player.oracle else None,
-                best_observer=problem.best_observer if isinstance(player, Controller) else -1,
-            )
-
         agents = team.agents(problem.agents)
         for i, agent in enumerate(agents):
-            agent.reset(briefing_for(agent, i), streams.choices[i])
+            agent.reset(briefing_for(agent, self.environment, i, horizon), streams.choices[i])
         self.partners = tuple(Partner.around(agent) for agent in agents)
         self.controller = None if team.controller is None else team.controller.clone()
         if self.controller is not None:
-            self.controller.reset(briefing_for(self.controller, 0), streams.choices[0])
+            self.controller.reset(briefing_for(self.controller, self.environment, 0, horizon), streams.choices[0])
 
     def rounds(self) -> Iterator[tuple[TeamAction, Outcome]]:
         """Play all rounds, one at a time."""
         for _ in range(self.horizon):
             if self.environment.begin_round():
-                self._tell_oracles()
+                tell_oracles(self.environment, (self.controller, *(partner.agent for partner in self.partners)))
             if self.controller is not None:
                 action = self._joint_choice(self.controller)
                 outcome = self.environment.step(action)
@@ -59,12 +46,6 @@ class Match:
                 for partner, seen in zip(self.partners, outcome.seen, strict=True):
                     partner.observe(action, seen)
             yield action, outcome
-
-    def _tell_oracles(self) -> None:
-        """Whoever is told the means is told the new ones."""
-        for player in (self.controller, *(partner.agent for partner in self.partners)):
-            if player is not None and player.oracle:
-                player.briefing = dataclasses.replace(player.briefing, means=self.environment.means.copy())
 
     def _joint_choice(self, controller: Controller) -> TeamAction:
         arms = self.environment.problem.arms
@@ -81,3 +62,54 @@ class Match:
                     f"its arms are the whole numbers from 0 to {size - 1}."
                 )
         return tuple(int(arm) for arm in chosen)
+
+
+class OpenMatch:
+    """An environment with agents in some seats; whoever plays in the other ones is outside and says so every round.
+
+    ``agents`` has an agent for each seat, which is reset and driven, or None for an open one. The run is that of a
+    simulation with the same seed: nature's luck, and every agent's own draws.
+    """
+
+    def __init__(self, problem: Problem, agents: Sequence[Agent | None], horizon: int, seed: int, run: int) -> None:
+        streams = Streams.of(seed, run, problem.agents)
+        self.environment = Environment(problem, streams)
+        self.horizon = horizon
+        self.partners: dict[int, Partner] = {}
+        for i, agent in enumerate(agents):
+            if agent is not None:
+                agent.reset(briefing_for(agent, self.environment, i, horizon), streams.choices[i])
+                self.partners[i] = Partner.around(agent)
+
+    def play(self, given: Mapping[int, int]) -> tuple[TeamAction, Outcome]:
+        """Play one round with these arms in the open seats."""
+        if self.environment.begin_round():
+            tell_oracles(self.environment, [partner.agent for partner in self.partners.values()])
+        seats = range(self.environment.problem.agents)
+        action = tuple(self.partners[i].choose() if i in self.partners else given[i] for i in seats)
+        outcome = self.environment.step(action)
+        for i, partner in self.partners.items():
+            partner.observe(action, outcome.seen[i])
+        return action, outcome
+
+
+def briefing_for(player: Agent | Controller, environment: Environment, agent: int, horizon: int) -> Briefing:
+    """What a player in the seat of an agent is told before the first round."""
+    problem, instance = environment.problem, environment.instance
+    return Briefing(
+        agent,
+        problem.arms,
+        instance.ranks,
+        horizon,
+        binary=problem.binary,
+        observation=problem.observation.name,
+        means=instance.means.copy() if player.oracle else None,
+        best_observer=problem.best_observer if isinstance(player, Controller) else -1,
+    )
+
+
+def tell_oracles(environment: Environment, players: Iterable[Agent | Controller | None]) -> None:
+    """Whoever is told the means is told the new ones."""
+    for player in players:
+        if player is not None and player.oracle:
+            player.briefing = dataclasses.replace(player.briefing, means=environment.means.copy())

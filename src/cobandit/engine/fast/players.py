@@ -170,14 +170,14 @@ class Stage(NamedTuple):
     state: NDArray[np.uint64]
 
 
-def make_stage(squads: Squads, world: World, *models: Any) -> Stage:
-    """A stage of its own for one thread."""
+def make_stage(squads: Squads, world: World, *models: Any, state: NDArray[np.uint64] | None = None) -> Stage:
+    """A stage of its own for one thread; ``state`` is room for what changes in a run, where the caller has it."""
     changing = [(k, name) for k, kind in enumerate(squads.kinds) for name in kind._fields if _changes(kind, name)]
     fields = [getattr(squads.kinds[k], name) for k, name in changing]
     fields += [getattr(world, name) for name in worlds.STATE]
     words = [-(-field.nbytes // 8) for field in fields]
     fresh = np.zeros(sum(words), dtype=np.uint64)
-    state = fresh.copy()
+    state = fresh.copy() if state is None else state
     views, at = [], 0
     for field, size in zip(fields, words, strict=True):
         fresh[at : at + size].view(field.dtype)[: field.size] = field.ravel()

@@ -1,0 +1,153 @@
+"""Many runs side by side, a round at a time, with one seat played from outside: what a learner trains on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import config
+from numpy.typing import NDArray
+
+from cobandit.agents.base import Agent
+from cobandit.base.streams import FIRST_OBSERVATION, stream_count
+from cobandit.engine.fast.caching import compiled_loop, make_ready
+from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
+from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
+from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
+from cobandit.engine.fast.pointers import memory_of, pointers
+from cobandit.engine.fast.seeds import run_states
+from cobandit.engine.fast.world import World, make_world
+from cobandit.problem import Problem
+
+MODELS = 4
+"""The rows of a copy in memory before those of its squads: world, rewards, sight, roles."""
+
+
+@compiled_loop
+def play_copies(
+    tags: Any,
+    team: Any,
+    sizes: Any,
+    memory: Any,
+    fresh: Any,
+    states: Any,
+    seeds: Any,
+    seat: int,
+    t: int,
+    moves: Any,
+    arms: Any,
+    seen: Any,
+    rewards: Any,
+    lost: Any,
+) -> None:
+    """Begin a run of every copy (t = 0), or play its round t with ``moves`` in the open seat.
+
+    ``memory`` has the rows of all copies, one behind the other. What came of the round is put into ``arms`` and
+    ``seen`` (copies x agents), ``rewards`` and ``lost``, the task regret of the round.
+    """
+    rows = MODELS + len(team)
+    for copy in range(states.shape[0]):
+        world = pointers(tags[0], memory, copy * rows)
+        nature = pointers(tags[1], memory, copy * rows + 1)
+        sight = pointers(tags[2], memory, copy * rows + 2)
+        roles = pointers(tags[3], memory, copy * rows + 3)
+        squads = squads_of(team, memory, copy * rows + MODELS)
+        if t == 0:
+            for k in range(seeds.shape[1]):
+                world.streams[k] = seeds[copy, k]
+            for k in range(fresh.shape[0]):
+                states[copy, k] = fresh[k]
+            nature.begin(world)
+            roles.begin(world)
+            best = 0
+            for cell in range(1, world.cells):
+                if world.means[cell] > world.means[best]:
+                    best = cell
+            world.best[0] = best
+            world.slot[0] = -1
+            begin_all(squads, sizes, world)
+        else:
+            slot = world.slot[0] + 1
+            slot = slot if slot < world.ring_size else 0
+            world.slot[0] = slot
+            world.arm[seat] = moves[copy]
+            played = choose_all(squads, sizes, world, t) + moves[copy] * world.strides[seat]
+            for j in range(world.agents):
+                world.ring[j * world.ring_size + slot] = world.arm[j]
+            world.plays[played] += 1
+            reward = nature.draw(world, played)
+            world.seen[seat] = sight.see(world, seat, reward)
+            learn_all(squads, sizes, world, t, played, sight, reward)
+            for j in range(world.agents):
+                arms[copy, j] = world.arm[j]
+                seen[copy, j] = world.seen[j]
+            rewards[copy] = reward
+            lost[copy] = world.means[world.best[0]] - world.means[played]
+
+
+class CopiesRound(NamedTuple):
+    """What came of a round: arms and what was seen (copies x agents; NaN: nothing), rewards, task regret."""
+
+    arms: NDArray[np.int64]
+    seen: NDArray[np.float64]
+    rewards: NDArray[np.float64]
+    lost: NDArray[np.float64]
+
+
+class Copies:
+    """Copies of one problem with agents in all seats but one; all of them are in the same round.
+
+    ``agents`` has None in the open seat. Copy c plays run ``first_run + c`` of a seed: the very run of a simulation.
+    """
+
+    def __init__(self, problem: Problem, agents: Sequence[Agent | None], horizon: int, copies: int) -> None:
+        if config.DISABLE_JIT:
+            raise NotCompiled("the compiler is switched off (NUMBA_DISABLE_JIT)")
+        if type(problem) is not Problem:
+            raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
+        models = reward_kind(problem), sight_kind(problem), role_kind(problem)
+        self._seat = list(agents).index(None)
+        first, drawn = FIRST_OBSERVATION + problem.agents, problem.roles == "random"
+        players = [
+            compiled_player(agent, Seat(briefing, first + i, drawn))
+            for i, (agent, briefing) in enumerate(zip(agents, briefings_of(problem, horizon), strict=True))
+            if agent is not None
+        ]
+        squads = make_squads(players)
+        window = max(int(getattr(player, "window", 1)) for player in players)
+        ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
+        world = make_world(problem.arms, ranks, window, horizon, stream_count(problem.agents))
+        self._streams = stream_count(problem.agents)
+        self._round = CopiesRound(
+            np.zeros((copies, problem.agents), dtype=np.int64),
+            np.zeros((copies, problem.agents)),
+            np.zeros(copies),
+            np.zeros(copies),
+        )
+        self._lay_out(squads, world, models, copies)
+        self.t = 0
+        make_ready(play_copies, self._arguments(self._no_seeds, 0, self._round.arms[:, 0].copy()), "copies of a team")
+
+    def _lay_out(self, squads: Squads, world: World, models: tuple[Any, ...], copies: int) -> None:
+        first = make_stage(squads, world, *models)
+        self._states = np.zeros((copies, len(first.fresh)), dtype=np.uint64)
+        self._stages: list[Stage] = [make_stage(squads, world, *models, state=state) for state in self._states]
+        self._memory = np.concatenate([memory_of(stage.tags + stage.team) for stage in self._stages])
+        self._no_seeds = np.zeros((copies, 4 * self._streams), dtype=np.uint64)
+
+    def _arguments(self, seeds: NDArray[np.uint64], t: int, moves: NDArray[np.int64]) -> tuple[Any, ...]:
+        tags, team, sizes, _, fresh, _ = self._stages[0]
+        return (tags, team, sizes, self._memory, fresh, self._states, seeds, self._seat, t, moves, *self._round)
+
+    def begin(self, seed: int, first_run: int) -> None:
+        """Begin a run of every copy."""
+        self.t = 0
+        seeds = run_states(seed, first_run, len(self._states), self._streams)
+        play_copies(*self._arguments(seeds, 0, self._round.arms[:, 0].copy()))
+
+    def play(self, moves: NDArray[np.int64]) -> CopiesRound:
+        """Play one round of every copy; the arrays that come back are filled anew by the next one."""
+        self.t += 1
+        play_copies(*self._arguments(self._no_seeds, self.t, moves))
+        return self._round
