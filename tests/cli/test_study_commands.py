@@ -147,6 +147,28 @@ class TestData:
         assert {(one["t"], one["field"]) for one in found} == {(7, "reward"), (7, "hash")}
         assert run("study", "verify", "tea").exit_code == 1
 
+    def test_the_audit_log_is_shown_written_and_verified(self, run: Any, database: str, here: Path) -> None:
+        run("study", "export", "tea", "--kind", "rehearsal")
+        done = run("study", "log")
+        assert done.exit_code == 0
+        assert "(command line): took data out tea v1" in done.stdout
+        last = done.stdout.split()[-1].strip(".")
+        assert run("study", "verify", "tea", "--log-hash", last).exit_code == 0
+        assert run("study", "log", "--out", str(here / "log.jsonl")).exit_code == 0
+        assert json.loads((here / "log.jsonl").read_text().splitlines()[-1])["hash"] == last
+        opened = Database(database)
+        with opened.write() as connection:
+            connection.execute(text("DROP TRIGGER audit_no_delete"))
+            connection.execute(text("DELETE FROM audit WHERE number = 2"))
+        opened.close()
+        done = run("study", "verify", "tea")
+        assert done.exit_code == 1
+        assert "audit log, entry 2: it is missing" in done.stdout
+        assert json.loads(run("study", "verify", "tea", "--json").stdout)["audit_log"]["differences"] == [
+            {"entry": 2, "problem": "it is missing"}
+        ]
+        assert run("study", "log").exit_code == 1
+
     def test_delete(self, run: Any, database: str, here: Path) -> None:
         run("study", "export", "tea", "--kind", "rehearsal")
         who = read_export(here / "out" / "tea-rehearsal")[1]["wide"]["participant"][0]

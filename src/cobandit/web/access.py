@@ -27,6 +27,7 @@ from cobandit.web.security import (
     password_fits,
 )
 from cobandit.web.storage import logins
+from cobandit.web.storage.audit import OWNER, network_mark, record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.settings import read_setting
 from cobandit.web.storage.values import now_ms
@@ -34,6 +35,11 @@ from cobandit.web.storage.values import now_ms
 COOKIE = "cobandit-login"
 PASSWORD = "admin-password"
 """The setting that holds the hash of the password."""
+
+NOBODY = "unknown"
+"""Who has tried a password that is wrong."""
+
+FAILURES_LISTED = 50
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
@@ -49,7 +55,7 @@ def _gently() -> None:
 _HASHING = {known: ThreadPoolExecutor(1, "password", initializer=_gently) for known in (False, True)}
 
 
-async def log_in(request: Request, password: str) -> tuple[str, int]:
+async def log_in(request: Request, password: str, via: str) -> tuple[str, int]:
     """A fresh login and when it ends (ms), or a refusal; failures are counted per network and in all."""
     database: Database = request.app.state.database
     network = network_of(request.client.host if request.client else "")
@@ -63,12 +69,13 @@ async def log_in(request: Request, password: str) -> tuple[str, int]:
     number, stored, known = attempt
     loop = asyncio.get_running_loop()
     if stored is None or not await loop.run_in_executor(_HASHING[known], password_fits, password, stored):
+        await database.commit(lambda connection: _record_failure(connection, network, via))
         raise Refused(403, "forbidden", "The password is wrong.")
 
     def job(connection: Connection) -> tuple[str, int]:
         logins.delete_failure(connection, number)
         logins.remember_network(connection, network, now_ms())
-        return grant_login(connection)
+        return grant_login(connection, OWNER, via=via, network=network_mark(connection, network))
 
     return await database.commit(job)
 
@@ -98,8 +105,18 @@ def _reserve(connection: Connection, network: str) -> tuple[int, str | None, boo
     return logins.add_failure(connection, network, now), stored, logins.network_is_known(connection, network, now)
 
 
-def grant_login(connection: Connection) -> tuple[str, int]:
+def _record_failure(connection: Connection, network: str, via: str) -> None:
+    """Write a refused login down; of very many every fiftieth, so that guessing fills no disk."""
+    now = now_ms()
+    recent = logins.count_failures(connection, None, now - FAILURE_WINDOW_MS, now)
+    if recent <= FAILURES_LISTED or recent % FAILURES_LISTED == 0:
+        mark = network_mark(connection, network)
+        record(connection, NOBODY, "login-failed", via=via, network=mark, in_this_quarter_of_an_hour=recent)
+
+
+def grant_login(connection: Connection, by: str, **details: str) -> tuple[str, int]:
     """A fresh login for whoever may write to the database, and when it ends (ms)."""
+    record(connection, by, "login", **details)
     token, now = new_token(), now_ms()
     expires = now + LOGIN_HOURS * 3_600_000
     logins.add_login(connection, digest(token), expires, now)
@@ -117,7 +134,18 @@ async def log_out(request: Request) -> None:
     token = _bearer(request) or request.cookies.get(COOKIE)
     if token:
         database: Database = request.app.state.database
-        await database.commit(lambda connection: logins.end_login(connection, digest(token)))
+        by = acting(request)
+
+        def job(connection: Connection) -> None:
+            logins.end_login(connection, digest(token))
+            record(connection, by, "logout")
+
+        await database.commit(job)
+
+
+def acting(request: Request) -> str:
+    """Whose login the request carries, for the audit log; only behind `require_admin`."""
+    return str(request.state.account)
 
 
 def set_cookie(request: Request, response: Response, token: str) -> None:
@@ -151,6 +179,7 @@ async def require_admin(request: Request) -> str:
         given = request.headers.get("x-form-token") or await _form_field(request)
         if not form_token_fits(token, given):
             raise Refused(403, "form-expired", "This form is too old or came from elsewhere. Reload the page.")
+    request.state.account = OWNER
     return token
 
 

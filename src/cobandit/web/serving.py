@@ -17,6 +17,7 @@ from cobandit.web.access import PASSWORD
 from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
 from cobandit.web.services.registration import register_study
+from cobandit.web.storage.audit import OWNER, command_line, record
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.logins import end_logins, forget_networks
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
@@ -82,6 +83,7 @@ def prepare(
                 write_setting(connection, PASSWORD, hash_password(password))
                 end_logins(connection)
                 forget_networks(connection)
+                record(connection, command_line(), "password-changed", account=OWNER)
         database.forget_deleted()
     finally:
         database.close()

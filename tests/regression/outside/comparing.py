@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import burgers, choices, edge, languages, robot, seats
+from . import burgers, choices, edge, languages, robot, seats, trust
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -50,6 +50,7 @@ ROBOT = "a robot may stack the burgers"
 FILLINGS = "a burger's layers come from the server, and a design may name four fillings"
 SUMMED = "task regret is cumulative everywhere"
 CHOICES = "plans choose what is marked and which regret is tested"
+TRUST = "who does what is written down"
 CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*", without_engines, "tests share a process"),
     Change("*", seats.over_seats, SEATS),
@@ -79,6 +80,8 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("study plan burger", choices.plan_lines, CHOICES),
     Change("burger*: study.json", choices.stored_plan, CHOICES),
     Change("study power *", choices.with_chance, "power is said in a sentence"),
+    Change("*", trust.with_links, TRUST),
+    Change("routes", trust.with_routes, TRUST),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

@@ -368,9 +368,9 @@ class World:
             self._tables(out, self.folder / "exports" / out)
         for study in STUDIES:
             verify = ("study", "verify", study, "--database", DATABASE, "--json")
-            self.exports[f"{study}: verified"] = self.names.settled(
-                json.loads(worked(command(*verify, folder=self.folder)).out)
-            )
+            verified = json.loads(worked(command(*verify, folder=self.folder)).out)
+            assert verified.pop("audit_log")["differences"] == []  # its hashes hang on the time
+            self.exports[f"{study}: verified"] = self.names.settled(verified)
         listed = worked(command("study", "list", "--database", DATABASE, "--json", folder=self.folder))
         self.exports["list"] = self.names.settled(json.loads(listed.out))
 

@@ -121,7 +121,7 @@ def test_an_export_that_nobody_waits_for_ends(site: Any, short: StudyDesign, mon
     async def scene() -> None:
         exports = Exports(site.database)
         with pytest.raises(Refused, match="nobody waits"):
-            await exports.export(1, format="csv", kind="real", recruiting=False, gone=gone)
+            await exports.export(1, format="csv", kind="real", recruiting=False, gone=gone, by="owner")
 
     asyncio.run(scene())
     assert len(read) == 1

@@ -12,6 +12,7 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
+from cobandit.cli.study.audit import audit_of
 from cobandit.cli.study.common import (
     DATABASE,
     THE_OUTPUT,
@@ -139,6 +140,7 @@ def export(
 
         with existing_database(database) as opened:
             data = _data(opened, study, version, kind)
+            _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting)
         if not data.participants:
             say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -169,6 +171,15 @@ def _data(
         return study_data(connection, stored, *kinds, participant=participant)
 
 
+def _record(database: Database, action: str, study: str, version: str | None, **details: Any) -> None:
+    """Write down what is done at the command line."""
+    from cobandit.web.storage.audit import command_line, record
+
+    label = stored_study(database, study, version).label
+    with database.write() as connection:
+        record(connection, command_line(), action, label, **details)
+
+
 def verify(
     study: StudyArgument,
     participant: Annotated[
@@ -176,17 +187,22 @@ def verify(
     ] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
+    log_hash: Annotated[
+        str | None,
+        typer.Option(metavar="HASH", help="A hash of the audit log, kept elsewhere, that must still be in it."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compute every AI move, every reward and every hash of a stored study again; report any difference.
 
-    The exit code is 1 where there is one.
+    So is the chain of the audit log. The exit code is 1 where there is a difference.
     """
     require_extras("Verifying a study", web=True)
     from cobandit.studies.verify import verify_study
 
     with existing_database(database) as opened:
         data = _data(opened, study, version, "real", "rehearsal", "demo", participant=participant)
+        log = audit_of(opened, log_hash)
     if participant is not None and not data.participants:
         raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
     differences = verify_study(data)
@@ -203,14 +219,16 @@ def verify(
             }
             for person, d in differences
         ]
-        output.print_json({"participants": len(data.participants), "rounds": rounds, "differences": rows})
+        counts = {"participants": len(data.participants), "rounds": rounds}
+        output.print_json(counts | {"differences": rows, "audit_log": log.to_dict()})
     else:
         for person, difference in differences:
             output.console().print(f"{person}: {difference}")
         people = _count(len(data.participants), "participant")
         verdict = _count(len(differences), "difference") if differences else "no difference"
         output.console().print(f"{people}, {_count(rounds, 'round')}: {verdict}.")
-    if differences:
+        log.print()
+    if differences or log.differences:
         raise typer.Exit(DIFFERENT)
 
 
@@ -234,14 +252,17 @@ def delete_participant(
         raise InvalidInput("Name one participant, or give --rehearsals for all simulated ones.")
     with existing_database(database) as opened:
         from cobandit.web.storage import participants
+        from cobandit.web.storage.audit import command_line, record
 
-        number = stored_study(opened, study, version).id
+        stored = stored_study(opened, study, version)
+        number = stored.id
         if participant is None:
             if not yes and not typer.confirm(f"Delete all simulated participants of {study!r}?", err=True):
                 say("Nothing was deleted.")
                 return
             with opened.write() as connection:
                 gone = participants.delete_rehearsals(connection, number)
+                record(connection, command_line(), "rehearsals-deleted", stored.label, participants=gone)
             opened.forget_patiently()
             say(f"Deleted {_count(gone, 'simulated participant')}.")
             return
@@ -257,5 +278,12 @@ def delete_participant(
             return
         with opened.write() as connection:
             participants.delete_participant(connection, number, participant)
+            details = {
+                "participant": participant,
+                "kind": person.kind,
+                "rounds": rounds,
+                "answers": len(person.answers),
+            }
+            record(connection, command_line(), "participant-deleted", stored.label, **details)
         opened.forget_patiently()
     say(f"Deleted {what}.")

@@ -10,13 +10,14 @@ import zipfile
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from cobandit.base.extras import require_extras
 from cobandit.studies.data import StudyData, StudyParts
 from cobandit.studies.export import write_export
 from cobandit.web.refusals import Refused
 from cobandit.web.services.studies import find_study
+from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.study_data import study_parts
 
@@ -35,7 +36,7 @@ class Exports:
         self._one_at_a_time = asyncio.Lock()
 
     async def export(
-        self, number: int, *, format: str, kind: str, recruiting: bool, gone: Gone
+        self, number: int, *, format: str, kind: str, recruiting: bool, gone: Gone, by: str
     ) -> tuple[str, IO[bytes]]:
         """A name for a zip file, and the file, which is gone from the disk once it is closed.
 
@@ -46,6 +47,10 @@ class Exports:
         study = await find_study(self._database, number)
         name = f"{study.name}-v{study.design.version}-{kind}-{format}"
         cancelled = threading.Event()
+        # Written down before anything leaves: no data without an entry.
+        await record_export(
+            self._database, by, study.label, tables="all", format=format, kind=kind, recruiting=recruiting
+        )
 
         def job(connection: Connection) -> IO[bytes]:
             stored = study_parts(connection, study, kind)
@@ -62,6 +67,11 @@ class Exports:
             except asyncio.CancelledError:
                 cancelled.set()
                 raise
+
+
+async def record_export(database: Database, by: str, study: str, **details: Any) -> None:
+    """Write down that data leave the server."""
+    await database.commit(lambda connection: record(connection, by, "export", study, **details))
 
 
 def _unless(cancelled: threading.Event, part: StudyData) -> StudyData:

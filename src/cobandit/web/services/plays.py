@@ -14,6 +14,7 @@ from cobandit.web.refusals import not_found
 from cobandit.web.services.live import participant_entry, plan_of
 from cobandit.web.services.studies import about, stored_study
 from cobandit.web.storage.answers import StoredAnswers, answers_of, count_answers
+from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import (
     StoredEpisode,
@@ -88,11 +89,12 @@ async def rounds_view(
     return await database.ask(ask)
 
 
-async def delete_person(database: Database, number: int, public_id: str) -> dict[str, int]:
+async def delete_person(database: Database, number: int, public_id: str, by: str) -> dict[str, int]:
     """Delete a participant with everything of theirs; how much that was."""
 
     def job(connection: Connection) -> dict[str, int]:
-        participant = _person(connection, number, public_id).id
+        person = _person(connection, number, public_id)
+        participant = person.id
         deleted = {
             "episodes": count_episodes(connection, participant),
             "rounds": count_rounds(connection, participant),
@@ -100,6 +102,8 @@ async def delete_person(database: Database, number: int, public_id: str) -> dict
             "events": count_events(connection, participant),
         }
         delete_participant(connection, number, public_id)
+        label = stored_study(connection, number).label
+        record(connection, by, "participant-deleted", label, participant=public_id, kind=person.kind, **deleted)
         return deleted
 
     deleted = await database.commit(job)

@@ -14,6 +14,7 @@ from cobandit.analysis.plan import parse_plan, text_digest
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.studies.journey import completion_code
+from cobandit.web.storage.audit import command_line, record
 from cobandit.web.storage.database import Connection
 from cobandit.web.storage.participants import consented_by_kind, delete_consented
 from cobandit.web.storage.studies import Study, add_study, find_study, locked_study, replace_design, store_plan
@@ -32,13 +33,16 @@ def register_study(connection: Connection, design: StudyDesign, seed: int | None
     if known is None:
         chosen = secrets.randbits(64) if seed is None else seed
         add_study(connection, design, seed=chosen, code=code, versions=versions, now=now_ms())
+        action = "study-registered"
     else:
         _refuse_if_begun(connection, known)
         # Invited people keep their links: what they have not seen yet may still change.
         delete_consented(connection, known.id)
         replace_design(connection, known.id, design, code=code, versions=versions)
+        action = "design-replaced"
     stored = find_study(connection, design.name, design.version)
     assert stored is not None
+    record(connection, command_line(), action, stored.label, digest=design.digest)
     return stored
 
 
@@ -86,4 +90,5 @@ def set_plan(connection: Connection, study: int, text: str, *, late: bool = Fals
         text = f"late = {started}  # people who had started when this plan was stored; written by cobandit\n{text}"
     digest = text_digest(text)
     store_plan(connection, study, text, digest, now_ms() if started else None)
+    record(connection, command_line(), "plan-stored", stored.label, sha256=digest, started=started)
     return digest

@@ -7,6 +7,7 @@ from typing import Any
 from cobandit.studies.data import PEOPLE_KINDS
 from cobandit.web.refusals import not_found
 from cobandit.web.storage import studies
+from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.participants import attendances, latest_activity, status
 from cobandit.web.storage.studies import Study
@@ -70,12 +71,13 @@ async def find_study(database: Database, number: int) -> Study:
     return await database.ask(lambda connection: stored_study(connection, number))
 
 
-async def set_open(database: Database, number: int, open: bool) -> None:
+async def set_open(database: Database, number: int, open: bool, by: str) -> None:
     """Let new people in, or no more; whoever has begun may finish."""
 
     def job(connection: Connection) -> None:
-        stored_study(connection, number)
+        study = stored_study(connection, number)
         studies.set_open(connection, number, open)
+        record(connection, by, "study-opened" if open else "study-closed", study.label)
 
     await database.commit(job)
 

@@ -144,6 +144,27 @@ failed_logins = Table(
     Column("at", BigInteger, nullable=False),
 )
 
+audit = Table(
+    "audit",
+    metadata,
+    Column("number", Integer, primary_key=True, autoincrement=False),  # without gaps, from 1
+    Column("at", BigInteger, nullable=False),
+    Column("by", Text, nullable=False),  # an account, the server, or whoever was at the command line
+    Column("action", Text, nullable=False),
+    Column("study", Text),
+    Column("details", Text, nullable=False),  # JSON; nothing of participants but pseudonyms, for it stays
+    Column("previous", Text, nullable=False),
+    Column("hash", Text, nullable=False),
+)
+
+audit_head = Table(
+    "audit_head",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),  # 1: there is one row
+    Column("number", Integer, nullable=False),
+    Column("hash", Text, nullable=False),  # of the last entry, so that a log that was cut is noticed
+)
+
 settings = Table(
     "settings",
     metadata,

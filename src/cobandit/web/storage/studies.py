@@ -39,6 +39,11 @@ class Study:
         """The name in its links."""
         return self.design.name
 
+    @property
+    def label(self) -> str:
+        """Name and version, for people."""
+        return f"{self.name} v{self.design.version}"
+
     def secret_for(self, kind: str) -> str:
         """What goes into the means that people of a kind share: a demo or a rehearsal tells nothing of the real ones.
 

@@ -13,8 +13,9 @@ from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.web.access import log_out, require_admin
-from cobandit.web.routes.admin import robot
+from cobandit.web.routes.admin import audit, robot
 from cobandit.web.routes.admin.common import (
+    By,
     CurvesService,
     Data,
     ExportsService,
@@ -37,6 +38,7 @@ from cobandit.web.routes.bodies import (
     StudyStatusBody,
 )
 from cobandit.web.services import links, payments
+from cobandit.web.services.export import record_export
 from cobandit.web.services.live import live_view
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
 from cobandit.web.services.studies import find_study, list_studies, set_open
@@ -55,6 +57,7 @@ router = APIRouter(
     responses={401: {"model": ErrorBody, "description": "No login, or one that has ended"}},
 )
 router.include_router(robot.router)
+router.include_router(audit.router)
 
 
 @router.post("/logout", response_model=DoneBody)
@@ -95,16 +98,16 @@ async def stream(request: Request, number: StudyNumber, database: Data) -> Respo
 
 
 @router.post("/studies/{number}/open", response_model=StudyStatusBody)
-async def open_study(number: StudyNumber, database: Data) -> StudyStatusBody:
+async def open_study(number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
     """Let new people in."""
-    await set_open(database, number, True)
+    await set_open(database, number, True, by)
     return StudyStatusBody(study=number, open=True)
 
 
 @router.post("/studies/{number}/close", response_model=StudyStatusBody)
-async def close_study(number: StudyNumber, database: Data) -> StudyStatusBody:
+async def close_study(number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
     """Let nobody new in; whoever has begun may finish."""
-    await set_open(database, number, False)
+    await set_open(database, number, False, by)
     return StudyStatusBody(study=number, open=False)
 
 
@@ -125,8 +128,9 @@ async def list_links(request: Request, number: StudyNumber, database: Data, kind
 
 
 @router.get("/studies/{number}/links.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
-async def links_csv(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Response:
+async def links_csv(request: Request, number: StudyNumber, database: Data, by: By, kind: Kind = "real") -> Response:
     """The personal links, as a table."""
+    await record_export(database, by, (await find_study(database, number)).label, tables="links", kind=kind)
     rows = [with_url(request, link) for link in await links.list_links(database, number, kind)]
     names = ["participant", "label", "status", "url"]
     return csv_table(f"links-{number}.csv", names, ([row[name] for name in names] for row in rows))
@@ -158,9 +162,9 @@ async def rounds(
 
 
 @router.delete("/studies/{number}/participants/{participant}", response_model=DeletedBody)
-async def delete_participant(number: StudyNumber, participant: PublicId, database: Data) -> DeletedBody:
+async def delete_participant(number: StudyNumber, participant: PublicId, database: Data, by: By) -> DeletedBody:
     """Delete a participant with everything of theirs, for good."""
-    return DeletedBody(participant=participant, deleted=await delete_person(database, number, participant))
+    return DeletedBody(participant=participant, deleted=await delete_person(database, number, participant, by))
 
 
 @router.get(
@@ -172,13 +176,14 @@ async def export(
     request: Request,
     number: StudyNumber,
     service: ExportsService,
+    by: By,
     format: Literal["csv", "parquet"] = "csv",
     kind: Kind = "real",
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
 ) -> Response:
     """The data as a zip of tables; without personal data, unless they are asked for."""
     name, packed = await service.export(
-        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected
+        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected, by=by
     )
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)

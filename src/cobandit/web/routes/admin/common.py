@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query, Request, Response
 
+from cobandit.web.access import acting
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
 from cobandit.web.routes.bodies import LARGEST
@@ -44,6 +45,13 @@ async def _participant(participant: str) -> str:
         raise not_found("There is no participant of this name here.")
     return participant
 
+
+async def _acting(request: Request) -> str:
+    return acting(request)
+
+
+By = Annotated[str, Depends(_acting)]
+"""Whose login it is, for the audit log."""
 
 Data = Annotated[Database, Depends(_database)]
 CurvesService = Annotated[Curves, Depends(_curves)]

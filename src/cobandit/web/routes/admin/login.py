@@ -35,7 +35,7 @@ async def login(request: Request) -> Response:
         form = await _form(request)
         onwards = _local(form.get("next", [""])[0])
         _own_form(request)
-        token, _ = await log_in(request, form.get("password", [""])[0])
+        token, _ = await log_in(request, form.get("password", [""])[0], "page")
     except Refused as error:
         response = _login_page(onwards, error.status, str(error))
         if error.retry_after is not None:
@@ -49,7 +49,7 @@ async def login(request: Request) -> Response:
 @router.post("/api/admin/login", tags=["researcher"], response_model=LoginBody)
 async def program_login(request: Request, body: PasswordBody) -> dict[str, Any]:
     """A login for programs, sent as a bearer from then on."""
-    token, expires = await log_in(request, body.password)
+    token, expires = await log_in(request, body.password, "program")
     return {"token": token, "expires_at": expires}
 
 

@@ -10,13 +10,17 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 from fastapi.routing import APIRoute
 
+from cobandit.studies.audit import ACTIONS
 from cobandit.studies.data import moment
 from cobandit.web import pages
 from cobandit.web.access import COOKIE, log_out, require_admin
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
-from cobandit.web.routes.admin.common import LOGIN, PAGE, Data, PublicId, StudyNumber, base_url, csv_table
+from cobandit.web.routes.admin.audit import Before
+from cobandit.web.routes.admin.common import LOGIN, PAGE, By, Data, PublicId, StudyNumber, base_url, csv_table
 from cobandit.web.security import form_token
+from cobandit.web.services.audit import audit_view
+from cobandit.web.services.export import record_export
 from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.payments import list_payments
 from cobandit.web.services.plays import participant_view
@@ -77,6 +81,12 @@ async def studies_page(request: Request, database: Data) -> Response:
     return _view("studies", request, "Studies", studies=await list_studies(database), disk=disk)
 
 
+@router.get("/log", response_class=HTMLResponse)
+async def audit_page(request: Request, database: Data, before: Before = None) -> Response:
+    """Who did what."""
+    return _view("log", request, "Audit log", log=await audit_view(database, before), words=ACTIONS)
+
+
 @router.get("/robot", response_class=HTMLResponse)
 async def robot_page(request: Request) -> Response:
     """The console of the arm in the lab."""
@@ -108,8 +118,9 @@ async def payments_page(request: Request, number: StudyNumber, database: Data) -
 
 
 @router.get("/studies/{number}/payments.csv")
-async def payments_csv(number: StudyNumber, database: Data) -> Response:
+async def payments_csv(number: StudyNumber, database: Data, by: By) -> Response:
     """Who is to be paid, as a table."""
+    await record_export(database, by, (await find_study(database, number)).label, tables="payments", kind="real")
     names = ["participant", "label", "recruiter", "external_id", "finished_at", "code", "minutes", "attention_passed"]
     rows = [
         payment | {"finished_at": _iso(payment["finished_at"])} for payment in await list_payments(database, number)

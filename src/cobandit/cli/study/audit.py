@@ -1,0 +1,94 @@
+"""``cobandit study log``: who did what with the data, and whether the log is whole."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import output
+from cobandit.cli.door import say
+from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, existing_database
+
+if TYPE_CHECKING:
+    from cobandit.studies.audit import AuditEntry, LogDifference
+    from cobandit.web.storage.database import Database
+
+DIFFERENT = 1
+
+
+@dataclass(frozen=True)
+class CheckedLog:
+    """The audit log of a database, and what in it is not as it was written."""
+
+    entries: list[AuditEntry]
+    differences: list[LogDifference]
+
+    @property
+    def last_hash(self) -> str:
+        """What to keep elsewhere."""
+        return self.entries[-1].hash if self.entries else ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        rows = [{"entry": difference.number, "problem": difference.problem} for difference in self.differences]
+        return {"entries": len(self.entries), "hash": self.last_hash, "differences": rows}
+
+    def print(self) -> None:
+        """What there is to say of it."""
+        for difference in self.differences:
+            output.console().print(str(difference))
+        count = len(self.differences)
+        verdict = f"{count} difference{'' if count == 1 else 's'}" if count else "no difference"
+        entries = f"{len(self.entries):,} entr{'y' if len(self.entries) == 1 else 'ies'}"
+        output.console().print(f"Audit log, {entries}: {verdict}.")
+
+
+def audit_of(database: Database, known_hash: str | None = None) -> CheckedLog:
+    """The log, checked; ``known_hash`` was kept elsewhere."""
+    from cobandit.studies.audit import verify_log
+    from cobandit.web.storage.audit import all_entries, head_of_log
+
+    with database.read() as connection:
+        entries = list(all_entries(connection))
+        return CheckedLog(entries, verify_log(entries, head_of_log(connection), known_hash))
+
+
+def log(
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="Write it as JSON, one entry on each line, hashes too.", rich_help_panel=THE_OUTPUT
+        ),
+    ] = None,
+    database: DatabaseUrl = DATABASE,
+) -> None:
+    """Show the audit log: log-ins, exports, deletions, what was opened and closed, settings.
+
+    The exit code is 1 where an entry was changed, removed, moved or cut off.
+    """
+    require_extras("Reading the audit log", web=True)
+    import json
+
+    from cobandit.base.files import save_text
+    from cobandit.studies.audit import ACTIONS
+
+    with existing_database(database) as opened:
+        checked = audit_of(opened)
+    if out is not None:
+        save_text(out, "".join(json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in checked.entries))
+        say(f"Wrote {out}.")
+    else:
+        for entry in checked.entries:
+            time = datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+            what = " ".join(filter(None, (ACTIONS.get(entry.action, entry.action), entry.study)))
+            output.console().print(f"{entry.number}  {time}  {entry.by}: {what}  {entry.details}", soft_wrap=True)
+    checked.print()
+    if checked.entries:
+        output.console().print(f"Its last hash is {checked.last_hash}.", soft_wrap=True)
+    if checked.differences:
+        raise typer.Exit(DIFFERENT)

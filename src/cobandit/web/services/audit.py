@@ -1,0 +1,50 @@
+"""The audit log as the researcher sees it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from cobandit.studies.audit import verify_log
+from cobandit.studies.data import moment
+from cobandit.web.storage.audit import all_entries, count_entries, head_of_log, newest_entries
+from cobandit.web.storage.database import Connection, Database
+
+PAGE_SIZE = 50
+
+
+async def audit_view(database: Database, before: int | None) -> dict[str, Any]:
+    """A page of the log, the newest entries first, and whether the whole of it is as it was written."""
+
+    def ask(connection: Connection) -> dict[str, Any]:
+        head = head_of_log(connection)
+        entries = newest_entries(connection, before, PAGE_SIZE)
+        return {
+            "entries": [entry.to_dict() | {"time": _iso(entry.at)} for entry in entries],
+            "count": count_entries(connection),
+            "hash": head[1] if head[0] else None,
+            "older": entries[-1].number if entries and entries[-1].number > 1 else None,
+            "newest": before is None,
+            "differences": [
+                {"entry": difference.number, "problem": difference.problem}
+                for difference in verify_log(all_entries(connection), head)
+            ],
+        }
+
+    return await database.ask(ask, heavy=True)
+
+
+async def whole_log(database: Database) -> str:
+    """Every entry as a line of JSON, with its hashes, so that anybody can check the chain."""
+
+    def lines(connection: Connection) -> Iterator[str]:
+        return (json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in all_entries(connection))
+
+    return await database.ask(lambda connection: "".join(lines(connection)), heavy=True)
+
+
+def _iso(milliseconds: int) -> str:
+    time = moment(milliseconds)
+    assert time is not None
+    return time.isoformat(timespec="seconds").replace("+00:00", "Z")

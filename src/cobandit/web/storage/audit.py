@@ -1,0 +1,108 @@
+"""The audit log in the database: entries are added, and the database itself refuses anything else."""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import hmac
+import secrets
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, Row, func, insert, select, update
+
+from cobandit.studies.audit import ACTIONS, AuditEntry
+from cobandit.web.storage.schema import audit, audit_head
+from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.values import now_ms
+
+OWNER = "owner"
+"""Who the one password belongs to."""
+
+SERVER = "server"
+"""Who does what nobody has asked for: what goes by the clock."""
+
+_KEY = "audit-key"
+_AT_ONCE = 1000
+
+
+def command_line() -> str:
+    """Who works with the database itself: the account of the machine."""
+    try:
+        return f"{getpass.getuser()} (command line)"
+    except (OSError, KeyError):  # a number without a name, as in a container
+        return "command line"
+
+
+def record(connection: Connection, by: str, action: str, study: str | None = None, **details: Any) -> AuditEntry:
+    """Write down who does what, in the transaction in which it is done: both happen, or neither.
+
+    ``study`` is its name and version (`Study.label`), ``details`` is whatever says more. Of participants the pseudonym
+    may stand there and nothing else, for an entry stays when they are deleted.
+    """
+    if action not in ACTIONS:
+        raise ValueError(f"The audit log knows no action {action!r}; ACTIONS in cobandit.studies.audit lists them.")
+    # Whoever writes at the same time waits here, so that the chain has one end.
+    number, previous = connection.execute(select(audit_head.c.number, audit_head.c.hash).with_for_update()).one()
+    if number == 0 and action != "log-begun":
+        begun = record(connection, SERVER, "log-begun", log=secrets.token_hex(16))
+        number, previous = begun.number, begun.hash
+    entry = AuditEntry.after(
+        number + 1, previous, at=now_ms(), by=by, action=action, study=study, details=dict(details)
+    )
+    connection.execute(insert(audit).values(**{column: getattr(entry, column) for column in _COLUMNS}))
+    connection.execute(update(audit_head).values(number=entry.number, hash=entry.hash))
+    return entry
+
+
+_COLUMNS = ("number", "at", "by", "action", "study", "details", "previous", "hash")
+
+
+def _entry(row: Row[Any]) -> AuditEntry:
+    return AuditEntry(*(getattr(row, column) for column in _COLUMNS))
+
+
+def head_of_log(connection: Connection) -> tuple[int, str]:
+    """Number and hash of the last entry, as they are kept beside the log."""
+    number, last = connection.execute(select(audit_head.c.number, audit_head.c.hash)).one()
+    return int(number), str(last)
+
+
+def count_entries(connection: Connection) -> int:
+    """How many entries there are."""
+    return connection.scalar(select(func.count()).select_from(audit)) or 0
+
+
+def newest_entries(connection: Connection, before: int | None, limit: int) -> list[AuditEntry]:
+    """The newest entries first, those with numbers below ``before`` alone."""
+    query = select(audit).order_by(audit.c.number.desc()).limit(limit)
+    return [
+        _entry(row) for row in connection.execute(query if before is None else query.where(audit.c.number < before))
+    ]
+
+
+def all_entries(connection: Connection) -> Iterator[AuditEntry]:
+    """The whole log, the first entry first, some at a time."""
+    last: int | None = None
+    while True:
+        query = select(audit).order_by(audit.c.number).limit(_AT_ONCE)
+        entries = [
+            _entry(row) for row in connection.execute(query if last is None else query.where(audit.c.number > last))
+        ]
+        yield from entries
+        if len(entries) < _AT_ONCE:
+            return
+        last = entries[-1].number
+
+
+def network_mark(connection: Connection, network: str) -> str:
+    """Four digits by which one network is told from most others, and by which nobody can be found.
+
+    Addresses are personal data, of a participant who has strayed to the login too, and an entry is never deleted; so
+    sixteen bits of a keyed hash stand for them, which some 65,000 addresses share.
+    """
+    key = read_setting(connection, _KEY)
+    if key is None:
+        key = secrets.token_hex(32)
+        write_setting(connection, _KEY, key)
+    return hmac.new(key.encode(), network.encode(), hashlib.sha256).hexdigest()[:4]
