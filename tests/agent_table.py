@@ -25,6 +25,12 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "knowledge-gradient": [{}, {"discount": 0.9}, {"discount": 0.0, "ties": "random"}],
     "centralised-ucb": [{}, {"index": "companion"}, {"index": "anytime", "ties": "random"}],
     "centralised-ts": [{}, {"ties": "random"}],
+    "steered": [
+        {},
+        {"index": "gittins", "stay": 9, "leader_sight": 0.6},
+        {"index": "ucb", "exploration": 0.1, "stay": 1},
+        {"index": "ucb", "exploration": 0.0},
+    ],
     "optimal": [{}],
     "mucb-intervals": [{}, {"exploration": 0.02}, {"exploration": 0.0}],
     "mdsee": [{}, {"sweeps": 2, "ties": "random"}],

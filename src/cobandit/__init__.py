@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from cobandit.agents import PartnerAwareTS as PartnerAwareTS
     from cobandit.agents import PartnerAwareUCB as PartnerAwareUCB
     from cobandit.agents import Softmax as Softmax
+    from cobandit.agents import Steered as Steered
     from cobandit.agents import Team as Team
     from cobandit.agents import VeryNaiveUCB as VeryNaiveUCB
     from cobandit.agents import WinStayLoseShift as WinStayLoseShift
@@ -97,6 +98,7 @@ _HOME = {
         "PartnerAwareTS",
         "PartnerAwareUCB",
         "Softmax",
+        "Steered",
         "Team",
         "VeryNaiveUCB",
         "WinStayLoseShift",

@@ -6,6 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cobandit as cb
+from cobandit.agents.beliefs import UpperConfidence
 from cobandit.engine import fast, reference
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.game import make_game
@@ -34,6 +35,8 @@ GAMES = {
         MANY,
         [cb.PartnerAwareUCB(index="anytime", repeat=2), cb.PartnerAwareUCB(index="companion")],
     ),
+    "a protocol": (DRAWN, [cb.Steered(), cb.Steered(index="gittins", leader_sight=0.7), cb.Steered(index="ucb")]),
+    "a protocol for real rewards": (REALS, [cb.Steered(), cb.Steered(stay=9)]),
     "one brain": (KNOWN, cb.CentralisedUCB()),
     "one brain with a changing index": (MANY, cb.CentralisedUCB(index="companion")),
     "one sampler for all": (FLIPPED, cb.CentralisedTS()),
@@ -69,7 +72,7 @@ def test_every_compiled_kind_is_compiled_here() -> None:
     }
     wanted = set()
     for name, kind in cb.AGENTS.items():
-        indices = ("paper", "anytime") if hasattr(kind, "index") else (None,)
+        indices = ("paper", "anytime") if issubclass(kind, UpperConfidence) else (None,)
         for index in indices:
             for problem in (ONES, MANY, REALS):
                 team = cb.Team.of(name, **({} if index is None else {"index": index}))

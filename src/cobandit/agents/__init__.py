@@ -13,6 +13,7 @@ from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
 from cobandit.agents.registry import AGENTS, agent_class, known_agents, make_agent, plugin_agents, plugin_class
 from cobandit.agents.softmax import Softmax
+from cobandit.agents.steered import Steered
 from cobandit.agents.team import Team
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
@@ -35,6 +36,7 @@ __all__ = [
     "PartnerAwareTS",
     "PartnerAwareUCB",
     "Softmax",
+    "Steered",
     "Team",
     "TeamAction",
     "VeryNaiveUCB",

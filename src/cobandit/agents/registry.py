@@ -15,6 +15,7 @@ from cobandit.agents.optimal import Optimal
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
 from cobandit.agents.softmax import Softmax
+from cobandit.agents.steered import Steered
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
 from cobandit.base import plugins
@@ -30,6 +31,7 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "knowledge-gradient": KnowledgeGradient,
     "centralised-ucb": CentralisedUCB,
     "centralised-ts": CentralisedTS,
+    "steered": Steered,
     "optimal": Optimal,
     "mucb-intervals": MUCBIntervals,
     "mdsee": MDSEE,

@@ -1,0 +1,346 @@
+"""Steered teams: an agreed protocol without any channel but the actions (beyond the paper).
+
+The leader steers, the followers are steered (`steering`); the leader alone learns, by an index of every cell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.beliefs import COMPANION_FLOOR
+from cobandit.agents.gittins import beta_prior, beta_tail, gittins_beta, gittins_factor
+from cobandit.agents.steering import (
+    AT,
+    LAST,
+    LEADER,
+    SLOT,
+    SLOTS,
+    WATCHED,
+    WATCHED_ROUNDS,
+    most_slots,
+    moved,
+    plan_row,
+    steering_agent,
+    write_slots,
+)
+from cobandit.base.checks import MOST, one_of, real, whole
+
+INDICES = ("ucb", "gittins", "gittins-horizon")
+UCB, GITTINS, GITTINS_HORIZON = range(3)
+
+OUTDATED = -1
+"""In place of the rounds for which a kept index was reckoned: the cell was played since."""
+
+NOTHING = -1
+"""In place of the watched cell."""
+
+LEVEL, ABOVE, DENSITY, FACTOR = range(4)
+"""What ``watch`` holds: the best other index, what the watched cell's posterior has above it, its density there
+(`gittins.beta_tail`), and the factor of a normal posterior's index."""
+
+
+class Steering(NamedTuple):
+    """What a steering agent knows: settings, its own looks at every cell, kept indices, and the public slots.
+
+    ``means`` and ``spans`` are those of the posteriors (a span is what the index multiplies); ``stamps`` says for how
+    many remaining rounds an index was reckoned. The compiled kind has the same fields.
+    """
+
+    index: Any
+    stay: Any
+    horizon: Any
+    exploration: Any
+    binary: Any
+    prior: Any
+    weight: Any
+    noise_weight: Any
+    cells: Any
+    arms: Any
+    strides: Any
+    own: Any
+    counts: Any
+    sums: Any
+    means: Any
+    spans: Any
+    kept: Any
+    stamps: Any
+    ahead: Any
+    worth: Any
+    movers: Any
+    steps: Any
+    notes: Any
+    watch: Any
+
+
+def mean_of(me: Any, count: int, total: float) -> float:
+    """The posterior mean of a cell: a Beta posterior, or a normal one where rewards are not all 0 or 1."""
+    if me.binary == 1:
+        return float((me.prior * me.weight + total) / (me.weight + count))
+    return float((me.prior * me.weight + total * me.noise_weight) / (me.weight + count * me.noise_weight))
+
+
+def span_of(me: Any, count: int) -> float:
+    """What the index of a cell multiplies: 1 / sqrt(n), or the standard deviation of a normal posterior."""
+    if me.index == UCB:
+        return 1.0 / math.sqrt(max(count, COMPANION_FLOOR))
+    return 1.0 / math.sqrt(me.weight + count * me.noise_weight)
+
+
+def remaining_rounds(me: Any, t: int) -> int:
+    """H of the Gittins index: T - t, or t where the horizon shall not matter; four binary digits of it.
+
+    An index moves with the logarithm of H. With so few digits kept indices stay right for a while.
+    """
+    rounds = me.horizon - t if me.index == GITTINS_HORIZON else t
+    digits = 0
+    while rounds >> digits > 15:
+        digits += 1
+    return int(rounds >> digits << digits)
+
+
+def is_still_best(me: Any, cell: int, rounds: int) -> bool:
+    """Whether the watched cell's index is above all others, without reckoning it.
+
+    It is where l - m < H E[(theta - l)+] at the best other index l. With fewer rounds to come the others have only
+    fallen; with more they must be reckoned anew.
+    """
+    if me.notes[WATCHED] != cell or rounds > me.notes[WATCHED_ROUNDS]:
+        return False
+    mean, level, above = me.means[cell], me.watch[LEVEL], me.watch[ABOVE]
+    ones = mean * (me.weight + me.counts[cell])
+    excess = mean * (above + me.watch[DENSITY] / ones) - level * above
+    return bool(level - mean < rounds * excess)
+
+
+def watch_cell(me: Any, cell: int, rounds: int) -> None:
+    """From now on compare a cell with the best of the others, all of them up to date."""
+    level = 0.0
+    for other in range(me.cells):
+        if other != cell and me.kept[other] > level:
+            level = me.kept[other]
+    total = me.weight + me.counts[cell]
+    ones = me.means[cell] * total
+    above, density = beta_tail(ones, total - ones, level)
+    me.watch[LEVEL], me.watch[ABOVE], me.watch[DENSITY] = level, above, density
+    me.notes[WATCHED], me.notes[WATCHED_ROUNDS] = cell, rounds
+
+
+def follow_watched(me: Any, cell: int, seen: float) -> None:
+    """The watched cell's posterior has one look more: so its tail above the same level is known, too."""
+    total = me.weight + me.counts[cell]
+    ones = me.means[cell] * total
+    level, density = me.watch[LEVEL], me.watch[DENSITY]
+    if seen == 1.0:
+        me.watch[ABOVE] += density / ones
+        me.watch[DENSITY] = density * level * total / ones
+    else:
+        me.watch[ABOVE] -= density / (total - ones)
+        me.watch[DENSITY] = density * (1.0 - level) * total / (total - ones)
+
+
+def reckon_all(me: Any, rounds: int) -> None:
+    """Bring the Gittins index of every cell up to date (Beta posteriors)."""
+    untried = -1
+    for cell in range(me.cells):
+        if me.stamps[cell] == rounds:
+            continue
+        me.stamps[cell] = rounds
+        if me.counts[cell] == 0 and untried >= 0:
+            me.kept[cell] = me.kept[untried]
+            continue
+        total = me.weight + me.counts[cell]
+        ones = me.means[cell] * total
+        me.kept[cell] = gittins_beta(ones, total - ones, float(rounds), me.kept[cell])
+        untried = cell if me.counts[cell] == 0 else untried
+
+
+def reckon_lines(me: Any, t: int) -> None:
+    """The index of every cell, mean + factor * span: UCB, or the Gittins index of normal posteriors."""
+    if me.index == UCB:
+        factor = math.sqrt(2.0 * me.exploration * math.log(t - 1.0)) if t > 1 else 0.0
+    else:
+        rounds = remaining_rounds(me, t)
+        if rounds != me.notes[WATCHED_ROUNDS]:
+            me.watch[FACTOR] = gittins_factor(float(rounds))
+            me.notes[WATCHED_ROUNDS] = rounds
+        factor = me.watch[FACTOR]
+    for cell in range(me.cells):
+        me.kept[cell] = me.means[cell] + factor * me.spans[cell]
+
+
+def leading_row(me: Any, t: int) -> int:
+    """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
+    at, last = me.notes[AT], me.notes[LAST]
+    bayes = me.index != UCB and me.binary == 1
+    rounds = 0
+    if bayes:
+        rounds = remaining_rounds(me, t)
+        if is_still_best(me, at, rounds):
+            return int(last)
+        reckon_all(me, rounds)
+    else:
+        reckon_lines(me, t)
+    best = 0
+    for cell in range(1, me.cells):
+        if me.kept[cell] > me.kept[best]:
+            best = cell
+    if bayes and best == at and me.cells > 1:
+        watch_cell(me, at, rounds)
+    leader, slots, slot = me.notes[LEADER], me.notes[SLOTS], me.notes[SLOT]
+    row = me.own[leader * me.cells + best]
+    if best == at + (row - last) * me.strides[leader] and (slot == 0 or row == last):
+        return int(row)
+    rest = min(me.stay, me.horizon - t + 1) - 2 * slots + 1
+    return int(plan_row(me, at, slot, float(max(rest, 1))))
+
+
+def take_in(me: Any, played: int, seen: float) -> None:
+    """Remember a round (NaN: nothing was seen), and where the partners will be."""
+    if seen == seen:
+        if me.notes[WATCHED] == played and (seen == 1.0 or seen == 0.0):
+            follow_watched(me, played, seen)
+        else:
+            me.notes[WATCHED] = NOTHING
+        me.counts[played] += 1
+        me.sums[played] += seen
+        me.means[played] = mean_of(me, me.counts[played], me.sums[played])
+        me.spans[played] = span_of(me, me.counts[played])
+        me.stamps[played] = OUTDATED
+    move_on(me, played)
+
+
+def move_on(me: Any, played: int) -> None:
+    """Where the partners will be after a round, and the next slot."""
+    slot = me.notes[SLOT]
+    row = me.own[me.notes[LEADER] * me.cells + played]
+    mover = me.movers[slot]
+    at = played
+    if mover >= 0 and row != me.notes[LAST]:
+        arm = me.own[mover * me.cells + played]
+        at += (moved(arm, me.arms[mover], me.steps[slot], row - me.notes[LAST]) - arm) * me.strides[mover]
+    me.notes[LAST] = row
+    me.notes[AT] = at
+    me.notes[SLOT] = slot + 1 if slot + 1 < me.notes[SLOTS] else 0
+
+
+@dataclass
+class Steered(Agent):
+    """A team with an agreed protocol: the leader decides by its own eyes and steers everybody by its arms.
+
+    A follower ignores rewards: its arm is a public function of past arms. So the leader always knows the next team
+    action. It plays the best cell where that is within reach, and otherwise begins the best way of the next two turns.
+    Every member must be of this kind.
+    """
+
+    name: ClassVar[str] = "steered"
+    paper: ClassVar[str] = "beyond the paper: an agreed protocol, no channel but the actions"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.steered:steered"
+
+    index: str = option("gittins-horizon", "index of a team action: " + ", ".join(INDICES), one_of(INDICES))
+    stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
+    exploration: float = option(0.025, "exploration constant c (index ucb only)", real(0.0))
+    leader_sight: float = option(1.0, "the leader's observability, which bounds its prior", real(0.0, 1.0))
+    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Everybody's arm is the first, the first slot is free, nothing was seen."""
+        super().reset(briefing, rng)
+        self._steering = begun(make_steering(self, briefing, list), briefing.ranks)
+        self._predictions: dict[int, int] = {}
+
+    @property
+    def predictions(self) -> Mapping[int, int]:
+        """What the leader knows that the others will play."""
+        return self._predictions
+
+    def choose(self) -> int:
+        """The own arm: the leader's decision, or a follower's public arm."""
+        me, seat = self._steering, self.briefing.agent
+        at = np.unravel_index(me.notes[AT], self.briefing.arms)
+        if seat != me.notes[LEADER]:
+            return int(at[seat])
+        self._predictions = {other: int(arm) for other, arm in enumerate(at) if other != seat}
+        return leading_row(me, self.round)
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round."""
+        played = int(np.ravel_multi_index(team_action, self.briefing.arms))
+        me = self._steering
+        if self.briefing.agent == me.notes[LEADER]:
+            take_in(me, played, math.nan if reward is None else reward)
+        else:
+            move_on(me, played)
+
+    def dump_memory(self) -> dict[str, Any]:
+        """What the slots are and what was learnt, as plain data."""
+        return {"steering": self._steering._asdict(), "predictions": self._predictions}
+
+    def load_memory(self, memory: Mapping[str, Any]) -> None:
+        """Take that back."""
+        self._steering = Steering(**memory["steering"])
+        self._predictions = dict(memory["predictions"])
+
+
+def make_steering(agent: Steered, briefing: Briefing, room: Any) -> Steering:
+    """An agent's knowledge before the first round; ``room`` makes what stands for an array."""
+    cells = math.prod(briefing.arms)
+    if briefing.binary:
+        sight = agent.leader_sight
+        ranges = {"missed": (0.0, sight), "flipped": (1.0 - sight, 1.0)}
+        ones, zeros = beta_prior(*ranges.get(briefing.observation, (0.0, 1.0)))
+        prior, weight, noise_weight = ones / (ones + zeros), ones + zeros, 0.0
+    else:
+        prior, weight, noise_weight = agent.prior_mean, agent.prior_sd**-2.0, agent.noise_sd**-2.0
+    strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
+    slots = most_slots(briefing.arms)
+    me = Steering(
+        index=INDICES.index(agent.index),
+        stay=agent.stay,
+        horizon=briefing.horizon,
+        exploration=agent.exploration,
+        binary=int(briefing.binary),
+        prior=prior,
+        weight=weight,
+        noise_weight=noise_weight,
+        cells=cells,
+        arms=room(briefing.arms),
+        strides=room(strides),
+        own=room(
+            [
+                cell // stride % size
+                for stride, size in zip(strides, briefing.arms, strict=True)
+                for cell in range(cells)
+            ]
+        ),
+        counts=room([0] * cells),
+        sums=room([0.0] * cells),
+        means=room([prior] * cells),
+        spans=room([0.0] * cells),
+        kept=room([0.0] * cells),
+        stamps=room([OUTDATED] * cells),
+        ahead=room([0.0] * cells),
+        worth=room([0.0] * cells),
+        movers=room([0] * slots),
+        steps=room([0] * slots),
+        notes=room([0, 1, 0, 0, 0, NOTHING, 0]),
+        watch=room([0.0] * 4),
+    )
+    for cell in range(cells):
+        me.spans[cell] = span_of(me, 0)
+    return me
+
+
+def begun(me: Steering, ranks: tuple[int, ...]) -> Steering:
+    """The same with the slots of these ranks."""
+    order = sorted(range(len(ranks)), key=ranks.__getitem__)
+    me.notes[LEADER] = steering_agent(me.arms, order, len(order))
+    me.notes[SLOTS] = write_slots(me.arms, order, len(order), me.movers, me.steps)
+    return me

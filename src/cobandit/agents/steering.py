@@ -1,0 +1,122 @@
+"""Steering: how one agent moves its partners about by nothing but its own arms.
+
+Who is steered ignores rewards: its next arm is a public function of past arms. The rounds go round in *slots*. Slot 0
+is free. In every other slot it is one partner's turn, and its arm moves by as much as the steering agent's arm has just
+moved: j <- (j + step (i_t - i_{t-1})) mod K. One slot is enough for a partner with no more arms than the steering
+agent has; for one with more there is a slot for each digit of its arm, written in as many digits as the steering agent
+has arms. So the steering agent always knows what the others will play, and can bring them anywhere within one turn of
+the slots.
+
+Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+NOBODY = -1
+"""Whose turn it is in the free slot."""
+
+LEADER, SLOTS, SLOT, LAST, AT, WATCHED, WATCHED_ROUNDS = range(7)
+"""What ``notes`` hold: who steers, how many slots there are, the present one, the steering agent's last arm, the
+present state, and what `steered` adds: which cell is watched, and for how many remaining rounds it was compared."""
+
+
+def steering_agent(arms: Sequence[int], order: Sequence[int], agents: int) -> int:
+    """The highest-ranked agent that has anything to choose: with one arm nobody can say anything."""
+    for rank in range(agents):
+        if arms[order[rank]] > 1:
+            return order[rank]
+    return order[0]
+
+
+def write_slots(arms: Any, order: Any, agents: int, movers: Any, steps: Any) -> int:
+    """Write whose turn it is in each slot, and how far a move of one goes; the number of slots."""
+    leader = steering_agent(arms, order, agents)
+    movers[0], steps[0] = NOBODY, 0
+    slots = 1
+    for rank in range(agents):
+        follower = order[rank]
+        if follower != leader and arms[leader] > 1:
+            step = 1
+            while step < arms[follower]:
+                movers[slots], steps[slots] = follower, step
+                step *= arms[leader]
+                slots += 1
+    return slots
+
+
+def most_slots(arms: Sequence[int]) -> int:
+    """Room for the slots of a team, whoever leads."""
+    return 1 + sum((size - 1).bit_length() for size in arms)
+
+
+def moved(arm: int, arms: int, step: int, change: int) -> int:
+    """Where a partner's arm goes when the steering agent's has changed by so much in its slot."""
+    return (arm + step * change) % arms
+
+
+def plan_row(me: Any, at: int, slot: int, rest: float) -> int:
+    """The steering agent's arm that begins the best way through nearly two turns of the slots.
+
+    The best way has the highest sum of kept indices over all but the last round of two turns; the best cell among
+    those that are left at its end counts ``rest`` times more. A state is the last own arm and what the partners play
+    next, named by its cell; ``at`` is the present one. ``me`` has the indices (``kept``), the slots, every agent's arm
+    in every cell (``own``) and, for scratch, ``worth`` and ``ahead``, what each state is worth in one round and in the
+    next one.
+    """
+    leader, slots, cells = me.notes[LEADER], me.notes[SLOTS], me.cells
+    arms, stride = me.arms[leader], me.strides[leader]
+    for cell in range(cells):
+        last = me.own[leader * cells + cell]
+        if last == 0:
+            me.ahead[cell] = rest * best_in_row(me.kept, cell, arms, stride)
+        else:
+            me.ahead[cell] = me.ahead[cell - last * stride]
+    for later in range(2 * slots - 2, 0, -1):
+        turn = (slot + later) % slots
+        for cell in range(cells):
+            last = me.own[leader * cells + cell]
+            if turn == 0 and last > 0:  # in the free slot the last own arm does not matter
+                me.worth[cell] = me.worth[cell - last * stride]
+            else:
+                me.worth[cell] = best_way(me, cell, turn)[0]
+        for cell in range(cells):
+            me.ahead[cell] = me.worth[cell]
+    return best_way(me, at, slot)[1]
+
+
+def best_in_row(values: Any, cell: int, own: int, stride: int) -> Any:
+    """The best value that the steering agent can have from a cell of its arm 0 on, all others staying as they are."""
+    top = values[cell]
+    for arm in range(1, own):
+        value = values[cell + arm * stride]
+        top = value if value > top else top
+    return top
+
+
+def best_way(me: Any, state: int, turn: int) -> tuple[float, int]:
+    """What a state is worth in a slot, and the first of the own arms that make it so."""
+    leader, cells = me.notes[LEADER], me.cells
+    arms, stride = me.arms[leader], me.strides[leader]
+    last = me.own[leader * cells + state]
+    start = state - last * stride
+    mover = me.movers[turn]
+    if mover == NOBODY:
+        size, step, across, before, after = 1, 0, 0, 0, 0
+    else:
+        size, step, across = me.arms[mover], me.steps[turn], me.strides[mover]
+        before = me.own[mover * cells + state]
+        after = before - step * last
+        while after < 0:
+            after += size
+    top, row = me.kept[start] + me.ahead[start + (after - before) * across], 0
+    for arm in range(1, arms):
+        after += step
+        after = after if after < size else after - size
+        cell = start + arm * stride
+        value = me.kept[cell] + me.ahead[cell + (after - before) * across]
+        if value > top:
+            top, row = value, arm
+    return top, row

@@ -1,0 +1,103 @@
+"""Steered teams, compiled (`agents.steered`): the plain functions themselves, on arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import extending
+
+from cobandit.agents import gittins, steering
+from cobandit.agents import steered as plain
+from cobandit.agents.steered import Steered, leading_row, make_steering, move_on, take_in
+from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
+from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.world import own_arm
+
+register_jitable: Any = extending.register_jitable
+
+for function in (
+    gittins.log_gamma,
+    gittins.beta_fraction,
+    gittins.gittins_beta,
+    gittins.gittins_factor,
+    gittins.beta_tail,
+    steering.steering_agent,
+    steering.write_slots,
+    steering.moved,
+    steering.plan_row,
+    steering.best_in_row,
+    steering.best_way,
+    plain.mean_of,
+    plain.remaining_rounds,
+    plain.span_of,
+    plain.is_still_best,
+    plain.watch_cell,
+    plain.follow_watched,
+    plain.reckon_all,
+    plain.reckon_lines,
+    plain.leading_row,
+    plain.take_in,
+    plain.move_on,
+):
+    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+class SteeredPlayer(NamedTuple):
+    """The fields of `agents.steered.Steering`, for a leader and a follower alike."""
+
+    seat: Any
+    stream: Any
+    index: Any
+    stay: Any
+    horizon: Any
+    exploration: Any
+    binary: Any
+    prior: Any
+    weight: Any
+    noise_weight: Any
+    cells: Any
+    arms: Any
+    strides: Any
+    own: Any
+    counts: Any
+    sums: Any
+    means: Any
+    spans: Any
+    kept: Any
+    stamps: Any
+    ahead: Any
+    worth: Any
+    movers: Any
+    steps: Any
+    notes: Any
+    watch: Any
+
+    def begin(self, world: Any) -> None:
+        """The slots of a run's ranks."""
+        self.notes[LEADER] = steering_agent(world.arms, world.order, world.agents)
+        self.notes[SLOTS] = write_slots(world.arms, world.order, world.agents, self.movers, self.steps)
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The leader's decision, or a follower's public arm."""
+        at = self.notes[AT]
+        if self.seat != self.notes[LEADER]:
+            return own_arm(world, self.seat, at)
+        for j in range(world.agents):
+            if j != self.seat:
+                world.predictions[self.seat * world.agents + j] = own_arm(world, j, at)
+        return leading_row(self, t)
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Remember the round."""
+        if self.seat == self.notes[LEADER]:
+            take_in(self, played, seen)
+        else:
+            move_on(self, played)
+
+
+def steered(agent: Steered, seat: Seat) -> SteeredPlayer:
+    """The compiled form."""
+    made = make_steering(agent, seat.briefing, np.array)
+    fixed = {name: table(getattr(made, name)) for name in ("arms", "strides", "own")}
+    return SteeredPlayer(seat.number, seat.stream, *made._replace(**fixed))
