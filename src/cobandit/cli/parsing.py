@@ -91,3 +91,14 @@ def setting(text: str) -> tuple[str, Any]:
     if not sign or not name.strip():
         raise InvalidInput(f"--option is {short_repr(text)}; name=value is needed, such as prior_sd=0.5.")
     return name.strip().replace("-", "_"), value(rest)
+
+
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def seconds(name: str, text: str) -> int:
+    """A time such as ``30s``, ``10m``, ``2h`` or ``1d``, in seconds."""
+    match = re.fullmatch(r"\s*([1-9][0-9]{0,5})\s*([smhd])\s*", text)
+    if match is None:
+        raise InvalidInput(f"--{name} is {short_repr(text)}; a time such as 30s, 10m, 2h or 1d is needed.")
+    return int(match[1]) * _SECONDS[match[2]]

@@ -18,7 +18,7 @@ from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
 from cobandit.web.services.registration import register_study
 from cobandit.web.storage.audit import OWNER, command_line, record
-from cobandit.web.storage.database import Database
+from cobandit.web.storage.database import Database, unsafe_settings
 from cobandit.web.storage.logins import end_logins, forget_networks
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.settings import read_setting, write_setting
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from cobandit.web.edge import GuardedProtocol, Limits
+    from cobandit.web.schedule import BackupSchedule
 
 SHORTEST_PASSWORD = 8
 SHUTDOWN_SECONDS = 5
@@ -117,7 +118,19 @@ def address_of(listening: socket.socket) -> str:
     return f"http://{shown}:{port}"
 
 
-def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None:
+def durability_warnings(url: str) -> list[str]:
+    """What a PostgreSQL server is set to that may lose rounds which were acknowledged; empty for SQLite."""
+    database = Database(url)
+    try:
+        return [
+            f"PostgreSQL has {name} = off: what participants were told is stored may be lost in {event}. Set it to on."
+            for name, event in unsafe_settings(database).items()
+        ]
+    finally:
+        database.close()
+
+
+def serve(config: WebConfig, listening: socket.socket, workers: int = 1, backups: BackupSchedule | None = None) -> None:
     """Serve until somebody stops it."""
     import uvicorn
 
@@ -126,7 +139,7 @@ def serve(config: WebConfig, listening: socket.socket, workers: int = 1) -> None
     config.to_environment()
     raise_file_limit()
     settings = _settings("cobandit.web.app:from_environment", GuardedProtocol, factory=True, workers=workers)
-    with contextlib.suppress(KeyboardInterrupt):
+    with contextlib.suppress(KeyboardInterrupt), backups or contextlib.nullcontext():
         if workers == 1:
             uvicorn.Server(settings).run(sockets=[listening])
         else:

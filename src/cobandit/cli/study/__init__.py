@@ -7,6 +7,7 @@ import typer
 from cobandit.cli.options import GroupedHelp
 from cobandit.cli.study.analyse import analyse
 from cobandit.cli.study.audit import log
+from cobandit.cli.study.backup import backup, restore
 from cobandit.cli.study.calibrate import calibrate
 from cobandit.cli.study.data import delete_participant, export, list_studies, verify
 from cobandit.cli.study.designs import check, new
@@ -32,6 +33,8 @@ app.command(cls=GroupedHelp)(analyse)
 app.command(cls=GroupedHelp)(export)
 app.command(cls=GroupedHelp)(verify)
 app.command(cls=GroupedHelp)(log)
+app.command(cls=GroupedHelp)(backup)
+app.command(cls=GroupedHelp)(restore)
 app.command(name="delete-participant", cls=GroupedHelp)(delete_participant)
 app.command(name="list", cls=GroupedHelp)(list_studies)
 app.command(cls=GroupedHelp)(power)

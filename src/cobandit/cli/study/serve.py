@@ -27,12 +27,15 @@ from cobandit.cli.study.common import (
 
 if TYPE_CHECKING:
     from cobandit.web.config import WebConfig
+    from cobandit.web.schedule import BackupSchedule
     from cobandit.web.serving import Ready
 
 REPORT = "out/reproduce"
 THE_ROBOT = "The robot"
 NO_ARM = ("none", "simulated")
 """Robots that are drawn or recorded: as many people as like may play."""
+
+EVERY, KEEP = "10m", "24"
 
 PASSWORD_KEPT = "admin-password.txt"
 
@@ -84,6 +87,22 @@ class ServerOptions:
 
 
 @dataclass(frozen=True)
+class BackupOptions:
+    """Backups by the clock."""
+
+    backup: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Make backups in this folder while serving, each verified.", rich_help_panel=THE_STORE
+        ),
+    ] = None
+    every: Annotated[
+        str, typer.Option(metavar="TIME", help="How often: 30s, 10m, 2h, 1d.", rich_help_panel=THE_STORE)
+    ] = EVERY
+    keep: Annotated[str, typer.Option(metavar="N", help="How many backups to keep.", rich_help_panel=THE_STORE)] = KEEP
+
+
+@dataclass(frozen=True)
 class RobotOptions:
     """Who stacks the burgers."""
 
@@ -110,6 +129,7 @@ def serve(
     designs: Annotated[list[str], typer.Argument(metavar="NAME|FILE.toml...", help="Shipped designs, or files.")],
     server: ServerOptions = ServerOptions(),
     robot: RobotOptions = RobotOptions(),
+    backups: BackupOptions = BackupOptions(),
     database: DatabaseUrl = DATABASE,
     seed: Annotated[
         str | None,
@@ -137,14 +157,17 @@ def serve(
         )
     config = _config(database, server, robot)
     _check_robot(config, workers)
+    schedule = _schedule(database, backups)
     loaded = [load_design(name) for name in designs]
     if len({design.name for design in loaded}) != len(loaded):
         raise InvalidInput("A study was named twice; each needs a name of its own.")
     serving.wait_for_database(database, say)
     ready = serving.prepare(database, loaded, password=password_given(password, password_file), seed=chosen)
+    for warning in serving.durability_warnings(database):
+        say(f"Warning: {warning}")
     listening = serving.bound_socket(server.host, port)
     _greet(ready, config, serving.address_of(listening))
-    serving.serve(config, listening, workers)
+    serving.serve(config, listening, workers, schedule)
     say("Stopped; everything is stored.")
 
 
@@ -161,6 +184,19 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
         robot_url=robot.robot_url,
         robot_speed=real(0, 1, above=True)("robot-speed", parsing.value(robot.robot_speed)),
     )
+
+
+def _schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
+    from cobandit.base.checks import whole
+    from cobandit.web.schedule import BackupSchedule
+
+    seconds = parsing.seconds("every", options.every)
+    keep = whole(1)("keep", parsing.value(options.keep))
+    if options.backup is None:
+        if (options.every, options.keep) != (EVERY, KEEP):
+            raise InvalidInput("--every and --keep go with --backup DIR.")
+        return None
+    return BackupSchedule(database, options.backup, seconds, keep)
 
 
 def _check_robot(config: WebConfig, workers: int) -> None:

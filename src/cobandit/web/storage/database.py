@@ -14,7 +14,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Engine, create_engine, event, make_url
+from sqlalchemy import URL, Engine, create_engine, event, make_url, text
 from sqlalchemy import Connection as Connection  # for services, which hand it on and ask nothing of it themselves
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
@@ -215,6 +215,23 @@ def _refusal(error: SQLAlchemyError) -> Refused:
     return damaged() if code.startswith(_DAMAGED) else busy()
 
 
+def unsafe_settings(database: Database) -> dict[str, str]:
+    """Settings of PostgreSQL that are off and should not be, each with what can then lose data."""
+    if database.sqlite:
+        return {}
+    losses = {
+        "fsync": "a power cut, with the whole database",
+        "full_page_writes": "a power cut, with the whole database",
+        "synchronous_commit": "a crash",
+    }
+    with database.read() as connection:
+        return {
+            name: loss
+            for name, loss in losses.items()
+            if connection.execute(text(f"SHOW {name}")).scalar_one() == "off"
+        }
+
+
 _PASSING = ("starting up", "shutting down", "recovery", "too many clients", "connection slots")
 """What PostgreSQL says while it is coming, going or full; any other FATAL is about names and passwords."""
 
@@ -228,14 +245,14 @@ def plain(error: BaseException | None) -> str:
     return " ".join(str(cause).split()) or type(cause).__name__
 
 
-def _url(text: str) -> URL:
+def _url(address: str) -> URL:
     try:
-        url = make_url(text)
+        url = make_url(address)
         if url.drivername in ("postgresql", "postgres"):
             url = url.set(drivername="postgresql+psycopg")
         url.get_dialect()
     except (ArgumentError, NoSuchModuleError, ValueError) as error:
-        # The text may hold a password, so it is not shown again.
+        # The address may hold a password, so it is not shown again.
         raise InvalidInput(
             "The database is not given as an address such as sqlite:///studies.sqlite or postgresql://user@host/name."
         ) from error

@@ -20,6 +20,7 @@ from cobandit.web.routes.admin.audit import Before
 from cobandit.web.routes.admin.common import LOGIN, PAGE, By, Data, PublicId, StudyNumber, base_url, csv_table
 from cobandit.web.security import form_token
 from cobandit.web.services.audit import audit_view
+from cobandit.web.services.backup import last_backup
 from cobandit.web.services.export import record_export
 from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.payments import list_payments
@@ -78,7 +79,10 @@ def _view(name: str, request: Request, title: str, **values: Any) -> Response:
 async def studies_page(request: Request, database: Data) -> Response:
     """Every study."""
     disk = request.app.state.health.disk()
-    return _view("studies", request, "Studies", studies=await list_studies(database), disk=disk)
+    backup = await database.ask(last_backup)
+    if backup is not None:
+        backup["time"] = _iso(backup["at"]).replace("T", " ").replace("Z", " UTC")
+    return _view("studies", request, "Studies", studies=await list_studies(database), disk=disk, backup=backup)
 
 
 @router.get("/log", response_class=HTMLResponse)

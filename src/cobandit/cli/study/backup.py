@@ -1,0 +1,67 @@
+"""``cobandit study backup`` and ``restore``: whole copies of a database, while a server runs, and the way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import output, parsing
+from cobandit.cli.door import say
+from cobandit.cli.study.common import DATABASE, DatabaseUrl, existing_database
+
+DIFFERENT = 1
+
+
+def backup(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.", show_default=False)],
+    keep: Annotated[
+        str | None, typer.Option(metavar="N", help="Delete all but the newest N in the folder (none, where not given).")
+    ] = None,
+    database: DatabaseUrl = DATABASE,
+    scheduled: Annotated[bool, typer.Option("--scheduled", hidden=True)] = False,
+) -> None:
+    """Copy a database to a file, also while its server runs, and verify the copy.
+
+    The exit code is 1 where the copy shows differences; it is kept all the same.
+    """
+    require_extras("Backing up studies", web=True)
+    from cobandit.base.checks import whole
+    from cobandit.web.services.backup import MOST_PROBLEMS, back_up
+
+    number = None if keep is None else whole(1)("keep", parsing.value(keep))
+    with existing_database(database) as opened:
+        result = back_up(opened, folder, number, scheduled=scheduled)
+    output.console().print(str(result.path), soft_wrap=True)
+    for problem in result.checked.problems[:MOST_PROBLEMS]:
+        say(problem)
+    say(str(result.checked))
+    if result.deleted:
+        say(f"Deleted {len(result.deleted)} older backup{'' if len(result.deleted) == 1 else 's'}.")
+    if result.checked.problems:
+        raise typer.Exit(DIFFERENT)
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.", show_default=False)],
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Put it in the place of a database that is there.")
+    ] = False,
+    despite_differences: Annotated[
+        bool, typer.Option("--despite-differences", help="Restore it although verifying finds differences.")
+    ] = False,
+    database: DatabaseUrl = DATABASE,
+) -> None:
+    """Verify a backup and put it in the place of a database, of SQLite or PostgreSQL. Its server must be stopped."""
+    require_extras("Restoring studies", web=True)
+    from cobandit.web.services.backup import restore as put_back
+    from cobandit.web.storage.database import Database
+
+    opened = Database(database)
+    try:
+        checked = put_back(file, opened, overwrite=overwrite, despite=despite_differences)
+    finally:
+        opened.close()
+    say(f"Restored {file} to {opened.name}: {checked}")

@@ -1,0 +1,78 @@
+"""Backups by the clock, beside a server: each in a process of its own, so that nobody who plays waits for one."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cobandit.base.errors import InvalidInput
+
+log = logging.getLogger("cobandit.web")
+
+STOP_SECONDS = 5
+NICENESS = 10
+
+
+class BackupSchedule:
+    """Runs `cobandit study backup` at once and then every so many seconds, one after the other, until it is left."""
+
+    def __init__(self, database: str, folder: Path, seconds: int, keep: int) -> None:
+        self._database, self._folder, self._seconds, self._keep = database, folder, seconds, keep
+        self._stopped = threading.Event()
+        self._child: subprocess.Popen[str] | None = None
+        self._thread = threading.Thread(target=self._work, name="backups", daemon=True)
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInput(f"The folder {str(folder)!r} for backups cannot be made: {error.strerror}.") from error
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stopped.set()
+        if (child := self._child) is not None:
+            child.terminate()
+        self._thread.join(STOP_SECONDS)
+
+    def _work(self) -> None:
+        while not self._stopped.is_set():
+            problem = self._run()
+            if problem is not None and not self._stopped.is_set():
+                log.error("The backup did not work: %s", problem)
+            self._stopped.wait(self._seconds)
+
+    def _run(self) -> str | None:
+        """One backup; what went wrong with it."""
+        # The address may hold a password, so it is not among the words that others can see.
+        environment = os.environ | {"COBANDIT_DATABASE": self._database, "NO_COLOR": "1"}
+        command = [sys.executable, "-m", "cobandit", "study", "backup", str(self._folder), "--keep", str(self._keep)]
+        try:
+            self._child = subprocess.Popen(
+                [*command, "--scheduled"],
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
+                start_new_session=True,  # Ctrl-C is the server's
+            )
+        except OSError as error:
+            return str(error)
+        with contextlib.suppress(AttributeError, OSError):  # not every system knows priorities
+            os.setpriority(os.PRIO_PROCESS, self._child.pid, NICENESS)
+        if self._stopped.is_set():  # the server has stopped between the two
+            self._child.terminate()
+        _, said = self._child.communicate()
+        code, self._child = self._child.returncode, None
+        return None if code == 0 else " ".join(said.split())[:500] or f"it ended with {code}"

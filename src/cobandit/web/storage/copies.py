@@ -1,0 +1,168 @@
+"""Whole databases copied, while others read and write: into one file of SQLite, and back into either kind.
+
+A copy of SQLite is made by its own backup interface, page by page in one read transaction. A copy of PostgreSQL is read
+in one snapshot and written to the same tables in a file of SQLite: every backup is one file, which any command opens.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+from sqlalchemy import Connection, Table, delete, func, insert, select, text
+from sqlalchemy.exc import SQLAlchemyError
+
+from cobandit.base.errors import InvalidInput
+from cobandit.web.storage.database import Database, plain
+from cobandit.web.storage.schema import audit, audit_head, metadata, studies
+
+ROWS_AT_ONCE = 2000
+
+
+def sqlite_url(path: Path) -> str:
+    """The address of a file."""
+    return f"sqlite:///{path.absolute()}"
+
+
+def copy_to_file(database: Database, path: Path) -> None:
+    """A whole copy of a database in a file, as of one moment; nobody waits for it."""
+    try:
+        _copy_to_file(database, path)
+    except (sqlite3.Error, SQLAlchemyError) as error:
+        raise InvalidInput(f"The database {database.name} could not be copied: {plain(error)}.") from error
+
+
+def _copy_to_file(database: Database, path: Path) -> None:
+    if database.sqlite:
+        with _raw(Path(str(database.url.database))) as source, _raw(path) as target:
+            source.backup(target)  # all pages in one step: one read transaction, which holds up no writer
+            _one_file(target)
+        return
+    copy = Database(sqlite_url(path))
+    try:
+        copy.migrate()
+        # One snapshot for all tables, and no lock that anybody waits for.
+        snapshot = database.reading.execution_options(isolation_level="REPEATABLE READ")
+        with snapshot.connect() as source, copy.write() as target, _without_triggers(target):
+            _copy_rows(source, target)
+    finally:
+        copy.close()
+    with _raw(path) as target:
+        _one_file(target)
+
+
+def copy_from_file(path: Path, database: Database) -> None:
+    """Put the contents of a file in the place of everything in a PostgreSQL database, in one transaction."""
+    source = Database(sqlite_url(path))
+    try:
+        with source.read() as rows, database.write() as target:
+            names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
+            with _without_triggers(target):
+                target.execute(text(f"TRUNCATE {names} RESTART IDENTITY CASCADE"))
+                _copy_rows(rows, target)
+            for table in metadata.sorted_tables:
+                _go_on_counting(target, table)
+    finally:
+        source.close()
+
+
+def is_empty(connection: Connection) -> bool:
+    """Whether nothing would be lost by writing over it: no study, and nothing in the audit log."""
+    return not any(connection.scalar(select(func.count()).select_from(table)) for table in (studies, audit))
+
+
+def others_connected(connection: Connection) -> int:
+    """How many others work with a PostgreSQL database at this moment."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
+        "AND backend_type = 'client backend'"
+    )
+    return int(connection.execute(text(query)).scalar_one())
+
+
+def leave_wal(path: Path) -> None:
+    """Bring everything into the one file; refused while anybody else has it open."""
+    try:
+        with _raw(path) as connection:
+            connection.execute("PRAGMA busy_timeout = 1000")
+            _one_file(connection)
+    except sqlite3.OperationalError as error:
+        raise InvalidInput(f"The database {str(path)!r} is in use ({error}). Stop its server first.") from error
+
+
+def integrity_problems(path: Path) -> list[str]:
+    """What SQLite itself finds wrong with a file."""
+    try:
+        with _raw(path) as connection:
+            answers = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
+            orphans = list(connection.execute("PRAGMA foreign_key_check"))
+    except sqlite3.DatabaseError as error:
+        return [f"the file is damaged: {error}"]
+    problems = [f"the file is damaged: {answer}" for answer in answers if answer != "ok"]
+    return problems + ([f"{len(orphans)} rows belong to nobody"] if orphans else [])
+
+
+def flush(path: Path) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _raw(path: Path) -> Iterator[sqlite3.Connection]:
+    with contextlib.closing(sqlite3.connect(path, timeout=15, isolation_level=None)) as connection:
+        yield connection
+
+
+def _one_file(connection: sqlite3.Connection) -> None:
+    """No companions beside the file, so that it can be moved alone."""
+    mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
+    if mode != "delete":
+        raise sqlite3.OperationalError(f"it stays in the mode {mode!r}")
+
+
+def _copy_rows(source: Connection, target: Connection) -> None:
+    for table in metadata.sorted_tables:
+        target.execute(delete(table))  # what a migration has put there
+        query = select(table).order_by(*table.primary_key).execution_options(yield_per=ROWS_AT_ONCE)
+        rows = source.execute(query)
+        for part in rows.mappings().partitions():
+            target.execute(insert(table), [dict(row) for row in part])
+
+
+@contextlib.contextmanager
+def _without_triggers(connection: Connection) -> Iterator[None]:
+    """The audit log is copied as it stands, also where it is not as it was written; then it only grows again."""
+    if connection.dialect.name == "sqlite":
+        query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
+        triggers = [tuple(row) for row in connection.execute(text(query))]
+        for name, _ in triggers:
+            connection.exec_driver_sql(f"DROP TRIGGER {name}")
+        yield
+        for _, statement in triggers:
+            connection.exec_driver_sql(statement)
+        return
+    for table in (audit, audit_head):
+        connection.execute(text(f"ALTER TABLE {table.name} DISABLE TRIGGER USER"))
+    yield
+    for table in (audit, audit_head):
+        connection.execute(text(f"ALTER TABLE {table.name} ENABLE TRIGGER USER"))
+
+
+def _go_on_counting(connection: Connection, table: Table) -> None:
+    """The next number of a table comes after those that were copied."""
+    for column in table.primary_key:
+        sequence = connection.execute(
+            text("SELECT pg_get_serial_sequence(:name, :column)"), {"name": table.name, "column": column.name}
+        ).scalar()
+        if sequence is not None:
+            last = connection.scalar(select(func.max(column)))
+            connection.execute(
+                text("SELECT setval(:sequence, :next, false)"), {"sequence": sequence, "next": (last or 0) + 1}
+            )
