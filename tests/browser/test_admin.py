@@ -200,6 +200,29 @@ def test_a_server_that_is_gone_is_said_so(visit: Callable[..., Visit], server: S
     page.locator("#connection:not(.off)").wait_for()
 
 
+def test_pages_of_people(visit: Callable[..., Visit], server: Server) -> None:
+    """A hundred at a time, sorted by the server; a change on the page shown comes by itself."""
+    labels = [f"label-{place:03d}" for place in range(104)]
+    server.admin.post("/api/admin/studies/1/links", json={"labels": labels})
+    token = server.arrive()
+    page = visit().login()
+    people = page.locator("#people tbody tr")
+    expect(people).to_have_count(100)
+    expect(page.locator("#where")).to_have_text("1 to 100 of 105")
+    expect(page.get_by_role("button", name="Previous page")).to_be_disabled()
+    page.get_by_role("button", name="Next page").click()
+    expect(people).to_have_count(5)
+    expect(page.locator("#where")).to_have_text("101 to 105 of 105")
+    expect(page.get_by_role("button", name="Next page")).to_be_disabled()
+    page.get_by_role("button", name="Status", exact=True).click()  # from the first page again, the active first
+    expect(people).to_have_count(100)
+    expect(people.first).to_contain_text(server.name(token))
+    expect(people.first).to_contain_text("Questions about the person")
+    server.admin.delete(f"/api/admin/studies/1/participants/{server.name(token)}")
+    expect(page.locator("#shown")).to_have_text("104 participants")  # somebody else has come onto the page, unchanged
+    expect(people).to_have_count(100)
+
+
 def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -> None:
     server.admin.post("/api/admin/studies/1/links", json={"labels": ["Ada", "Grace"]})
     demo = server.name(server.arrive(demo=True))

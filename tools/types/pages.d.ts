@@ -318,6 +318,10 @@ interface Live {
   now: number;
   study: { open: boolean };
   counts: Record<Kind, StatusCounts>;
+  total: number;
+  offset: number;
+  cursor: number;
+  page: string[];
   participants: Listed[];
   conditions: { name: string; begun: number; finished: number; episodes: number; rounds: number }[];
   orders: { order: string[]; counts: StatusCounts }[];

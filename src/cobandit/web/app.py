@@ -28,6 +28,7 @@ from cobandit.web.security import SecurityMiddleware
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
+from cobandit.web.services.live import Live
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.robot.server import Robot
 from cobandit.web.static_files import CachedFiles
@@ -73,6 +74,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.state.database = database
     app.state.robot = arm
     app.state.participants = Participants(database, demo=settings.demo, robot=arm.stage)
+    app.state.live = Live(database)
     app.state.curves = Curves(database)
     app.state.health = Health(database)
     app.state.exports = Exports(database)

@@ -65,6 +65,7 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("messages *", burgers.with_words, FILLINGS),
     Change("messages *", edge.unfilled_texts, "links that nobody has filled in"),
     Change("admin: * live *", edge.with_unfilled, "links that nobody has filled in"),
+    Change("admin: * live *", edge.in_pages, "whoever watches does not slow down who plays"),
     Change("admin", edge.with_disk, "free disk space"),
     Change("routes", edge.with_liveness, "liveness and readiness"),
     Change("*small-casino*", edge.own_means, "the means of a casino are a secret of the study"),

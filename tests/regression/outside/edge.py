@@ -52,3 +52,11 @@ def with_disk(value: Any) -> Any:
 def with_liveness(value: Any) -> Any:
     """The server is asked whether it lives apart from whether it is ready."""
     return value | {"/api/health/live": value["/api/health"]}
+
+
+def in_pages(value: Any) -> Any:
+    """The monitor tells of a page of people at a time, and of what is new since a cursor."""
+    if value["status"] != 200:
+        return value
+    page = [person["participant"] for person in value["body"]["participants"]]
+    return value | {"body": value["body"] | {"total": len(page), "offset": 0, "page": page, "cursor": "<time>"}}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 import uuid
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -12,6 +13,8 @@ import httpx
 import pytest
 
 from cobandit.studies import StudyDesign
+from cobandit.web.services.live import OVERLAP_MS
+from cobandit.web.storage.listing import STATUSES
 
 STUDY = "/api/admin/studies/1"
 
@@ -59,16 +62,102 @@ def test_who_is_where(site: Any, short: StudyDesign, admin: httpx.Client) -> Non
     assert admin.get(f"{STUDY}/live", params={"kind": "demo"}).json()["participants"] == []
 
 
+def _share(entry: dict[str, Any]) -> float:
+    """How far somebody is, as the bar on the page has it."""
+    episode = entry["episode"]
+    played = 0.0 if episode is None else episode["played"] / episode["rounds"]
+    steps: float = entry["progress"]["done"] + played
+    return steps / entry["progress"]["total"] if entry["status"] != "finished" else 1.0
+
+
+@pytest.mark.parametrize("where", ["short_sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_a_page_of_people(
+    open_site: Callable[..., Any], short: StudyDesign, request: pytest.FixtureRequest, where: str
+) -> None:
+    """The database filters, sorts and cuts as the page would do it with everybody at hand."""
+    site = open_site(request.getfixturevalue(where), short)
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    people = [site.person() for _ in range(5)]
+    for person, step in zip(people, (None, "episode-3", "episode-3", "quiz", "demographics"), strict=True):
+        person.go_on(short, step)
+    people[1].send(3, (1, 0, uuid.uuid4().hex), (2, 1, uuid.uuid4().hex))
+    admin.post(f"{STUDY}/links", json={"labels": ["100 % Ann", "annA", "Bo_b"]})
+
+    def live(**query: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = admin.get(f"{STUDY}/live", params=query).json()
+        return answer
+
+    everybody = live()["participants"]
+    assert live()["total"] == len(everybody) == 8
+    keys: dict[str, Callable[[dict[str, Any]], Any]] = {
+        "participant": lambda entry: entry["participant"],
+        "status": lambda entry: STATUSES.index(entry["status"]),
+        "progress": _share,
+        "last_seen": lambda entry: entry["last_seen"] or 0,
+        "started_at": lambda entry: entry["started_at"] or entry["created_at"],
+        "order": lambda entry: -1 if entry["order_index"] is None else entry["order_index"],
+    }
+    for sort, key in keys.items():
+        wanted = sorted(everybody, key=lambda entry: (key(entry), entry["participant"]))
+        names = [entry["participant"] for entry in wanted]
+        assert live(sort=sort)["page"] == names, sort
+        assert live(sort=sort, down=True, offset=2, limit=3)["page"] == names[::-1][2:5], sort
+    assert live(status="invited", limit=1)["total"] == 3
+    found = {word: [entry["label"] for entry in live(search=word)["participants"]] for word in ("ANN", "%", "o_", "zz")}
+    assert found == {"ANN": ["100 % Ann", "annA"], "%": ["100 % Ann"], "o_": ["Bo_b"], "zz": []}
+    assert live(offset=8)["page"] == []
+
+
+def test_only_what_has_changed(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
+    here, there = site.person(), site.person()
+    long_ago = 3 * OVERLAP_MS
+    site.change("UPDATE participants SET last_seen = last_seen - :d, created_at = created_at - :d", d=long_ago)
+    first = admin.get(f"{STUDY}/live").json()
+    assert len(first["participants"]) == 2
+    here.go_on(short, "quiz")
+    then = admin.get(f"{STUDY}/live", params={"since": first["cursor"]}).json()
+    assert then["page"] == first["page"] == [site.public_id(here.token), site.public_id(there.token)]
+    assert [(entry["participant"], entry["step"]["id"]) for entry in then["participants"]] == [
+        (site.public_id(here.token), "quiz")
+    ]
+    # Idle by time alone.
+    seen = first["now"] - 1000 * short.limits.warn_seconds - 1
+    site.change("UPDATE participants SET last_seen = :s WHERE token = :t", s=seen, t=there.token)
+    earlier = {"since": first["now"] - OVERLAP_MS}
+    idle = admin.get(f"{STUDY}/live", params=earlier).json()["participants"]
+    assert {entry["participant"]: entry["status"] for entry in idle}[site.public_id(there.token)] == "idle"
+    # The clock was set back: nobody knows what is new.
+    assert len(admin.get(f"{STUDY}/live", params={"since": first["now"] + 10**7}).json()["participants"]) == 2
+
+
+def test_a_large_study_is_counted_once_for_all_who_watch(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where counting takes long, whoever asks soon afterwards is told what was counted."""
+    counted: list[int] = []
+
+    def counting(connection: Any, study: Any, now: int) -> list[Any]:
+        counted.append(now)
+        return []
+
+    clock = iter(range(0, 10_000, 1000))
+    monkeypatch.setattr("cobandit.web.services.live.headcounts", counting)
+    monkeypatch.setattr("cobandit.web.services.live.monotonic", lambda: next(clock) / 1000)
+    header = {"authorization": f"Bearer {site.login()}"}
+    client = site.client(headers=header)
+    views = [client.get(f"{STUDY}/live").json()["counts"] for _ in range(4)]
+    assert len(counted) == 1  # it took a second, so it holds for twenty
+    assert views == [views[0]] * 4
+
+
 def test_watching_does_not_hold_up_participants(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """More researchers at once than there are threads to read with: participants are answered meanwhile."""
     read, reading = threading.Event(), []
 
-    def slowly(*args: Any) -> list[Any]:
+    def slowly(*args: Any) -> tuple[int, list[Any]]:
         reading.append(threading.current_thread().name)
         assert read.wait(60)
-        return []
+        return 0, []
 
-    monkeypatch.setattr("cobandit.web.services.live.participants_of", slowly)
+    monkeypatch.setattr("cobandit.web.services.live.list_people", slowly)
     header = {"authorization": f"Bearer {site.login()}"}
     with ThreadPoolExecutor(40) as pool:
         views = [pool.submit(site.client(headers=header).get, "/api/admin/studies/1/live") for _ in range(40)]

@@ -3,65 +3,136 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from time import monotonic
 from typing import Any
 
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.journey import Step, journey
 from cobandit.web.services.recruiting import unfilled_links
-from cobandit.web.services.studies import STATUSES, about, no_counts, stored_study
+from cobandit.web.services.studies import about, counts_of, stored_study
 from cobandit.web.storage.answers import answered_steps
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.episodes import Progress, progress_by_condition, running_episodes
-from cobandit.web.storage.participants import Participant, participants_of, status
+from cobandit.web.storage.episodes import (
+    ConditionCounts,
+    Progress,
+    counts_by_condition,
+    progress_by_condition,
+    running_episodes,
+)
+from cobandit.web.storage.listing import STATUSES, Headcount, Listing, headcounts, list_people
+from cobandit.web.storage.participants import Participant, status
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
+CHEAP_SECONDS = 0.01
+SHARE_OF_TIME = 0.05
+"""Counting a large study anew may take this part of the time; meanwhile whoever asks gets what was counted last."""
 
-async def live_view(database: Database, number: int, kind: str, base: str) -> bytes:
-    """Who is where, as JSON: people of one kind, and counts by status, order and condition; ``base`` begins links.
 
-    Put into text where it is read, in a thread: with ten thousand people that takes long enough to be felt by them.
-    """
+@dataclass(frozen=True)
+class _Summary:
+    """People counted: those of every kind, those of one kind by order and condition; good until a time."""
 
-    def ask(connection: Connection) -> bytes:
-        study, now = stored_study(connection, number), now_ms()
-        people = participants_of(connection, number)
-        counts = no_counts()
-        for person in people:
-            counts[person.kind][status(person, study.design, now)] += 1
-        progress = progress_by_condition(connection, number, kind)
-        running = running_episodes(connection, number, kind)
-        answered = answered_steps(connection, number, kind)
-        entries = [
-            participant_entry(
-                person,
-                study,
-                now,
-                progress=progress.get(person.id, {}),
-                running=running.get(person.id),
-                answered=answered.get(person.id, 0),
-            )
-            for person in people
-            if person.kind == kind
-        ]
-        for entry in entries:
-            entry["url"] = base + entry.pop("path")
+    counts: dict[str, dict[str, int]]
+    orders: list[dict[str, Any]]
+    conditions: list[dict[str, Any]]
+    until: float
+
+
+class Live:
+    """Who is where in the studies of one server. However many watch, a study is counted once for all of them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._summaries: dict[tuple[int, str], _Summary] = {}
+        self._counting = threading.Lock()
+
+    async def view(self, number: int, wanted: Listing, base: str, since: int | None = None) -> bytes:
+        """A page of people of one kind, and counts by status, order and condition, as JSON; ``base`` begins links.
+
+        ``page`` names everybody on the page in order, ``cursor`` is what to give as ``since`` next time: then only
+        those are told in full who have changed meanwhile. Read and put into text in a thread of its own.
+        """
+        return await self._database.ask(
+            lambda connection: self._view(connection, stored_study(connection, number), wanted, base, since), heavy=True
+        )
+
+    def _view(self, connection: Connection, study: Study, wanted: Listing, base: str, since: int | None) -> bytes:
+        now = now_ms()
+        total, people = list_people(connection, study, wanted, now)
+        if since is not None and since <= now:  # else the clock was set back, and nobody knows what is new
+            changed = [person for person in people if _has_changed(person, study.design, since, now)]
+        else:
+            changed = people
+        summary = self._summary(connection, study, wanted.kind, now)
         view = {
             "study": about(study),
             "now": now,
-            "kind": kind,
+            "kind": wanted.kind,
             "limits": study.design.limits.to_dict(),
-            "unfilled": unfilled_links(connection, number, now),
-            "counts": counts,
-            "orders": _orders(study.design, entries),
-            "conditions": _conditions(study.design, progress),
-            "participants": entries,
+            "unfilled": unfilled_links(connection, study.id, now),
+            "counts": summary.counts,
+            "orders": summary.orders,
+            "conditions": summary.conditions,
+            "total": total,
+            "offset": wanted.offset,
+            "page": [person.public_id for person in people],
+            "cursor": now - OVERLAP_MS,
+            "participants": _entries(connection, study, changed, now, base),
         }
         return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
-    return await database.ask(ask, heavy=True)
+    def _summary(self, connection: Connection, study: Study, kind: str, now: int) -> _Summary:
+        with self._counting:
+            known = self._summaries.get((study.id, kind))
+            start = monotonic()
+            if known is not None and start < known.until:
+                return known
+            people = list(headcounts(connection, study, now))
+            counted = counts_by_condition(connection, study.id, kind, study.design.episodes)
+            spent = monotonic() - start
+            until = start + spent / SHARE_OF_TIME if spent > CHEAP_SECONDS else 0.0
+            summary = _Summary(
+                counts_of(people), _orders(study.design, people, kind), _conditions(study.design, counted), until
+            )
+            self._summaries[study.id, kind] = summary
+            return summary
+
+
+OVERLAP_MS = 3000
+"""How far back a cursor reaches: a write has its time before it is committed, and another process its own clock."""
+
+
+def _has_changed(person: Participant, design: StudyDesign, since: int, now: int) -> bool:
+    """Whether somebody was written to since, or is idle or gone by time alone."""
+    written = max(person.created_at, person.last_seen or 0, person.finished_at or 0)
+    return written >= since or status(person, design, since) != status(person, design, now)
+
+
+def _entries(
+    connection: Connection, study: Study, people: Sequence[Participant], now: int, base: str
+) -> list[dict[str, Any]]:
+    numbers = [person.id for person in people]
+    progress = progress_by_condition(connection, numbers)
+    running = running_episodes(connection, numbers)
+    answered = answered_steps(connection, numbers)
+    entries = [
+        participant_entry(
+            person,
+            study,
+            now,
+            progress=progress.get(person.id, {}),
+            running=running.get(person.id),
+            answered=answered.get(person.id, 0),
+        )
+        for person in people
+    ]
+    for entry in entries:
+        entry["url"] = base + entry.pop("path")
+    return entries
 
 
 def plan_of(study: Study, person: Participant) -> ParticipantPlan | None:
@@ -134,25 +205,14 @@ def _current_episode(
     }
 
 
-def _orders(design: StudyDesign, entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    counted = Counter((entry["order_index"], entry["status"]) for entry in entries)
+def _orders(design: StudyDesign, people: Iterable[Headcount], kind: str) -> list[dict[str, Any]]:
+    counted = {(group.order_index, group.status): group.count for group in people if group.kind == kind}
     return [
-        {"order": list(order), "counts": {name: counted[i, name] for name in STATUSES if name != "invited"}}
+        {"order": list(order), "counts": {name: counted.get((i, name), 0) for name in STATUSES if name != "invited"}}
         for i, order in enumerate(design.orders)
     ]
 
 
-def _conditions(design: StudyDesign, progress: Mapping[int, Mapping[str, Progress]]) -> list[dict[str, Any]]:
-    rows = []
-    for condition in design.conditions:
-        parts = [person[condition.name] for person in progress.values() if condition.name in person]
-        rows.append(
-            {
-                "name": condition.name,
-                "begun": len(parts),
-                "finished": sum(part.finished_episodes == design.episodes for part in parts),
-                "episodes": sum(part.finished_episodes for part in parts),
-                "rounds": sum(part.rounds for part in parts),
-            }
-        )
-    return rows
+def _conditions(design: StudyDesign, counted: Mapping[str, ConditionCounts]) -> list[dict[str, Any]]:
+    names = (condition.name for condition in design.conditions)
+    return [{"name": name} | asdict(counted.get(name, ConditionCounts())) for name in names]

@@ -45,8 +45,8 @@ async def participant_view(database: Database, number: int, public_id: str) -> d
             person,
             study,
             now,
-            progress=progress_by_condition(connection, number, person.kind, person.id).get(person.id, {}),
-            running=running_episodes(connection, number, person.kind, person.id).get(person.id),
+            progress=progress_by_condition(connection, [person.id]).get(person.id, {}),
+            running=running_episodes(connection, [person.id]).get(person.id),
             answered=len(answers),
         )
         return entry | {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from cobandit.studies.data import PEOPLE_KINDS
@@ -9,11 +10,10 @@ from cobandit.web.refusals import not_found
 from cobandit.web.storage import studies
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.participants import attendances, latest_activity, status
+from cobandit.web.storage.listing import STATUSES, Headcount, headcounts
+from cobandit.web.storage.participants import latest_activity
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
-
-STATUSES = ("active", "idle", "dropped", "invited", "finished")
 
 
 def about(study: Study) -> dict[str, Any]:
@@ -35,9 +35,12 @@ def about(study: Study) -> dict[str, Any]:
     }
 
 
-def no_counts() -> dict[str, dict[str, int]]:
-    """Nobody of any kind, by kind and status."""
-    return {kind: dict.fromkeys(STATUSES, 0) for kind in PEOPLE_KINDS}
+def counts_of(people: Iterable[Headcount]) -> dict[str, dict[str, int]]:
+    """How many there are, by kind and status."""
+    counts = {kind: dict.fromkeys(STATUSES, 0) for kind in PEOPLE_KINDS}
+    for group in people:
+        counts[group.kind][group.status] += group.count
+    return counts
 
 
 def stored_study(connection: Connection, number: int) -> Study:
@@ -54,10 +57,7 @@ async def list_studies(database: Database) -> list[dict[str, Any]]:
     def ask(connection: Connection) -> list[dict[str, Any]]:
         now = now_ms()
         known = studies.all_studies(connection)
-        designs = {study.id: study.design for study in known}
-        counts = {study.id: no_counts() for study in known}
-        for person in attendances(connection):
-            counts[person.study_id][person.kind][status(person, designs[person.study_id], now)] += 1
+        counts = {study.id: counts_of(headcounts(connection, study, now)) for study in known}
         newest = {study.name: study.id for study in reversed(known)}  # of each name the newest version is the first
         return [
             about(study) | {"newest": newest[study.name] == study.id, "counts": counts[study.id]} for study in known

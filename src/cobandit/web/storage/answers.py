@@ -54,15 +54,11 @@ def count_answers(connection: Connection, participant: int) -> int:
     return connection.scalar(select(func.count()).select_from(answers).where(theirs)) or 0
 
 
-def answered_steps(connection: Connection, study: int, kind: str) -> dict[int, int]:
-    """How many steps everybody has answered who has not finished, by participant."""
-    query = (
-        select(answers.c.participant_id, func.count())
-        .join(participants, participants.c.id == answers.c.participant_id)
-        .where(participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_(None))
-        .group_by(answers.c.participant_id)
-    )
-    return {participant: int(count) for participant, count in connection.execute(query)}
+def answered_steps(connection: Connection, people: Sequence[int]) -> dict[int, int]:
+    """How many steps some people have answered, by participant."""
+    query = select(answers.c.participant_id, func.count()).where(answers.c.participant_id.in_(people))
+    rows = connection.execute(query.group_by(answers.c.participant_id))
+    return {participant: int(count) for participant, count in rows}
 
 
 def answers_of_finished(

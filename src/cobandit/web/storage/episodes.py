@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Insert, Row, bindparam, exists, func, insert, select, update
+from sqlalchemy import Connection, Insert, Row, bindparam, case, exists, func, insert, select, update
 
 from cobandit.studies import Episode, Round
 from cobandit.studies.plan import PRACTICE
@@ -99,15 +99,8 @@ class Progress:
     finished_episodes: int
 
 
-def _whose(study: int, kind: str, participant: int | None) -> list[Any]:
-    where = [participants.c.study_id == study, participants.c.kind == kind]
-    return where if participant is None else [*where, participants.c.id == participant]
-
-
-def progress_by_condition(
-    connection: Connection, study: int, kind: str, participant: int | None = None
-) -> dict[int, dict[str, Progress]]:
-    """How far everybody (or one) is, by participant and condition."""
+def progress_by_condition(connection: Connection, people: Sequence[int]) -> dict[int, dict[str, Progress]]:
+    """How far some people are, by participant and condition."""
     query = (
         select(
             episodes.c.participant_id,
@@ -115,8 +108,7 @@ def progress_by_condition(
             func.sum(episodes.c.played),
             func.count(episodes.c.finished_at),
         )
-        .join(participants, participants.c.id == episodes.c.participant_id)
-        .where(*_whose(study, kind, participant))
+        .where(episodes.c.participant_id.in_(people))
         .group_by(episodes.c.participant_id, episodes.c.condition)
     )
     progress: dict[int, dict[str, Progress]] = defaultdict(dict)
@@ -125,16 +117,41 @@ def progress_by_condition(
     return progress
 
 
-def running_episodes(
-    connection: Connection, study: int, kind: str, participant: int | None = None
-) -> dict[int, tuple[int, int]]:
-    """Whose episode is under way: which one, and how many rounds of it are played, by participant."""
-    query = (
-        select(episodes.c.participant_id, episodes.c.number, episodes.c.played)
-        .join(participants, participants.c.id == episodes.c.participant_id)
-        .where(*_whose(study, kind, participant), episodes.c.finished_at.is_(None))
+def running_episodes(connection: Connection, people: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """Which episode is under way, and how many rounds of it are played, by participant among some people."""
+    query = select(episodes.c.participant_id, episodes.c.number, episodes.c.played).where(
+        episodes.c.participant_id.in_(people), episodes.c.finished_at.is_(None)
     )
     return {person: (number, played) for person, number, played in connection.execute(query)}
+
+
+@dataclass(frozen=True)
+class ConditionCounts:
+    """How many people have begun and finished a condition, and how many episodes and rounds they have played of it."""
+
+    begun: int = 0
+    finished: int = 0
+    episodes: int = 0
+    rounds: int = 0
+
+
+def counts_by_condition(connection: Connection, study: int, kind: str, needed: int) -> dict[str, ConditionCounts]:
+    """How far everybody is together, by condition, which is finished with as many episodes as are ``needed``."""
+    each = (
+        select(
+            episodes.c.condition,
+            func.sum(episodes.c.played).label("rounds"),
+            func.count(episodes.c.finished_at).label("finished"),
+        )
+        .join(participants, participants.c.id == episodes.c.participant_id)
+        .where(participants.c.study_id == study, participants.c.kind == kind)
+        .group_by(episodes.c.participant_id, episodes.c.condition)
+        .subquery()
+    )
+    done = func.sum(case((each.c.finished == needed, 1), else_=0))
+    query = select(each.c.condition, func.count(), done, func.sum(each.c.finished), func.sum(each.c.rounds))
+    rows = connection.execute(query.group_by(each.c.condition))
+    return {condition: ConditionCounts(*map(int, counts)) for condition, *counts in rows}
 
 
 _STANDING: dict[str, Any] = {

@@ -40,17 +40,6 @@ class Participant:
     finished_at: int | None
 
 
-@dataclass(frozen=True)
-class Attendance:
-    """When somebody came, was last there and finished, and to which study and kind they belong."""
-
-    study_id: int
-    kind: str
-    consented_at: int | None
-    last_seen: int | None
-    finished_at: int | None
-
-
 class _Times(Protocol):
     @property
     def consented_at(self) -> int | None: ...
@@ -77,18 +66,18 @@ def status(person: _Times, design: StudyDesign, now: int) -> str:
     return "idle" if seen < now - design.limits.warn_seconds * 1000 else "active"
 
 
-_COLUMNS = tuple(participants.c[spec.name] for spec in fields(Participant))
-_ALL = select(*_COLUMNS)
+ALL_PARTICIPANTS = select(*(participants.c[spec.name] for spec in fields(Participant)))
 
 
-def _record(row: Row[Any]) -> Participant:
+def participant_of(row: Row[Any]) -> Participant:
+    """A participant out of a row of `ALL_PARTICIPANTS`."""
     values = row._asdict()
     return Participant(**values | {"seed": None if row.seed is None else int(row.seed)})
 
 
 def _first(connection: Connection, *where: Any) -> Participant | None:
-    row = connection.execute(_ALL.where(*where)).first()
-    return None if row is None else _record(row)
+    row = connection.execute(ALL_PARTICIPANTS.where(*where)).first()
+    return None if row is None else participant_of(row)
 
 
 # Finding
@@ -124,30 +113,28 @@ def participant_by_recruiter(
 
 def participants_of(connection: Connection, study: int, *kinds: str) -> list[Participant]:
     """Everybody of a study, or of these kinds, in the order of their making."""
-    query = _ALL.where(participants.c.study_id == study).order_by(participants.c.id)
+    query = ALL_PARTICIPANTS.where(participants.c.study_id == study).order_by(participants.c.id)
     rows = connection.execute(query.where(participants.c.kind.in_(kinds)) if kinds else query)
-    return [_record(row) for row in rows]
+    return [participant_of(row) for row in rows]
 
 
 def invited_participants(connection: Connection, study: int, kind: str) -> list[Participant]:
     """Everybody who was invited by a personal link."""
     # Whoever came by the open link brought a key of the page; the invited have none.
-    query = _ALL.where(participants.c.study_id == study, participants.c.kind == kind, participants.c.key.is_(None))
-    return [_record(row) for row in connection.execute(query.order_by(participants.c.id))]
+    query = ALL_PARTICIPANTS.where(
+        participants.c.study_id == study, participants.c.kind == kind, participants.c.key.is_(None)
+    )
+    return [participant_of(row) for row in connection.execute(query.order_by(participants.c.id))]
 
 
 def finished_participants(connection: Connection, study: int, kind: str) -> list[Participant]:
     """Everybody who has finished, the first first."""
-    query = _ALL.where(
+    query = ALL_PARTICIPANTS.where(
         participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_not(None)
     )
-    return [_record(row) for row in connection.execute(query.order_by(participants.c.finished_at, participants.c.id))]
-
-
-def attendances(connection: Connection) -> list[Attendance]:
-    """When everybody of every study came, was last there and finished."""
-    columns = (participants.c[spec.name] for spec in fields(Attendance))
-    return [Attendance(*row) for row in connection.execute(select(*columns))]
+    return [
+        participant_of(row) for row in connection.execute(query.order_by(participants.c.finished_at, participants.c.id))
+    ]
 
 
 def revision_of(connection: Connection, token: str) -> int | None:

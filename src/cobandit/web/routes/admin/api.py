@@ -20,8 +20,11 @@ from cobandit.web.routes.admin.common import (
     Data,
     ExportsService,
     Kind,
+    LiveService,
     PublicId,
+    Since,
     StudyNumber,
+    Wanted,
     base_url,
     csv_table,
     with_url,
@@ -39,7 +42,6 @@ from cobandit.web.routes.bodies import (
 )
 from cobandit.web.services import links, payments
 from cobandit.web.services.export import record_export
-from cobandit.web.services.live import live_view
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
 from cobandit.web.services.studies import find_study, list_studies, set_open
 
@@ -74,9 +76,12 @@ async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
 
 
 @router.get("/studies/{number}/live", response_model=dict[str, Any])
-async def live(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Response:
-    """Who is where at this moment."""
-    return Response(await live_view(database, number, kind, base_url(request)), media_type="application/json")
+async def live(
+    request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, since: Since = None
+) -> Response:
+    """Who is where at this moment, a page of people at a time; with ``since``, in full only who has changed."""
+    view = await service.view(number, wanted, base_url(request), since)
+    return Response(view, media_type="application/json")
 
 
 @router.get("/studies/{number}/curves")

@@ -13,10 +13,12 @@ from fastapi import Depends, Path, Query, Request, Response
 from cobandit.web.access import acting
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
-from cobandit.web.routes.bodies import LARGEST
+from cobandit.web.routes.bodies import LARGEST, Short
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
+from cobandit.web.services.live import Live
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.listing import SORTS, STATUSES, Listing
 
 PAGE = "/admin"
 LOGIN = "/admin/login"
@@ -40,6 +42,11 @@ async def _exports(request: Request) -> Exports:
     return exports
 
 
+async def _live(request: Request) -> Live:
+    live: Live = request.app.state.live
+    return live
+
+
 async def _participant(participant: str) -> str:
     if not _PUBLIC_ID.fullmatch(participant):
         raise not_found("There is no participant of this name here.")
@@ -55,10 +62,29 @@ By = Annotated[str, Depends(_acting)]
 
 Data = Annotated[Database, Depends(_database)]
 CurvesService = Annotated[Curves, Depends(_curves)]
+LiveService = Annotated[Live, Depends(_live)]
 ExportsService = Annotated[Exports, Depends(_exports)]
 StudyNumber = Annotated[int, Path(ge=1, le=LARGEST, description="The number of the study")]
 PublicId = Annotated[str, Depends(_participant)]
 Kind = Annotated[Literal["real", "rehearsal", "demo"], Query(description="People, simulated people, or demos")]
+
+MOST_LISTED = 200
+
+
+async def _wanted(
+    kind: Kind = "real",
+    status: Annotated[Literal[*STATUSES] | None, Query(description="Only who is getting on like this")] = None,  # type: ignore[valid-type]
+    search: Annotated[Short, Query(description="Only whose id, label or recruiting id holds this")] = "",
+    sort: Annotated[Literal[*SORTS], Query(description="What the list is sorted by")] = "made",  # type: ignore[valid-type]
+    down: Annotated[bool, Query(description="The largest first")] = False,
+    offset: Annotated[int, Query(ge=0, le=LARGEST, description="How many to pass over")] = 0,
+    limit: Annotated[int, Query(ge=1, le=MOST_LISTED, description="How many at most")] = 100,
+) -> Listing:
+    return Listing(kind, status, search, sort, down, offset, limit)
+
+
+Wanted = Annotated[Listing, Depends(_wanted)]
+Since = Annotated[int | None, Query(ge=0, le=2**53, description="The ``cursor`` of an earlier answer")]
 
 
 def base_url(request: Request) -> str:

@@ -1,5 +1,5 @@
-// One study, live: a tick from the server says that something has changed, then the page asks what.
-// Rows are kept and changed in place, so that neither focus nor scroll is lost.
+// One study, live: a tick from the server says that something has changed, then the page asks what has, for the people
+// that it shows. The server sorts and filters. Rows are kept and changed in place, so that neither focus nor scroll is lost.
 
 import { Chart } from "./chart.js";
 import { ago, copy, el, find, get, moment, number, place, plural, reason, say, shortMoment, toast } from "./common.js";
@@ -10,14 +10,18 @@ const STATUSES = ["active", "idle", "dropped", "invited", "finished"];
 const LEAST_PAUSE = 1500; // between two looks, however fast the ticks come
 const POLL = 5000; // without ticks
 const CALM = 30_000; // with ticks: some things change by time alone
+const WHOLE = 30_000; // how long changes alone will do, before a whole page is asked for again
+const CURVES_SHARE = 0.05; // of the time may go into asking for curves, once they are complete
+const TYPING = 250; // after the last letter of a search
+const PEOPLE = 100; // on a page
 /** @type {Record<string, string>} */
 const NOTES = {
   rehearsal: "Simulated participants, made by “cobandit study simulate”. They are never counted among the data.",
   demo: "People who tried the demo. They are never counted among the data.",
 };
 
-/** @type {{ kind: Kind, status: Status | null, sort: string, down: boolean, words: string }} */
-const view = { kind: "real", status: null, sort: "started_at", down: true, words: "" };
+/** @type {{ kind: Kind, status: Status | null, sort: string, down: boolean, words: string, offset: number }} */
+const view = { kind: "real", status: null, sort: "started_at", down: true, words: "", offset: 0 };
 /** @type {Map<string, ReturnType<typeof newRow>>} */
 const rows = new Map();
 const chart = new Chart(find("curves"));
@@ -25,6 +29,10 @@ const chart = new Chart(find("curves"));
 let data = null;
 let behind = 0; // the server's clock minus this one
 let counted = "";
+let nextCurves = 0;
+let asked = ""; // the question that `data` answers
+let whole = 0; // when the page was last told in full
+let typing = 0;
 let asking = false;
 let again = false;
 let latest = 0;
@@ -42,15 +50,16 @@ async function look() {
   asking = true;
   clearTimeout(timer);
   const kind = view.kind;
+  const wanted = question();
   try {
+    const since = data && asked === wanted && Date.now() - whole < WHOLE ? `&since=${data.cursor}` : "";
     /** @type {Live} */
-    const found = await get(`/api/admin/studies/${study}/live?kind=${kind}`);
+    const found = await get(`/api/admin/studies/${study}/live?${wanted}${since}`);
     latest = Date.now();
-    if (kind === view.kind) {
+    if (wanted === question()) {
       behind = found.now - Date.now();
-      data = found;
-      show(found);
-      await lookAtCurves(kind, found);
+      merge(found, wanted, since !== "");
+      if (kind === view.kind) await lookAtCurves(kind, found);
     }
     failed = false;
     say(find("connection"), ticking ? "live" : "updated every few seconds");
@@ -65,9 +74,52 @@ async function look() {
   }
 }
 
+/** Whom the page shows, in words for the server. */
+function question() {
+  const asked = new URLSearchParams({
+    kind: view.kind, sort: view.sort, down: String(view.down), offset: String(view.offset), limit: String(PEOPLE),
+  });
+  if (view.status) asked.set("status", view.status);
+  if (view.words) asked.set("search", view.words);
+  return asked.toString();
+}
+
+/**
+ * Put what has changed to what was known; where somebody has come onto the page unchanged, ask for the whole page.
+ * @param {Live} found
+ * @param {string} wanted
+ * @param {boolean} changes
+ */
+function merge(found, wanted, changes) {
+  const known = new Map((changes && data ? data.participants : []).map((one) => [one.participant, one]));
+  for (const one of found.participants) known.set(one.participant, one);
+  const page = found.page.map((name) => known.get(name)).filter((one) => one !== undefined);
+  if (page.length < found.page.length) {
+    whole = 0;
+    again = true;
+    return;
+  }
+  if (view.offset && view.offset >= found.total) {
+    view.offset = Math.max(0, PEOPLE * (Math.ceil(found.total / PEOPLE) - 1));
+    again = true;
+    return;
+  }
+  if (!changes) whole = Date.now();
+  asked = wanted;
+  data = { ...found, participants: page };
+  show(data);
+}
+
+/** Ask at once: what is wanted is another thing now. */
+function lookAgain() {
+  latest = 0;
+  soon();
+}
+
 function plan() {
   clearTimeout(timer);
-  const pause = failed ? POLL : again ? Math.max(0, LEAST_PAUSE - (Date.now() - latest)) : ticking ? CALM : POLL;
+  const another = asked !== question(); // somebody has pressed something meanwhile
+  const pause = failed ? POLL : another ? 0 : again ? Math.max(0, LEAST_PAUSE - (Date.now() - latest)) : ticking ? CALM : POLL;
   again = false;
   timer = setTimeout(look, pause);
 }
@@ -87,13 +139,14 @@ function soon() {
  * @param {Live} found
  */
 async function lookAtCurves(kind, found) {
-  const people = found.participants.length;
-  const mark = `${kind} ${people} ${found.conditions.map((one) => one.episodes).join(" ")}`;
-  if (mark === counted) return;
+  const mark = `${kind} ${everybody(found)} ${found.conditions.map((one) => one.episodes).join(" ")}`;
+  if (mark === counted || (counted.startsWith(`${kind} `) && Date.now() < nextCurves)) return;
+  const start = Date.now();
   /** @type {Curves} */
   const curves = await get(`/api/admin/studies/${study}/curves?kind=${kind}`);
   if (kind !== view.kind) return;
   counted = curves.pending ? "" : mark;
+  nextCurves = Date.now() + (Date.now() - start) / CURVES_SHARE;
   if (curves.pending) again = true;
   chart.draw(curves);
 }
@@ -172,21 +225,25 @@ function showTiles(data) {
         el("span", {}, name), el("strong", {}, "0"));
       button.addEventListener("click", () => {
         view.status = view.status === name ? null : name;
-        showAgain();
+        view.offset = 0;
+        showTilesPressed();
+        lookAgain();
       });
       box.append(button);
     }
   }
   for (const button of box.children) {
     say(button.lastChild, number(data.counts[view.kind][/** @type {Status} */ (button.dataset.status)]));
-    button.setAttribute("aria-pressed", button.dataset.status === view.status);
   }
+  showTilesPressed();
 }
 
-/** What is known, shown in another way. */
-function showAgain() {
-  if (data) show(data);
+function showTilesPressed() {
+  for (const button of find("tiles").children) button.setAttribute("aria-pressed", button.dataset.status === view.status);
 }
+
+/** @param {Live} data */
+const everybody = (data) => Object.values(data.counts[view.kind]).reduce((sum, count) => sum + count, 0);
 
 /**
  * A small table whose cells are changed in place.
@@ -261,29 +318,9 @@ function showRow({ parts, one }) {
   say(parts.order, one.order ? one.order.join(" → ") : "–");
 }
 
-/** @type {Record<string, (one: Listed) => string | number>} */
-const KEYS = {
-  participant: (one) => one.participant,
-  status: (one) => STATUSES.indexOf(one.status),
-  progress: share,
-  last_seen: (one) => one.last_seen ?? 0,
-  started_at: (one) => one.started_at ?? one.created_at,
-  order: (one) => one.order_index ?? -1,
-};
-
 /** @param {Live} data */
 function showPeople(data) {
-  const words = view.words.toLowerCase();
-  /** @param {Listed} one */
-  const fits = (one) =>
-    (view.status === null || one.status === view.status) &&
-    (!words || [one.participant, one.label, one.external_id].some((text) => text?.toLowerCase().includes(words)));
-  const key = KEYS[view.sort];
-  const shown = data.participants.filter(fits).sort((a, b) => {
-    const [x, y] = [key(a), key(b)];
-    const order = x < y ? -1 : x > y ? 1 : a.participant < b.participant ? -1 : 1;
-    return view.down ? -order : order;
-  });
+  const shown = data.participants;
   const body = find("people").tBodies[0];
   const wanted = new Set();
   /** @type {Node | null} */
@@ -299,16 +336,30 @@ function showPeople(data) {
     before = made.row;
   }
   for (const row of [...body.rows]) if (!wanted.has(row)) row.remove();
-  const known = new Set(data.participants.map((one) => one.participant));
+  const known = new Set(data.page);
   for (const name of rows.keys()) if (!known.has(name)) rows.delete(name);
-  const all = data.participants.length;
-  say(find("shown"), shown.length === all ? plural(all, "participant") : `${number(shown.length)} of ${number(all)} shown`);
+  const all = everybody(data);
+  say(find("shown"), view.status === null && !view.words ? plural(data.total, "participant") :
+    `${number(data.total)} of ${number(all)} shown`);
+  showPager(data);
+  showSorting();
   const nobody = find("nobody");
   nobody.hidden = shown.length > 0;
   find("people-scroll").hidden = shown.length === 0;
   say(nobody, all ? "Nobody fits the search." : view.kind === "rehearsal" ?
     "No rehearsal yet. Run one with “cobandit study simulate”." : view.kind === "demo" ? "Nobody has tried the demo yet." :
       "Nobody yet. Spread the open link, or make personal ones.");
+}
+
+/** @param {Live} data */
+function showPager({ total, offset, page }) {
+  find("pager").hidden = total <= PEOPLE;
+  find("earlier").disabled = offset === 0;
+  find("later").disabled = offset + page.length >= total;
+  say(find("where"), `${number(offset + 1)} to ${number(offset + page.length)} of ${number(total)}`);
+}
+
+function showSorting() {
   /** @type {NodeListOf<HTMLElement>} */
   const heads = document.querySelectorAll("th[data-sort]");
   for (const head of heads) {
@@ -325,21 +376,30 @@ find("kinds").addEventListener("click", (/** @type {any} */ event) => {
   if (!button || button.dataset.kind === view.kind) return;
   view.kind = button.dataset.kind;
   view.status = null;
+  view.offset = 0;
   counted = "";
   for (const other of find("kinds").children) other.setAttribute("aria-pressed", other === button);
-  latest = 0;
-  soon();
+  lookAgain();
 });
 find("search").addEventListener("input", (/** @type {any} */ event) => {
   view.words = event.target.value.trim();
-  if (data) showPeople(data);
+  view.offset = 0;
+  clearTimeout(typing);
+  typing = setTimeout(lookAgain, TYPING);
 });
 for (const head of document.querySelectorAll("th[data-sort] button")) {
   head.addEventListener("click", () => {
     const name = head.parentElement?.dataset.sort ?? "";
     view.down = view.sort === name ? !view.down : name === "started_at" || name === "last_seen" || name === "progress";
     view.sort = name;
-    if (data) showPeople(data);
+    view.offset = 0;
+    lookAgain();
+  });
+}
+for (const [id, step] of /** @type {[string, number][]} */ ([["earlier", -PEOPLE], ["later", PEOPLE]])) {
+  find(id).addEventListener("click", () => {
+    view.offset = Math.max(0, view.offset + step);
+    lookAgain();
   });
 }
 document.addEventListener("changed", soon);

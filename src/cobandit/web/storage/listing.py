@@ -1,0 +1,140 @@
+"""Lists of people for whoever watches a study: counted, filtered, sorted and cut into pages by the database.
+
+What the database counts by itself costs participants nothing; ten thousand people put into Python objects would hold
+up everybody who plays meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Float, and_, case, cast, func, literal, or_, select
+
+from cobandit.studies import StudyDesign
+from cobandit.studies.journey import journey
+from cobandit.studies.plan import PRACTICE
+from cobandit.web.storage.participants import ALL_PARTICIPANTS, Participant, active_since, participant_of
+from cobandit.web.storage.schema import answers, episodes, participants
+from cobandit.web.storage.studies import Study
+
+STATUSES = ("active", "idle", "dropped", "invited", "finished")
+SORTS = ("made", "participant", "status", "progress", "last_seen", "started_at", "order")
+
+
+@dataclass(frozen=True)
+class Listing:
+    """Which people are wanted, in which order, and which part of the list; ``search`` is a part of an id or label."""
+
+    kind: str = "real"
+    status: str | None = None
+    search: str = ""
+    sort: str = "made"
+    down: bool = False
+    offset: int = 0
+    limit: int = 100
+
+
+@dataclass(frozen=True)
+class Headcount:
+    """So many people of a kind, with an order of conditions, are getting on like this."""
+
+    kind: str
+    order_index: int | None
+    status: str
+    count: int
+
+
+def status_rank(design: StudyDesign, now: int) -> ColumnElement[int]:
+    """How somebody is getting on, as `status` of a participant has it: the place in `STATUSES`."""
+    seen = func.coalesce(participants.c.last_seen, participants.c.consented_at)
+    return case(
+        (participants.c.finished_at.is_not(None), STATUSES.index("finished")),
+        (participants.c.consented_at.is_(None), STATUSES.index("invited")),
+        (seen < active_since(design, now), STATUSES.index("dropped")),
+        (seen < now - design.limits.warn_seconds * 1000, STATUSES.index("idle")),
+        else_=STATUSES.index("active"),
+    )
+
+
+def headcounts(connection: Connection, study: Study, now: int) -> Iterator[Headcount]:
+    """How many people of a study are how far, by kind and order."""
+    columns = participants.c.kind, participants.c.order_index, status_rank(study.design, now).label("rank")
+    query = select(*columns, func.count()).where(participants.c.study_id == study.id)
+    for kind, order, rank, count in connection.execute(query.group_by(*columns[:2], "rank")):
+        yield Headcount(kind, order, STATUSES[rank], int(count))
+
+
+def list_people(connection: Connection, study: Study, wanted: Listing, now: int) -> tuple[int, list[Participant]]:
+    """How many people fit, and those of them that stand on the page."""
+    fits = _fits(study, wanted, now)
+    total = connection.scalar(select(func.count()).select_from(participants).where(fits)) or 0
+    query = ALL_PARTICIPANTS.where(fits)
+    ties = participants.c.id if wanted.sort == "made" else participants.c.public_id
+    key = _sort_key(study.design, wanted.sort, now)
+    if wanted.sort == "progress":
+        done, finished = _steps_done(study.id, wanted.kind), _episodes_done(study, wanted.kind)
+        query = query.outerjoin(done, done.c.participant_id == participants.c.id)
+        query = query.outerjoin(finished, finished.c.participant_id == participants.c.id)
+        key = _progress(study.design, done, finished)
+    ordered = [ties] if key is None else [key, ties]
+    query = query.order_by(*(column.desc() if wanted.down else column.asc() for column in ordered))
+    return total, [participant_of(row) for row in connection.execute(query.offset(wanted.offset).limit(wanted.limit))]
+
+
+def _fits(study: Study, wanted: Listing, now: int) -> ColumnElement[bool]:
+    where = [participants.c.study_id == study.id, participants.c.kind == wanted.kind]
+    if wanted.status is not None:
+        where.append(status_rank(study.design, now) == STATUSES.index(wanted.status))
+    if wanted.search:
+        texts = participants.c.public_id, participants.c.label, participants.c.external_id
+        where.append(or_(*(_contains(text, wanted.search) for text in texts)))
+    return and_(*where)
+
+
+def _contains(text: ColumnElement[Any], part: str) -> ColumnElement[bool]:
+    """Whatever the case; SQLite knows the other case of ASCII letters alone, so those as they stand fit, too."""
+    return func.lower(text).contains(part.lower(), autoescape=True) | text.contains(part, autoescape=True)
+
+
+def _sort_key(design: StudyDesign, sort: str, now: int) -> ColumnElement[Any] | None:
+    """What people are sorted by; None: by who they are, or by something that takes other tables."""
+    keys: dict[str, ColumnElement[Any]] = {
+        "status": status_rank(design, now),
+        "last_seen": func.coalesce(participants.c.last_seen, 0),
+        "started_at": func.coalesce(participants.c.consented_at, participants.c.created_at),
+        "order": func.coalesce(participants.c.order_index, -1),
+    }
+    return keys.get(sort)
+
+
+def _steps_done(study: int, kind: str) -> Any:
+    theirs = select(answers.c.participant_id, func.count().label("answered"))
+    theirs = theirs.join(participants, participants.c.id == answers.c.participant_id)
+    theirs = theirs.where(participants.c.study_id == study, participants.c.kind == kind)
+    return theirs.group_by(answers.c.participant_id).subquery("done")
+
+
+def _episodes_done(study: Study, kind: str) -> Any:
+    """Finished episodes, and the share that is played of the one under way."""
+    design = study.design
+    practice = design.rounds if design.practice is None else design.practice.rounds
+    length = case((episodes.c.condition == PRACTICE, practice), else_=design.rounds)
+    under_way = case((episodes.c.finished_at.is_(None), episodes.c.played / cast(length, Float)), else_=0.0)
+    theirs = select(
+        episodes.c.participant_id,
+        func.count(episodes.c.finished_at).label("finished"),
+        func.sum(under_way).label("share"),
+    )
+    theirs = theirs.join(participants, participants.c.id == episodes.c.participant_id)
+    theirs = theirs.where(participants.c.study_id == study.id, participants.c.kind == kind)
+    return theirs.group_by(episodes.c.participant_id).subquery("played")
+
+
+def _progress(design: StudyDesign, done: Any, finished: Any) -> ColumnElement[float]:
+    """Steps behind somebody, with what is played of an episode; whoever has finished has all of them."""
+    last = len(journey(design).steps) - 1
+    behind = func.coalesce(done.c.answered, 0) + func.coalesce(finished.c.finished, 0)
+    so_far = behind + func.coalesce(finished.c.share, 0.0)
+    return case((participants.c.finished_at.is_not(None), literal(float(last))), else_=so_far)
