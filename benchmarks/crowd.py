@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import asyncio
 import json
+import math
+import os
 import random
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
 
 @dataclass
 class Order:
-    """What the crowd is to do, after a time to warm up; ``rate`` None: as fast as it goes."""
+    """What the crowd is to do, after a time to warm up; ``rate`` None: as fast as it goes.
+
+    ``server`` are the processes that serve, whose CPU seconds are counted while the moves are.
+    """
 
     url: str
     study: str
@@ -27,11 +34,12 @@ class Order:
     seconds: float
     rate: float | None = None
     warm_seconds: float = 2.0
+    server: tuple[int, ...] = ()
 
 
 @dataclass
 class Met:
-    """What the crowd met; latencies in milliseconds."""
+    """What the crowd met; latencies in milliseconds, CPU seconds of the server and of the crowd itself."""
 
     moves: int
     errors: int
@@ -41,11 +49,30 @@ class Met:
     p99: float
     worst: float
     tokens: list[str]
+    server_cpu: float = math.nan
+    own_cpu: float = math.nan
 
     @property
     def a_second(self) -> float:
         """Moves a second."""
         return self.moves / self.seconds
+
+    @property
+    def cpu_per_thousand(self) -> float:
+        """CPU seconds that the server spent on a thousand rounds: it hangs less on who else is at the machine."""
+        return 1000 * self.server_cpu / self.moves if self.moves else math.nan
+
+
+def cpu_seconds(pids: Iterable[int]) -> float:
+    """User and system time of processes so far, where there is a /proc; else NaN."""
+    ticks = 0
+    for pid in pids:
+        try:
+            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        except OSError:
+            return math.nan
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
 
 
 class Line(asyncio.Protocol):
@@ -170,8 +197,18 @@ async def _play(order: Order) -> Met:
                 latencies.append(done - due)
             due = done if pause is None else due + pause
 
+    async def spent() -> list[float]:
+        """What the server and the crowd spend while moves are counted."""
+        clocks = (lambda: cpu_seconds(order.server)), time.process_time
+        await asyncio.sleep(counted - time.perf_counter())
+        before = [clock() for clock in clocks]
+        await asyncio.sleep(end - time.perf_counter())
+        return [clock() - earlier for clock, earlier in zip(clocks, before, strict=True)]
+
+    spending = asyncio.create_task(spent())
     try:
         await asyncio.gather(*(one(line, token) for line, token in zip(lines, tokens, strict=True)))
+        cpu = await spending
     finally:
         for line in lines:
             line.close()
@@ -180,7 +217,7 @@ async def _play(order: Order) -> Met:
     def at(share: float) -> float:
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
-    return Met(len(ordered), errors, order.seconds, at(0.5), at(0.95), at(0.99), at(1.0), tokens)
+    return Met(len(ordered), errors, order.seconds, at(0.5), at(0.95), at(0.99), at(1.0), tokens, *cpu)
 
 
 def main() -> None:
