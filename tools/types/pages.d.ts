@@ -449,3 +449,18 @@ interface ReportPanel {
 
 /** Centre, low and high of a line. */
 type Columns = [number[], number[] | null, number[] | null];
+
+/** A run to watch, as `report/simulation/watch.py` writes it; team actions are numbered in row-major order. */
+interface WatchedRun {
+  arms: number[];
+  ranks: number[];
+  cells: number[];
+  rewards: (number | null)[];
+  seen: (number | null)[][];
+  predictions: number[][][];
+  regret: (number | null)[];
+  means: (number | string | null)[][];
+  ratings: (number | string | null)[][][];
+  step: number;
+  others: { run: number; strip: number[]; best: number; regret: number }[];
+}

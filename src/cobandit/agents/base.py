@@ -186,6 +186,13 @@ class _Player:
         """What came as the reward of a round, made clean; an error of our own where it cannot be one."""
         raise NotImplementedError
 
+    def ratings(self) -> Tensor | None:
+        """How it rates every team action now, before it chooses: an array of the shape of the arms.
+
+        For whoever watches; nothing is drawn and nothing changes. None: it rates no team actions, or not yet.
+        """
+        return None
+
     @property
     def title(self) -> str:
         """The registry name, or the class name of an agent that has none of its own."""

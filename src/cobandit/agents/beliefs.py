@@ -74,6 +74,10 @@ class UpperConfidence:
         x = horizon if self.index == "paper" else t if self.index == "anytime" else t - 1
         return math.sqrt(2.0 * self.exploration * math.log(x))
 
+    def indices_now(self, memory: Memory, t: int, horizon: int) -> Tensor | None:
+        """The index of every cell; None in the companion code's first round, which has none."""
+        return None if self.index == "companion" and t == 1 else self.indices(memory, t, horizon)
+
     def indices(self, memory: Memory, t: int, horizon: int, block: Any = ...) -> Tensor:
         """The index of every cell of a block of the memory."""
         counts, sums = memory.counts[block], memory.sums[block]
@@ -106,6 +110,12 @@ class Posterior:
         noise_weight = 1.0 / (self.noise_sd * self.noise_sd)
         precision = prior_weight + counts * noise_weight
         return (self.prior_mean * prior_weight + sums * noise_weight) / precision, precision
+
+    def expected(self, memory: Memory, binary: bool) -> Tensor:
+        """The posterior mean of every cell."""
+        if binary:
+            return np.asarray((1.0 + memory.sums) / (2.0 + memory.counts))
+        return np.asarray(self.gaussian(memory.counts, memory.sums)[0])
 
     def sample(self, memory: Memory, binary: bool, rng: np.random.Generator, block: Any = ...) -> Tensor:
         """One draw from the posterior of every cell of a block, in row-major order."""

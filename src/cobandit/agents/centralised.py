@@ -10,6 +10,7 @@ import numpy as np
 
 from cobandit.agents.base import Briefing, Controller, TeamAction
 from cobandit.agents.beliefs import Memory, Posterior, UpperConfidence, best, random_arm
+from cobandit.problem.means import Tensor
 
 
 def fused(rewards: Sequence[float | None], briefing: Briefing) -> float | None:
@@ -44,6 +45,10 @@ class CentralisedUCB(UpperConfidence, Controller):
             return tuple(random_arm(arms, self.rng) for arms in self.briefing.arms)
         return best(self.indices(self._memory, self.round, self.briefing.horizon), self.ties, self.rng)
 
+    def ratings(self) -> Tensor | None:
+        """The index of every team action."""
+        return self.indices_now(self._memory, self.round, self.briefing.horizon)
+
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
         """Remember the round."""
         self._memory.record(team_action, fused(rewards, self.briefing))
@@ -65,6 +70,10 @@ class CentralisedTS(Posterior, Controller):
     def choose(self) -> TeamAction:
         """The team action of the best posterior sample."""
         return best(self.sample(self._memory, self.briefing.binary, self.rng), self.ties, self.rng)
+
+    def ratings(self) -> Tensor:
+        """The posterior mean of every team action; choices are made by samples around it."""
+        return self.expected(self._memory, self.briefing.binary)
 
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
         """Remember the round."""

@@ -10,6 +10,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory, best, random_arm
 from cobandit.base.checks import real
+from cobandit.problem.means import Tensor
 
 UNKNOWN = 0.5
 """What a configuration is taken to be worth before it was ever seen."""
@@ -34,8 +35,11 @@ class EpsilonGreedy(Agent):
         """The own part of the best configuration, equals by a draw."""
         if self.rng.random() < self.epsilon:
             return random_arm(self.briefing.own_arms, self.rng)
-        means = (self._memory.sums + UNKNOWN) / (self._memory.counts + 1.0)
-        return best(means, "random", self.rng)[self.briefing.agent]
+        return best(self.ratings(), "random", self.rng)[self.briefing.agent]
+
+    def ratings(self) -> Tensor:
+        """The mean of every configuration so far."""
+        return (self._memory.sums + UNKNOWN) / (self._memory.counts + 1.0)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Count the round."""

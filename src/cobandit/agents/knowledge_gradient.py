@@ -40,12 +40,16 @@ class KnowledgeGradient(Posterior, Agent):
 
     def choose(self) -> int:
         """The own coordinate of the team action of the highest value."""
+        return best(self.ratings(), self.ties, self.rng)[self.briefing.agent]
+
+    def ratings(self) -> Tensor:
+        """The value of every team action: its posterior mean, and what one more look at it would bring."""
         if self.discount is None:
             remaining = float(self.briefing.horizon - self.round)
         else:
             remaining = self.discount / (1.0 - self.discount)
         means, rises = self._means_and_rises()
-        return best(means + remaining * rises, self.ties, self.rng)[self.briefing.agent]
+        return means + remaining * rises
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the round."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction
 from cobandit.agents.beliefs import Memory, Posterior, UpperConfidence, best, random_arm
+from cobandit.problem.means import Tensor
 
 
 @dataclass
@@ -30,6 +31,10 @@ class NaiveUCB(UpperConfidence, Agent):
             return random_arm(self.briefing.own_arms, self.rng)
         indices = self.indices(self._memory, self.round, self.briefing.horizon)
         return best(indices, self.ties, self.rng)[self.briefing.agent]
+
+    def ratings(self) -> Tensor | None:
+        """The index of every team action."""
+        return self.indices_now(self._memory, self.round, self.briefing.horizon)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the round."""
@@ -53,6 +58,10 @@ class NaiveTS(Posterior, Agent):
         """The own coordinate of the best posterior sample."""
         samples = self.sample(self._memory, self.briefing.binary, self.rng)
         return best(samples, self.ties, self.rng)[self.briefing.agent]
+
+    def ratings(self) -> Tensor:
+        """The posterior mean of every team action; choices are made by samples around it."""
+        return self.expected(self._memory, self.briefing.binary)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the round."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from cobandit.agents.base import TeamAction
 from cobandit.agents.beliefs import Posterior, best
 from cobandit.agents.partner_aware import PartnerAware
+from cobandit.problem.means import Tensor
 
 
 @dataclass
@@ -22,3 +23,7 @@ class PartnerAwareTS(PartnerAware, Posterior):
         """By one draw from the posterior of each mean."""
         samples = self.sample(self._memory, self.briefing.binary, self.rng, block)
         return best(samples, self.ties, self.rng)
+
+    def ratings(self) -> Tensor:
+        """The posterior mean of every team action; choices are made by samples around it."""
+        return self.expected(self._memory, self.briefing.binary)

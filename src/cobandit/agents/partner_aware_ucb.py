@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 from cobandit.agents.base import TeamAction
 from cobandit.agents.beliefs import UpperConfidence, best
 from cobandit.agents.partner_aware import PartnerAware
+from cobandit.problem.means import Tensor
 
 
 @dataclass
@@ -27,6 +28,10 @@ class PartnerAwareUCB(PartnerAware, UpperConfidence):
         """By the upper confidence bound f_a(t, delta)."""
         indices = self.indices(self._memory, self.round, self.briefing.horizon, block)
         return best(indices, self.ties, self.rng)
+
+    def ratings(self) -> Tensor | None:
+        """The index of every team action."""
+        return self.indices_now(self._memory, self.round, self.briefing.horizon)
 
     def starts_at_random(self) -> bool:
         """The companion code draws the first arm."""

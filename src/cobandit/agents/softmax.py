@@ -15,6 +15,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.base.checks import MOST, real, whole
+from cobandit.problem.means import Tensor
 
 UNKNOWN = 0.5
 """What a configuration is taken to be worth before it was ever seen."""
@@ -38,15 +39,19 @@ class Softmax(Agent):
 
     def choose(self) -> int:
         """The own part of the configuration aimed at."""
-        sums, counts = np.full(self.briefing.arms, UNKNOWN), np.ones(self.briefing.arms)
-        for action, reward in self._past:
-            sums[action] += reward
-            counts[action] += 1.0
-        values = (sums / counts).ravel() / self.temperature
+        values = self.ratings().ravel() / self.temperature
         weights = np.cumsum(np.exp(values - values.max()))
         pick = int(np.searchsorted(weights, self.rng.random() * weights[-1], side="right"))
         cell = np.unravel_index(min(pick, len(weights) - 1), self.briefing.arms)
         return int(cell[self.briefing.agent])
+
+    def ratings(self) -> Tensor:
+        """What every configuration is worth by the rounds remembered."""
+        sums, counts = np.full(self.briefing.arms, UNKNOWN), np.ones(self.briefing.arms)
+        for action, reward in self._past:
+            sums[action] += reward
+            counts[action] += 1.0
+        return sums / counts
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the round, if anything was seen."""

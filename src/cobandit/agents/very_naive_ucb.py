@@ -9,6 +9,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction
 from cobandit.agents.beliefs import Memory, UpperConfidence, best, random_arm
+from cobandit.problem.means import Tensor
 
 
 @dataclass
@@ -29,6 +30,16 @@ class VeryNaiveUCB(UpperConfidence, Agent):
         if self.index == "companion" and self.round == 1:
             return random_arm(self.briefing.own_arms, self.rng)
         return best(self.indices(self._memory, self.round, self.briefing.horizon), self.ties, self.rng)[0]
+
+    def ratings(self) -> Tensor | None:
+        """The index of the own arm in every team action: the others' arms make no difference to it."""
+        own = self.indices_now(self._memory, self.round, self.briefing.horizon)
+        if own is None:
+            return None
+        axis = self.briefing.agent
+        shape = [1] * len(self.briefing.arms)
+        shape[axis] = self.briefing.own_arms
+        return np.broadcast_to(own.reshape(shape), self.briefing.arms).copy()
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the own arm and the reward."""

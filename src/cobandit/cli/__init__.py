@@ -23,6 +23,7 @@ from cobandit.cli.play import play
 from cobandit.cli.robot import app as robot
 from cobandit.cli.simulate import simulate
 from cobandit.cli.study import app as study
+from cobandit.cli.watch import watch
 
 __all__ = ["app", "main"]
 
@@ -52,6 +53,7 @@ def root(
 
 app.command(cls=HelpFromAgents)(simulate)
 app.command(cls=HelpFromAgents)(compare)
+app.command(cls=HelpFromAgents)(watch)
 app.command(cls=HelpFromAgents)(play)
 app.command(cls=GroupedHelp)(agents)
 app.command(cls=GroupedHelp)(bound)

@@ -64,12 +64,6 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     instance = match.environment.instance
     trajectory = Trajectory.empty(run, instance.means, instance.ranks, horizon, changing=problem.means.changes)
     for t, (action, outcome) in enumerate(match.rounds()):
-        trajectory.actions[t] = action
-        trajectory.rewards[t] = outcome.reward
-        trajectory.seen[t] = [np.nan if seen is None else seen for seen in outcome.seen]
-        if trajectory.round_regret is not None:
-            trajectory.round_regret[t] = outcome.round_regret
-        for i, partner in enumerate(match.partners):
-            for j, arm in partner.predictions.items():
-                trajectory.predictions[t, i, j] = arm
+        foreseen = [partner.predictions for partner in match.partners]
+        trajectory.write_round(t, action, outcome.reward, outcome.seen, outcome.round_regret, foreseen)
     return trajectory

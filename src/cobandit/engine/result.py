@@ -147,6 +147,13 @@ class Result:
             return fast.run_trajectory(self.problem, self.team, self.horizon, self.seed, number)
         return reference.run_trajectory(self.problem, self.team, self.horizon, self.seed, number)
 
+    def watch(self, run: int, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write one offline page on which the rounds of a run can be watched, and give its path back.
+
+        ``path`` is ``watch-run-3.html`` in this folder by default. The other runs stand beside it as small pictures.
+        """
+        return Path(reports().write_watch_page(self, run, path))
+
     def provenance(self) -> dict[str, Any]:
         """Where the numbers come from."""
         from cobandit import __version__

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,25 @@ class Trajectory:
             np.full((horizon, agents, agents), NOBODY, dtype=np.int64),
             np.zeros(horizon) if changing else None,
         )
+
+    def write_round(
+        self,
+        t: int,
+        action: tuple[int, ...],
+        reward: float,
+        seen: tuple[float | None, ...],
+        round_regret: float,
+        predictions: Iterable[Mapping[int, int]] = (),
+    ) -> None:
+        """Fill row ``t``; ``predictions`` holds what each agent foresaw, by agent."""
+        self.actions[t] = action
+        self.rewards[t] = reward
+        self.seen[t] = [np.nan if look is None else look for look in seen]
+        if self.round_regret is not None:
+            self.round_regret[t] = round_regret
+        for i, foreseen in enumerate(predictions):
+            for j, arm in foreseen.items():
+                self.predictions[t, i, j] = arm
 
     def __len__(self) -> int:
         return len(self.rewards)

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cobandit.report.simulation.page import write_report as write_report
     from cobandit.report.simulation.result import plot_result as plot_result
     from cobandit.report.simulation.result import result_html as result_html
+    from cobandit.report.simulation.watch import write_watch_page as write_watch_page
     from cobandit.report.study.page import write_study_report as write_study_report
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "write_power_report",
     "write_report",
     "write_study_report",
+    "write_watch_page",
 ]
 
 _HOMES = {
@@ -36,6 +38,7 @@ _HOMES = {
     "write_power_report": "cobandit.report.power.power",
     "write_report": "cobandit.report.simulation.page",
     "write_study_report": "cobandit.report.study.page",
+    "write_watch_page": "cobandit.report.simulation.watch",
 }
 """Where each public name lives."""
 

@@ -1,0 +1,49 @@
+"""``cobandit watch``: one run as a page to watch, round by round."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import options as shared
+from cobandit.cli import parsing
+
+
+@shared.with_option_groups
+def watch(
+    team: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
+    ] = None,
+    agent_options: shared.AgentOptions = shared.AgentOptions(),
+    problem_options: shared.ProblemOptions = shared.ProblemOptions(),
+    work: shared.WorkOptions = shared.WorkOptions(horizon="300", runs="24"),
+    run: Annotated[
+        str, typer.Option(metavar="N", help="The run to watch, from 0.", rich_help_panel=shared.THE_WORK)
+    ] = "0",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="Where the page goes (watch-run-N.html, where not given).",
+            rich_help_panel=shared.THE_OUTPUT,
+        ),
+    ] = None,
+) -> None:
+    """Write a page on which one run can be watched: what was played, and what each agent had in mind.
+
+    The team is given as for simulate. The other runs stand beside it as small pictures.
+    """
+    require_extras("This page", fast=work.engine == "fast", plot=True)
+    from cobandit.base.checks import whole
+    from cobandit.cli.door import say
+    from cobandit.engine import simulation
+
+    problem = problem_options.problem()
+    chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
+    values = work.values()
+    number = whole(0, whole(1)("runs", values["runs"]) - 1)("run", parsing.value(run))
+    result = simulation.simulate(problem, chosen, **values)
+    say(f"Run {number} can be watched in {result.watch(number, out)}: open it in a browser.")
