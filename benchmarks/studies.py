@@ -74,7 +74,7 @@ class Load:
 def load(database: str, workers: int) -> Load:
     """Both, on one server."""
     prepare(database, [casino()], password="correct horse")
-    server = servers().StudyServer(WebConfig(database=database), workers).start()
+    server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True), workers).start()
     try:
         steady = crowd(Order(server.url, "casino", PEOPLE, SECONDS, RATE))
         return Load(steady, crowd(Order(server.url, "casino", PEOPLE, SECONDS / 2)))
@@ -104,7 +104,7 @@ def opening(people: int = 10) -> Opening:
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{folder}/studies.sqlite"
         prepare(database, [casino()], password="correct horse")
-        server = servers().StudyServer(WebConfig(database=database)).start()
+        server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True)).start()
         try:
             tokens = crowd(Order(server.url, "casino", people, 0.0, warm_seconds=0.0)).tokens
             strangers = crowd(Order(server.url, "casino", people, 0.0, warm_seconds=0.0)).tokens

@@ -71,7 +71,7 @@ class Site:
         self._socket = bound_socket("127.0.0.1", self._port)
         self.address = address_of(self._socket)
         self._port = self._socket.getsockname()[1]
-        app = create_app(WebConfig(database=self._url, demo=True))
+        app = create_app(WebConfig(database=self._url, demo=True, consent_elsewhere=True))
         settings = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)

@@ -92,7 +92,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def server(template: Path, tmp_path: Path) -> Iterator[Server]:
     database = shutil.copy(template, tmp_path / "studies.sqlite")
-    with running(WebConfig(f"sqlite:///{database}", demo=True)) as address:
+    with running(WebConfig(f"sqlite:///{database}", demo=True, consent_elsewhere=True)) as address:
         made = Server(address)
         yield made
         made.close()
@@ -354,14 +354,20 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
     assert waiting.value.suggested_filename == "quick-v2-real-csv.zip"
     page.get_by_text("quick-v2-real-csv.zip is ready.").wait_for()
     page.keyboard.press("Escape")
-    page.get_by_role("button", name="Close the study …").click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_contain_text("Nobody is at it now.")
-    dialog.get_by_role("button", name="Close the study").click()
-    page.locator("#standing.closed").wait_for()
-    assert server.admin.get("/api/admin/studies").json()["studies"][0]["open"] is False
-    page.get_by_role("button", name="Open the study").click()
-    page.locator("#standing.open").wait_for()
+    for state, label, number in (
+        ("closed", "Nobody new", ""),
+        ("quota", "until so many", "7"),
+        ("open", "open link", ""),
+    ):
+        page.get_by_role("button", name="Who may begin …").click()
+        dialog = page.get_by_role("dialog")
+        expect(dialog).to_contain_text("1 person has finished, 0 are at it.")
+        dialog.get_by_label(label).check()
+        if number:
+            dialog.get_by_label("Number of participants").fill(number)
+        dialog.get_by_role("button", name="Save").click()
+        page.locator(f"#standing.{state}").wait_for()
+        assert server.admin.get("/api/admin/studies").json()["studies"][0]["state"] == state
     assert opened.complaints == []
 
 
@@ -414,7 +420,7 @@ def test_every_page_fits_and_can_be_used_by_all(
     page.locator("#people tbody tr").nth(8).wait_for()
     expect(page.locator("#curves .plot")).to_have_attribute("data-n", "2 2")
     check()
-    for name in ("Export …", "Close the study …"):
+    for name in ("Export …", "Who may begin …"):
         page.get_by_role("button", name=name).click()
         expect(page.get_by_role("dialog")).to_be_visible()
         check()

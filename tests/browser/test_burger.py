@@ -81,7 +81,10 @@ class Server:
 
 @contextlib.contextmanager
 def serving(url: str) -> Iterator[Server]:
-    with running(WebConfig(url)) as address, httpx.Client(base_url=address, timeout=60, trust_env=False) as http:
+    with (
+        running(WebConfig(url, consent_elsewhere=True)) as address,
+        httpx.Client(base_url=address, timeout=60, trust_env=False) as http,
+    ):
         yield Server(address, http)
 
 

@@ -22,7 +22,7 @@ Run = Callable[[str], Any]
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     url = f"sqlite:///{tmp_path_factory.mktemp('moves') / 'studies.sqlite'}"
     prepare(url, [load_design("burger")], password="only for tests", seed=7)
-    with running(WebConfig(url)) as found:
+    with running(WebConfig(url, consent_elsewhere=True)) as found:
         yield found
 
 

@@ -124,7 +124,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def _serve(folder: Path, **robot: Any) -> Iterator[Site]:
     database = f"sqlite:///{folder / 'studies.sqlite'}"
     prepare(database, [DESIGN], password=PASSWORD, seed=7)
-    with running(WebConfig(database=database, **robot)) as address:
+    with running(WebConfig(database=database, consent_elsewhere=True, **robot)) as address:
         site = Site(address, database)
         yield site
         site.close()

@@ -223,6 +223,7 @@ class TestServer:
             kept = here / "admin-password.txt"
             password = kept.read_text(encoding="utf-8").strip()
             assert str(kept) in printed
+            assert "burger takes no participants yet: its consent (" in printed
             assert password not in printed
             assert stat.S_IMODE(kept.stat().st_mode) == 0o600
             try:

@@ -59,7 +59,7 @@ def _starting() -> Iterator[Callable[..., Any]]:
 
         def begin(database: str, *designs: StudyDesign, workers: int = 1) -> Any:
             prepare(database, designs, password="correct horse", seed=SEED)
-            server = servers.StudyServer(WebConfig(database=database), workers)
+            server = servers.StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
             stack.callback(server.stop)
             return server.start()
 

@@ -60,6 +60,7 @@ def _short_design() -> StudyDesign:
         "completion_code": "THANKS42",
     }
     data["survey"] |= {"shuffled": True}
+    data["consent"] |= {"text": "I want to take part in this test."}
     return StudyDesign.from_dict(data)
 
 
@@ -225,7 +226,7 @@ def _opened() -> Iterator[Callable[..., Site]]:
         def start(database: str, *designs: StudyDesign, **options: Any) -> Site:
             if designs:
                 prepare(database, designs, password=PASSWORD, seed=SEED)
-            config = WebConfig(database=database, **options)
+            config = WebConfig(database=database, **({"consent_elsewhere": True} | options))
             site = Site(config, stack.enter_context(running(config)))
             stack.callback(site.close)
             return site

@@ -148,6 +148,8 @@ type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "rest" | 
 interface StudyInfo {
   title: string;
   open: boolean;
+  /** Why nobody new is taken at the moment; the page of this name says so. */
+  refused: string | null;
   language: string;
   languages: string[];
   texts: Record<string, string>;
@@ -316,7 +318,7 @@ interface Listed extends Whereabouts {
 interface Live {
   unfilled: { parameter: string; value: string; count: number; at: number } | null;
   now: number;
-  study: { open: boolean };
+  study: { open: boolean; state: string; quota: number | null };
   counts: Record<Kind, StatusCounts>;
   total: number;
   offset: number;

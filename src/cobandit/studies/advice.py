@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from cobandit.studies.consent import placeholder_consent
 from cobandit.studies.design import StudyDesign
 
 
 def design_warnings(design: StudyDesign) -> list[str]:
     """What may spoil a study although its design is valid; empty where nothing does."""
     warnings = []
+    unwritten = placeholder_consent(design)
+    if unwritten:
+        warnings.append(
+            f"The consent ({', '.join(unwritten)}) is the placeholder of a shipped design: a server takes no "
+            "participants with it. Put in the text that your ethics board has approved."
+        )
     sets = len(design.conditions)
     if design.swap_labels and sets > 2:
         alike = [[str(place + 1) for place in range(sets) if place % 2 == side] for side in (0, 1)]

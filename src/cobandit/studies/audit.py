@@ -25,6 +25,8 @@ ACTIONS = {
     "design-replaced": "replaced a design that nobody had begun",
     "study-opened": "opened a study",
     "study-closed": "closed a study",
+    "study-invite-only": "let the invited alone begin a study",
+    "study-quota": "set a quota for a study",
     "plan-stored": "stored an analysis plan",
     "setting-changed": "changed a setting",
     "unblinded": "looked at what was blinded",

@@ -25,6 +25,7 @@ from cobandit.web.refusals import Refused
 from cobandit.web.routes import admin, home, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
 from cobandit.web.security import SecurityMiddleware
+from cobandit.web.services.admission import REASONS
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
@@ -38,8 +39,18 @@ from cobandit.web.storage.values import now_ms
 
 log = logging.getLogger("cobandit.web")
 
-PAGES = {"not-found": "unknown", "closed": "closed", "forbidden": "forbidden"}
-"""Which texts of the catalogue a page shows for the code of a refusal."""
+PAGES = {
+    "not-found": "unknown",
+    "invalid": "unknown",  # an address that cannot be read is one that leads nowhere
+    "refused": "unknown",
+    "forbidden": "forbidden",
+    "too-many": "busy",
+    "busy": "busy",
+} | {reason: reason for reason in REASONS}
+"""Which texts of the catalogue a page shows for the code of a refusal; those of trouble for any other."""
+
+RESEARCHERS = ("admin", "report")
+NO_PAGE = "There is no page at this address."
 
 TIDY_SECONDS = 3600
 
@@ -73,7 +84,9 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.state.config = settings
     app.state.database = database
     app.state.robot = arm
-    app.state.participants = Participants(database, demo=settings.demo, robot=arm.stage)
+    app.state.participants = Participants(
+        database, demo=settings.demo, consent_elsewhere=settings.consent_elsewhere, robot=arm.stage
+    )
     app.state.live = Live(database)
     app.state.curves = Curves(database)
     app.state.health = Health(database)
@@ -124,9 +137,11 @@ def _answer(request: Request, status: int, code: str, message: str, **more: Any)
         language = pages.page_language(request, pages.message_languages())
         texts = pages.messages(language)
         about = PAGES.get(code, "trouble")
-        # A participant's page says it in the participant's language; the researcher's says what happened.
-        said = texts[f"{about}.text"] if _path(request).startswith(("/s/", "/p/")) else message
-        return pages.message_page(status, texts[f"{about}.title"], said, language)
+        room = request.url.path.split("/")[1]
+        if room in RESEARCHERS:  # whose pages are in English, and say what happened
+            texts, language = pages.messages(pages.LANGUAGE) | {f"{about}.text": message}, pages.LANGUAGE
+        home = ("/admin", "home.studies") if room == "admin" else ("/", "home.link")
+        return pages.message_page(status, texts[f"{about}.title"], texts[f"{about}.text"], language, home)
     return JSONResponse({"error": code, "message": message} | more, status)
 
 
@@ -150,6 +165,8 @@ def _malformed(request: Request, error: Exception) -> Response:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
     message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
+    if pages.wants_page(request):  # somebody has mistyped an address; what a program would want to know is no help
+        message = NO_PAGE
     return _answer(request, 422, "invalid", message)
 
 
@@ -160,7 +177,8 @@ def _http(request: Request, error: Exception) -> Response:
     if error.status_code == 400:  # JSON that is nested too deeply, or holds a number of thousands of digits
         return _answer(request, 422, "invalid", "The body of the request cannot be read.")
     code = "too-large" if error.status_code == 413 else "refused"
-    response = _answer(request, error.status_code, code, f"{error.detail}.")
+    message = NO_PAGE if pages.wants_page(request) else f"{error.detail}."
+    response = _answer(request, error.status_code, code, message)
     for name, value in (error.headers or {}).items():
         response.headers[name] = value
     if error.status_code == 405:

@@ -16,6 +16,8 @@ VARIABLE = "COBANDIT_WEB_CONFIG"
 class WebConfig:
     """``database`` is an address; ``demo`` lets anybody try the studies; ``report`` is a folder with a report.
 
+    ``consent_elsewhere``: people have agreed elsewhere, so that the placeholder of a shipped design keeps nobody out.
+
     ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
     ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, kept in ``robot_folder``) or an arm
     of `cobandit.robot`.
@@ -23,6 +25,7 @@ class WebConfig:
 
     database: str = DEFAULT_URL
     demo: bool = False
+    consent_elsewhere: bool = False
     report: str | None = None
     public_url: str | None = None
     robot: str = "none"

@@ -42,9 +42,15 @@ def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_environment().get_template(name).render(**values), status)
 
 
-def message_page(status: int, title: str, message: str, language: str = LANGUAGE) -> HTMLResponse:
-    """A plain page with one thing to say."""
-    return page("message.html", status, title=title, message=message, language=language)
+def message_page(
+    status: int, title: str, message: str, language: str = LANGUAGE, home: tuple[str, str] = ("/", "home.link")
+) -> HTMLResponse:
+    """A plain page with one thing to say, and a way home: an address, and the key of what its link is called."""
+    address, called = home
+    link_text = messages(language)[called]
+    return page(
+        "message.html", status, title=title, message=message, language=language, link=address, link_text=link_text
+    )
 
 
 @lru_cache(maxsize=1)

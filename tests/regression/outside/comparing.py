@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import burgers, choices, edge, languages, robot, seats, trust
+from . import admission, burgers, choices, edge, languages, robot, seats, trust
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -51,6 +51,7 @@ FILLINGS = "a burger's layers come from the server, and a design may name four f
 SUMMED = "task regret is cumulative everywhere"
 CHOICES = "plans choose what is marked and which regret is tested"
 TRUST = "who does what is written down"
+STATES = "a study has four states, and error pages lead home"
 CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*", without_engines, "tests share a process"),
     Change("*", seats.over_seats, SEATS),
@@ -83,6 +84,13 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("study power *", choices.with_chance, "power is said in a sentence"),
     Change("*", trust.with_links, TRUST),
     Change("routes", trust.with_routes, TRUST),
+    Change("messages *", admission.with_messages, STATES),
+    Change("routes", admission.with_route, STATES),
+    Change("*: described *", admission.with_reason, STATES),
+    Change("admin: *", admission.with_state, STATES),
+    Change("admin: closed", admission.with_new_state, STATES),
+    Change("admin: opened", admission.with_new_state, STATES),
+    Change("list", admission.listed, STATES),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

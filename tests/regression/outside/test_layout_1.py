@@ -48,7 +48,7 @@ def outcomes(path):
 def test_an_old_study_is_verified_goes_on_and_is_analysed(study, folder) -> None:
     verified(study, folder)
     with (
-        serving(folder, str(FIXTURES / f"{study}.toml"), database=DATABASE) as address,
+        serving(folder, str(FIXTURES / f"{study}.toml"), database=DATABASE, more=("--consent-elsewhere",)) as address,
         httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client,
     ):
         login = client.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]

@@ -50,7 +50,12 @@ class World:
     def live_through(self) -> None:
         """All of it, from an empty database to the exports."""
         with (
-            serving(self.folder, *STUDIES.values(), database=DATABASE, more=("--demo", "--seed", str(SEED))) as address,
+            serving(
+                self.folder,
+                *STUDIES.values(),
+                database=DATABASE,
+                more=("--demo", "--consent-elsewhere", "--seed", str(SEED)),
+            ) as address,
             httpx.Client(base_url=address, trust_env=False, timeout=PATIENCE) as client,
         ):
             self._client = client

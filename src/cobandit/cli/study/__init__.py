@@ -15,6 +15,7 @@ from cobandit.cli.study.plan import plan
 from cobandit.cli.study.power import power
 from cobandit.cli.study.serve import serve
 from cobandit.cli.study.simulate import simulate
+from cobandit.cli.study.state import state
 
 __all__ = ["app"]
 
@@ -36,6 +37,7 @@ app.command(cls=GroupedHelp)(log)
 app.command(cls=GroupedHelp)(backup)
 app.command(cls=GroupedHelp)(restore)
 app.command(name="delete-participant", cls=GroupedHelp)(delete_participant)
+app.command(cls=GroupedHelp)(state)
 app.command(name="list", cls=GroupedHelp)(list_studies)
 app.command(cls=GroupedHelp)(power)
 app.command(cls=GroupedHelp)(calibrate)

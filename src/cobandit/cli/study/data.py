@@ -55,7 +55,8 @@ def list_studies(database: DatabaseUrl = DATABASE, json: Json = False) -> None:
     )
     for row in rows:
         counts = [str(row[key]) for key in ("finished", "active", "dropped", "invited", "rehearsals")]
-        shown.add_row(row["name"], str(row["version"]), "open" if row["open"] else "closed", *counts)
+        state = f"quota {row['quota']}" if row["state"] == "quota" else row["state"]
+        shown.add_row(row["name"], str(row["version"]), state, *counts)
     output.console().print(shown)
 
 
@@ -71,6 +72,8 @@ def _listing(database: Database) -> list[dict[str, Any]]:
                 "title": study.design.title,
                 "digest": study.design.digest,
                 "open": study.open,
+                "state": study.state,
+                "quota": study.quota,
                 **census(connection, study),
             }
             for study in all_studies(connection)

@@ -37,6 +37,14 @@ NO_ARM = ("none", "simulated")
 
 EVERY, KEEP = "10m", "24"
 
+STANDINGS = {
+    "open": "",
+    "invite-only": "  (by invitation; personal links are made at /admin)",
+    "quota": "  (until {} take part)",
+    "closed": "  (closed; open it at /admin)",
+}
+"""What is said of a study beside its link."""
+
 PASSWORD_KEPT = "admin-password.txt"
 
 
@@ -73,6 +81,14 @@ class ServerOptions:
     demo: Annotated[
         bool,
         typer.Option("--demo", help="Let anybody try the studies; none of it is data.", rich_help_panel=THE_SERVER),
+    ] = False
+    consent_elsewhere: Annotated[
+        bool,
+        typer.Option(
+            "--consent-elsewhere",
+            help="Take people although the consent is a shipped placeholder: theirs is on paper, say.",
+            rich_help_panel=THE_SERVER,
+        ),
     ] = False
     report: Annotated[
         Path,
@@ -178,6 +194,7 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
     return WebConfig(
         database=database,
         demo=server.demo,
+        consent_elsewhere=server.consent_elsewhere,
         report=str(server.report.resolve()),
         public_url=server.public_url,
         robot=robot.robot,
@@ -214,13 +231,13 @@ def _check_robot(config: WebConfig, workers: int) -> None:
 
 def _greet(ready: Ready, config: WebConfig, local: str) -> None:
     """Where everything is to be found."""
+    from cobandit.web.services.admission import unready
     from cobandit.web.storage.database import Database
 
     address = config.public_url.rstrip("/") if config.public_url else local
     say(f"cobandit studies at {address}")
     for study in ready.studies:
-        state = "" if study.open else "  (closed; open it at /admin)"
-        say(f"  {study.design.title}: {address}/s/{study.name}{state}")
+        say(f"  {study.design.title}: {address}/s/{study.name}{STANDINGS[study.state].format(study.quota)}")
         if config.demo:
             say(f"    to try it:   {address}/s/{study.name}?demo=1")
     say(f"  Researcher:  {address}/admin")
@@ -229,4 +246,8 @@ def _greet(ready: Ready, config: WebConfig, local: str) -> None:
     if ready.new_password is not None:
         say(f"  Password:    {_told(ready.new_password)}")
     say(f"  Data in      {Database(config.database).name}")
+    for study in ready.studies:
+        sentence = None if config.consent_elsewhere else unready(study.design)
+        if sentence is not None:
+            say(f"Attention: {sentence}")
     say("Stop with Ctrl-C.")

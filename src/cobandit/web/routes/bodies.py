@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from fastapi import Query
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from cobandit.web.services.admission import MOST_PEOPLE
 from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.participants import EVENT_KINDS, MOST_MOVES
 
@@ -167,11 +168,20 @@ class DoneBody(BaseModel):
     done: Literal[True] = True
 
 
+class StateBody(StrictBody):
+    """Who may begin from now on; ``quota`` is how many people, with the state of that name."""
+
+    state: Literal["open", "invite-only", "quota", "closed"]
+    quota: Annotated[int, Field(ge=1, le=MOST_PEOPLE)] | None = None
+
+
 class StudyStatusBody(BaseModel):
-    """Whether the study takes new people."""
+    """Which new people the study takes; ``open``: those of the open link, with a quota as long as there is room."""
 
     study: int
     open: bool
+    state: str
+    quota: int | None = None
 
 
 class InvitationBody(StrictBody):

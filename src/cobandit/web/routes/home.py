@@ -11,8 +11,17 @@ from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from cobandit.web import pages
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
+from cobandit.web.services.participants import Participants
 
 router = APIRouter(include_in_schema=False)
+
+WHY = {
+    "closed": ("Closed", "This study is closed: it takes no new participants at the moment."),
+    "invite-only": ("By invitation", "This study takes people by invitation, with a personal link."),
+    "full": ("Full", "This study is full: all places are taken at the moment."),
+    "not-ready": ("Not ready", "This study takes no participants yet: it has no consent of its own."),
+}
+"""What the front page says of a study that takes nobody new."""
 
 NO_REPORT = (
     "There is no report here yet. Run `cobandit reproduce`, then start the server with `--report out/reproduce`."
@@ -30,14 +39,15 @@ _FIGURE = re.compile(r"figures/([\w-]+\.(?:pdf|svg|png))")
 async def home(request: Request) -> Response:
     """Where everything can be reached from."""
     config: WebConfig = request.app.state.config
-    studies = await request.app.state.participants.studies()
+    service: Participants = request.app.state.participants
+    studies = await service.studies()
     newest = {study.name: study for study in reversed(studies)}
     shown = [
         {
             "name": study.name,
             "title": study.design.title,
             "task": study.design.task.kind,
-            "open": study.open,
+            "refused": await service.turned_away(study),
             "rounds": study.design.rounds,
             "episodes": study.design.episodes,
             "conditions": len(study.design.conditions),
@@ -50,6 +60,7 @@ async def home(request: Request) -> Response:
         language="en",
         studies=shown,
         demo=config.demo,
+        why=WHY,
         report=_report(config) is not None,
     )
 

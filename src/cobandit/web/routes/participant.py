@@ -27,6 +27,7 @@ from cobandit.web.routes.bodies import (
     storable,
 )
 from cobandit.web.security import Throttle
+from cobandit.web.services.admission import refused
 from cobandit.web.services.participants import Arrival, Given, Participants
 from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.services.recruiting import recruit
@@ -72,9 +73,8 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
     shown = await service.study(study)
     language = pages.page_language(request, shown.design.languages)
     demo = request.query_params.get("demo") == "1"
-    if not shown.open and not demo:
-        texts = pages.messages(language)
-        return pages.message_page(403, texts["closed.title"], texts["closed.text"], language)
+    if not demo and (reason := await service.turned_away(shown)) is not None:
+        raise refused(reason)
     title = shown.design.texts(language)["title"]
     return pages.page(
         "study.html",
@@ -129,7 +129,7 @@ async def messages(language: str) -> dict[str, Any]:
 @router.get("/api/studies/{study}", tags=["participant"])
 async def describe(study: StudyName, service: Service, language: Language = None) -> dict[str, Any]:
     """What one sees before agreeing: title, consent, languages."""
-    return service.describe(await service.study(study), language)
+    return await service.describe(await service.study(study), language)
 
 
 @router.post(

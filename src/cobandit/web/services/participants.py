@@ -12,6 +12,7 @@ from cobandit.studies import Episode, Round, participant_view
 from cobandit.studies.journey import check_answers, journey, step_payload, task_payload, wrong_quiz_answers
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
+from cobandit.web.services.admission import reason_to_refuse, refused
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
 from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url, unfilled
@@ -29,7 +30,7 @@ from cobandit.web.storage.participants import (
     touch,
 )
 from cobandit.web.storage.rounds import Move
-from cobandit.web.storage.studies import Study, all_studies, find_study, study_by_id
+from cobandit.web.storage.studies import Study, all_studies, find_study, locked_study, study_by_id
 from cobandit.web.storage.values import as_json, now_ms
 
 MOST_MOVES = 200
@@ -60,9 +61,17 @@ class Given:
 class Participants:
     """Everything that participants ask for."""
 
-    def __init__(self, database: Database, *, demo: bool = False, robot: Stage | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        *,
+        demo: bool = False,
+        consent_elsewhere: bool = False,
+        robot: Stage | None = None,
+    ) -> None:
         self._database = database
         self._demo = demo
+        self._consent_elsewhere = consent_elsewhere
         self._robot = robot
         self.people = People(database)
 
@@ -79,15 +88,23 @@ class Participants:
             raise not_found(f"There is no study called {name!r} here.")
         return study
 
-    def describe(self, study: Study, language: str | None) -> dict[str, Any]:
+    async def turned_away(self, study: Study) -> str | None:
+        """Why the open link takes nobody at the moment, as a code of `REASONS`; None where it does."""
+        return await self._database.ask(
+            lambda connection: reason_to_refuse(connection, study, consent_elsewhere=self._consent_elsewhere)
+        )
+
+    async def describe(self, study: Study, language: str | None) -> dict[str, Any]:
         """What somebody sees who has not agreed to anything yet."""
         design = study.design
+        refused = await self.turned_away(study)
         chosen = _language(design.languages, language)
         texts = design.texts(chosen)
         return {
             "study": design.name,
             "title": texts["title"],
-            "open": study.open,
+            "open": refused is None,
+            "refused": refused,
             "demo": self._demo,
             "language": chosen,
             "languages": list(design.languages),
@@ -126,7 +143,7 @@ class Participants:
             known = _known(connection, study.id, arrival)
             if known is not None:
                 return known.token, False
-            _refuse_if_closed(connection, study.id, arrival.kind)
+            self._admit(connection, study.id, arrival.kind)
             token, now = new_token(), now_ms()
             participant = _add(connection, study.id, arrival, token=token, language=language, now=now)
             add_answer(connection, participant, "consent", consent, now, None)
@@ -134,12 +151,39 @@ class Participants:
 
         return await self._database.commit(job)
 
+    def _admit(self, connection: Connection, study: int, kind: str, *, invited: bool = False) -> None:
+        """Refuse a real person who may not begin; in the transaction that gives them their place."""
+        if kind != "real":
+            return
+        # Locked, so that of two who come at once the second finds the last place taken.
+        reason = reason_to_refuse(
+            connection, locked_study(connection, study), invited=invited, consent_elsewhere=self._consent_elsewhere
+        )
+        if reason is not None:
+            raise refused(reason)
+
     # Where somebody is
 
     async def state(self, token: str, language: str | None = None) -> dict[str, Any]:
         """Everything the page needs to draw the current step."""
         async with self.people.person(token, fresh=True) as person:
+            if person.step.kind == "consent" and person.record.kind == "real":
+                await self._refuse_before_consent(person.record.study_id)
             return await self._state(person, language)
+
+    async def _refuse_before_consent(self, number: int) -> None:
+        """Tell whoever may not begin before they read what they would agree to."""
+
+        def ask(connection: Connection) -> str | None:
+            study = study_by_id(connection, number)  # as it is now: memory may have it as it was
+            elsewhere = self._consent_elsewhere
+            if study is None:
+                raise not_found(UNKNOWN_LINK)
+            return reason_to_refuse(connection, study, invited=True, consent_elsewhere=elsewhere)
+
+        reason = await self._database.ask(ask)
+        if reason is not None:
+            raise refused(reason)
 
     async def _state(self, person: ActiveParticipant, language: str | None) -> dict[str, Any]:
         record, step, design = person.record, person.step, person.study.design
@@ -248,7 +292,7 @@ class Participants:
             if step.kind == "quiz":
                 changes["quiz_attempts"] = record.quiz_attempts + 1
             if step.kind == "consent":
-                _refuse_if_closed(connection, person.study.id, record.kind)
+                self._admit(connection, person.study.id, record.kind, invited=True)
                 seed, order = take_place(connection, person.study.id, record.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
             if not wrong and person.journey.after(step.id).kind == "thanks":
@@ -394,14 +438,6 @@ def _add(connection: Connection, study: int, arrival: Arrival, *, token: str, la
         consented_at=now,
         last_seen=now,
     )
-
-
-def _refuse_if_closed(connection: Connection, study: int, kind: str) -> None:
-    current = study_by_id(connection, study)
-    if current is None:
-        raise not_found()
-    if not current.open and kind == "real":
-        raise Refused(403, "closed", "This study is closed: it takes no new participants at the moment.")
 
 
 def _round_view(r: Round, seat: int) -> dict[str, Any]:

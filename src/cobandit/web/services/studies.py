@@ -7,6 +7,7 @@ from typing import Any
 
 from cobandit.studies.data import PEOPLE_KINDS
 from cobandit.web.refusals import not_found
+from cobandit.web.services.admission import checked_state
 from cobandit.web.storage import studies
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
@@ -26,6 +27,8 @@ def about(study: Study) -> dict[str, Any]:
         "title": design.title,
         "task": design.task.kind,
         "open": study.open,
+        "state": study.state,
+        "quota": study.quota,
         "created_at": study.created_at,
         "conditions": [condition.name for condition in design.conditions],
         "rounds": design.rounds,
@@ -71,15 +74,23 @@ async def find_study(database: Database, number: int) -> Study:
     return await database.ask(lambda connection: stored_study(connection, number))
 
 
-async def set_open(database: Database, number: int, open: bool, by: str) -> None:
+async def set_state(database: Database, number: int, state: str, quota: int | None, by: str) -> None:
     """Let new people in, or no more; whoever has begun may finish."""
+    checked_state(state, quota)
 
     def job(connection: Connection) -> None:
         study = stored_study(connection, number)
-        studies.set_open(connection, number, open)
-        record(connection, by, "study-opened" if open else "study-closed", study.label)
+        studies.set_state(connection, number, state, quota)
+        record_state(connection, by, study, state, quota)
 
     await database.commit(job)
+
+
+def record_state(connection: Connection, by: str, study: Study, state: str, quota: int | None) -> None:
+    """Write down who has said who may begin."""
+    details = {} if quota is None else {"quota": quota}
+    action = {"open": "study-opened", "closed": "study-closed"}.get(state, f"study-{state}")
+    record(connection, by, action, study.label, **details)
 
 
 async def pulse(database: Database, number: int) -> str:
@@ -87,7 +98,7 @@ async def pulse(database: Database, number: int) -> str:
 
     def ask(connection: Connection) -> str:
         study = studies.study_by_id(connection, number)
-        state = None if study is None else "open" if study.open else "closed"
+        state = None if study is None else f"{study.state}{study.quota or ''}"
         return "-".join(map(str, (*latest_activity(connection, number), state)))
 
     return await database.ask(ask)

@@ -39,7 +39,8 @@ studies = Table(
     Column("seed", Text, nullable=False),
     Column("secret", Text),  # goes into means that all share; empty in studies from before it was there
     Column("code", Text, nullable=False),
-    Column("status", Text, nullable=False),  # open, closed
+    Column("status", Text, nullable=False),  # open, invite-only, quota, closed
+    Column("quota", Integer),  # how many the study takes; goes with the status quota
     Column("arrivals", Integer, nullable=False),  # people ever counted in, deleted ones too
     Column("versions", Text, nullable=False),  # JSON: cobandit, numpy
     Column("created_at", BigInteger, nullable=False),

@@ -16,16 +16,22 @@ from cobandit.studies import StudyDesign
 from cobandit.web.storage.schema import studies
 from cobandit.web.storage.values import as_json
 
+STATES = ("open", "invite-only", "quota", "closed")
+"""Who may begin: anybody; whoever has a personal link; anybody until so many are in; nobody."""
+
 
 @dataclass(frozen=True)
 class Study:
-    """A stored study; ``arrivals`` counts the people who ever came, deleted ones too."""
+    """A stored study; ``arrivals`` counts the people who ever came, deleted ones too.
+
+    ``state`` is one of `STATES`, and ``quota`` how many people a study takes whose state is ``quota``.
+    """
 
     id: int
     design: StudyDesign
     seed: int
     code: str
-    open: bool
+    state: str
     created_at: int
     versions: Mapping[str, str]
     plan: str | None
@@ -33,6 +39,7 @@ class Study:
     plan_fixed_at: int | None
     arrivals: int
     secret: str | None = None
+    quota: int | None = None
 
     @property
     def name(self) -> str:
@@ -43,6 +50,11 @@ class Study:
     def label(self) -> str:
         """Name and version, for people."""
         return f"{self.name} v{self.design.version}"
+
+    @property
+    def open(self) -> bool:
+        """Whether the open link is there to take new people; with a quota, as long as there is room."""
+        return self.state in ("open", "quota")
 
     def secret_for(self, kind: str) -> str:
         """What goes into the means that people of a kind share: a demo or a rehearsal tells nothing of the real ones.
@@ -66,7 +78,7 @@ def _study(row: Row[Any]) -> Study:
         _design(row.design, row.digest),
         int(row.seed),
         row.code,
-        row.status == "open",
+        row.status,
         row.created_at,
         json.loads(row.versions),
         row.plan,
@@ -74,6 +86,7 @@ def _study(row: Row[Any]) -> Study:
         row.plan_fixed_at,
         row.arrivals,
         row.secret,
+        row.quota,
     )
 
 
@@ -142,9 +155,9 @@ def _design_values(design: StudyDesign, code: str, versions: Mapping[str, str]) 
     }
 
 
-def set_open(connection: Connection, study: int, open: bool) -> None:
-    """Open or close a study to new people; whoever has begun may always finish."""
-    connection.execute(update(studies).where(studies.c.id == study).values(status="open" if open else "closed"))
+def set_state(connection: Connection, study: int, state: str, quota: int | None = None) -> None:
+    """Let new people in, or no more; whoever has begun may always finish."""
+    connection.execute(update(studies).where(studies.c.id == study).values(status=state, quota=quota))
 
 
 def store_plan(connection: Connection, study: int, text: str, digest: str, fixed_at: int | None) -> None:

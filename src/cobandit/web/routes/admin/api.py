@@ -38,12 +38,13 @@ from cobandit.web.routes.bodies import (
     InvitationBody,
     LinkBody,
     PaymentBody,
+    StateBody,
     StudyStatusBody,
 )
 from cobandit.web.services import links, payments
 from cobandit.web.services.export import record_export
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
-from cobandit.web.services.studies import find_study, list_studies, set_open
+from cobandit.web.services.studies import find_study, list_studies, set_state
 
 MOST_ROUNDS = 1000
 CHUNK = 256 * 1024
@@ -105,15 +106,23 @@ async def stream(request: Request, number: StudyNumber, database: Data) -> Respo
 @router.post("/studies/{number}/open", response_model=StudyStatusBody)
 async def open_study(number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
     """Let new people in."""
-    await set_open(database, number, True, by)
-    return StudyStatusBody(study=number, open=True)
+    await set_state(database, number, "open", None, by)
+    return StudyStatusBody(study=number, open=True, state="open")
 
 
 @router.post("/studies/{number}/close", response_model=StudyStatusBody)
 async def close_study(number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
     """Let nobody new in; whoever has begun may finish."""
-    await set_open(database, number, False, by)
-    return StudyStatusBody(study=number, open=False)
+    await set_state(database, number, "closed", None, by)
+    return StudyStatusBody(study=number, open=False, state="closed")
+
+
+@router.post("/studies/{number}/state", response_model=StudyStatusBody)
+async def change_state(number: StudyNumber, body: StateBody, database: Data, by: By) -> StudyStatusBody:
+    """Let in anybody, the invited alone, so many people, or nobody new; whoever has begun may finish."""
+    await set_state(database, number, body.state, body.quota, by)
+    study = await find_study(database, number)
+    return StudyStatusBody(study=number, open=study.open, state=study.state, quota=study.quota)
 
 
 @router.post("/studies/{number}/links", status_code=201, response_model=list[LinkBody])

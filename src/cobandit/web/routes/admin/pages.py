@@ -19,6 +19,7 @@ from cobandit.web.refusals import Refused
 from cobandit.web.routes.admin.audit import Before
 from cobandit.web.routes.admin.common import LOGIN, PAGE, By, Data, PublicId, StudyNumber, base_url, csv_table
 from cobandit.web.security import form_token
+from cobandit.web.services.admission import unready
 from cobandit.web.services.audit import audit_view
 from cobandit.web.services.backup import last_backup
 from cobandit.web.services.export import record_export
@@ -82,7 +83,12 @@ async def studies_page(request: Request, database: Data) -> Response:
     backup = await database.ask(last_backup)
     if backup is not None:
         backup["time"] = _iso(backup["at"]).replace("T", " ").replace("Z", " UTC")
-    return _view("studies", request, "Studies", studies=await list_studies(database), disk=disk, backup=backup)
+    config: WebConfig = request.app.state.config
+    stored = await request.app.state.participants.studies()
+    sentences = {study.id: None if config.consent_elsewhere else unready(study.design) for study in stored}
+    return _view(
+        "studies", request, "Studies", studies=await list_studies(database), disk=disk, backup=backup, unready=sentences
+    )
 
 
 @router.get("/log", response_class=HTMLResponse)
@@ -100,8 +106,11 @@ async def robot_page(request: Request) -> Response:
 @router.get("/studies/{number}", response_class=HTMLResponse)
 async def study_page(request: Request, number: StudyNumber, database: Data) -> Response:
     """One study, live."""
-    study = about(await find_study(database, number))
-    return _view("study", request, study["title"], study=study, most_links=MOST_LINKS)
+    stored = await find_study(database, number)
+    study = about(stored)
+    config: WebConfig = request.app.state.config
+    sentence = None if config.consent_elsewhere else unready(stored.design)
+    return _view("study", request, study["title"], study=study, most_links=MOST_LINKS, unready=sentence)
 
 
 @router.get("/studies/{number}/participants/{participant}", response_class=HTMLResponse)

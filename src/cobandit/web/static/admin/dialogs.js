@@ -1,48 +1,60 @@
-// Opening and closing a study, personal links, export.
+// Who may begin, personal links, export.
 
-import { copy, download, el, find, get, plural, post, problem, reason, say, toast } from "./common.js";
+import { copy, download, el, find, get, number, plural, post, problem, reason, say, toast } from "./common.js";
 
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 export const study = main.dataset.study;
 const base = `/api/admin/studies/${study}`;
 const changed = () => document.dispatchEvent(new Event("changed"));
 
-// Open or closed
+// Who may begin
 
-let open = main.dataset.open === "true";
+/** @type {{ state: string, quota: number | null }} */
+let standing = { state: main.dataset.state ?? "open", quota: Number(main.dataset.quota) || null };
+/** @type {Record<string, (quota: number | null) => string>} */
+const STANDINGS = {
+  open: () => "Open", "invite-only": () => "By invitation", quota: (quota) => `Open for ${quota}`, closed: () => "Closed",
+};
 
 /**
- * @param {boolean} now
+ * @param {{ state: string, quota: number | null }} now
  * @param {StatusCounts} counts
  */
 export function watchStanding(now, counts) {
-  open = now;
+  standing = now;
   const badge = find("standing");
-  say(badge, open ? "Open" : "Closed");
-  badge.className = `badge ${open ? "open" : "closed"}`;
-  say(find("standing-button"), open ? "Close the study …" : "Open the study");
+  say(badge, STANDINGS[now.state](now.quota));
+  badge.className = `badge ${now.state}`;
   const busy = counts.active + counts.idle;
-  say(find("close-note"), busy ? `${plural(busy, "person is", "people are")} at it and may finish.` : "Nobody is at it now.");
+  say(find("state-note"), `${plural(counts.finished, "person has", "people have")} finished, ${number(busy)} `
+    + `${busy === 1 ? "is" : "are"} at it.`);
 }
 
-/** @param {boolean} wanted */
-async function setOpen(wanted) {
-  try {
-    await post(`${base}/${wanted ? "open" : "close"}`);
-    toast(wanted ? "The study is open." : "The study is closed.");
-  } catch (error) {
-    toast(reason(error));
-  }
-  changed();
-}
-
+const states = find("state-form");
+const quota = find("state-quota");
+const fitQuota = () => {
+  quota.disabled = states.elements.state.value !== "quota";
+  quota.required = !quota.disabled;
+};
 find("standing-button").addEventListener("click", () => {
-  if (open) find("close-dialog").showModal();
-  else setOpen(true);
+  problem(states, null);
+  states.elements.state.value = standing.state;
+  quota.value = standing.quota ?? "";
+  fitQuota();
 });
-find("close-confirm").addEventListener("click", async () => {
-  find("close-dialog").close();
-  await setOpen(false);
+states.addEventListener("change", fitQuota);
+states.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
+  event.preventDefault();
+  const state = states.elements.state.value;
+  problem(states, null);
+  try {
+    await post(`${base}/state`, state === "quota" ? { state, quota: Number(quota.value) } : { state });
+    find("state-dialog").close();
+    toast(`Now: ${STANDINGS[state](Number(quota.value)).toLowerCase()}.`);
+    changed();
+  } catch (error) {
+    problem(states, error);
+  }
 });
 
 // Personal links

@@ -187,7 +187,7 @@ function hush() {
 
 /** @param {Live} data */
 function show(data) {
-  watchStanding(data.study.open, data.counts.real);
+  watchStanding(data.study, data.counts.real);
   for (const button of find("kinds").children) {
     const all = Object.values(data.counts[/** @type {Kind} */ (button.dataset.kind)]).reduce((sum, one) => sum + one, 0);
     say(button.querySelector(".count"), number(all));

@@ -386,7 +386,7 @@ export class Journey {
     if (!(trouble instanceof Trouble)) throw trouble;
     if (trouble.status === 409) this.#catchUp(trouble);
     else if (trouble.status === 404) this.#end("unknown");
-    else if (trouble.status === 403) this.#end(trouble.code === "closed" ? "closed" : "forbidden");
+    else if (trouble.status === 403) this.#end(this.#texts.knows(`${trouble.code}.title`) ? trouble.code : "forbidden");
     else {
       this.#complain(`${trouble.status} ${trouble.code}: ${trouble.message}`);
       this.#moves.fit(null, 0);
@@ -416,6 +416,7 @@ export class Journey {
         el("p", {}, this.#texts.say(`${page}.text`)),
         reload && el("div", { class: "actions" },
           el("button", { type: "button", class: "primary", onclick: () => location.reload() }, this.#texts.say("reload"))),
+        el("p", {}, el("a", { href: "/" }, this.#texts.say("home.link"))),
       ],
     });
   }

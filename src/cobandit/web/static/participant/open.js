@@ -7,7 +7,7 @@ import { lasting, uuid } from "./store.js";
 
 const IDS = ["PROLIFIC_PID", "survey_code", "id", "workerId", "label"];
 const OURS = ["language", "demo"];
-const OWN_PAGES = ["closed", "unfilled"]; // codes of refusals that have texts of their own
+const OWN_PAGES = ["closed", "invite-only", "full", "not-ready", "unfilled"]; // codes of refusals that have texts of their own
 /** @type {Record<number, string>} */
 const PAGES = { 403: "forbidden", 404: "unknown" };
 const PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"; // what MTurk puts in place of an assignment that nobody has accepted
@@ -54,8 +54,8 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
       },
     });
     frame.main.dataset.step = "consent";
-    if (!info.open && kind === "real") {
-      frame.show({ heading: texts.say("closed.title"), body: [el("p", {}, texts.say("closed.text"))] });
+    if (info.refused && kind === "real") {
+      turnAway(info.refused);
       return;
     }
     frame.show({
@@ -104,8 +104,16 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
   function refuse(trouble) {
     if (!(trouble instanceof Trouble)) throw trouble;
     const page = OWN_PAGES.includes(trouble.code) ? trouble.code : PAGES[trouble.status] ?? "trouble";
+    turnAway(page);
+  }
+
+  /** @param {string} page */
+  function turnAway(page) {
     frame.main.dataset.step = page;
-    frame.show({ heading: texts.say(`${page}.title`), body: [el("p", {}, texts.say(`${page}.text`))] });
+    frame.show({
+      heading: texts.say(`${page}.title`),
+      body: [el("p", {}, texts.say(`${page}.text`)), el("p", {}, el("a", { href: "/" }, texts.say("home.link")))],
+    });
   }
 
   if (!(await known())) await draw();

@@ -1,0 +1,75 @@
+"""``cobandit study state``: who may begin a stored study, also while a server runs."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import output, parsing
+from cobandit.cli.door import say
+from cobandit.cli.study.common import (
+    DATABASE,
+    THE_OUTPUT,
+    DatabaseUrl,
+    StudyArgument,
+    Version,
+    existing_database,
+    stored_study,
+)
+
+WORDS = {
+    "open": "open: anybody may begin, by the open link or by a personal one",
+    "invite-only": "by invitation: personal links work, the open link does not",
+    "quota": "open until {quota} take part; {taken} do",
+    "closed": "closed: nobody new may begin",
+}
+
+
+def state(
+    study: StudyArgument,
+    wanted: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="[open|invite-only|quota|closed]", help="Who may begin from now on.", show_default=False
+        ),
+    ] = None,
+    quota: Annotated[
+        str | None, typer.Option(metavar="N", help="With quota: how many participants the study takes.")
+    ] = None,
+    database: DatabaseUrl = DATABASE,
+    version: Version = None,
+    json: Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)] = False,
+) -> None:
+    """Say who may begin a study, or change it; a running server knows at once, and who has begun may finish."""
+    require_extras("Opening and closing studies", web=True)
+    from cobandit.base.checks import whole
+    from cobandit.base.errors import InvalidInput, UnknownName
+    from cobandit.web.services.admission import MOST_PEOPLE, checked_state, seats_taken
+    from cobandit.web.services.studies import record_state
+    from cobandit.web.storage.audit import command_line
+    from cobandit.web.storage.studies import STATES, set_state
+
+    most = None if quota is None else whole(1, MOST_PEOPLE)("quota", parsing.value(quota))
+    if wanted is None and most is not None:
+        raise InvalidInput("A quota goes with the state quota: cobandit study state STUDY quota --quota N.")
+    if wanted is not None and wanted not in STATES:
+        raise UnknownName("state of a study called", wanted, STATES)
+    if wanted is not None:
+        checked_state(wanted, most)
+    with existing_database(database) as opened:
+        stored = stored_study(opened, study, version)
+        if wanted is not None:
+            with opened.write() as connection:
+                set_state(connection, stored.id, wanted, most)
+                record_state(connection, command_line(), stored, wanted, most)
+            stored = stored_study(opened, study, str(stored.design.version))
+        with opened.read() as connection:
+            taken = seats_taken(connection, stored)
+    if json:
+        row = {"study": stored.name, "version": stored.design.version, "state": stored.state, "quota": stored.quota}
+        output.print_json(row | {"taken": taken})
+        return
+    standing = WORDS[stored.state].format(quota=stored.quota, taken=taken)
+    say(f"{stored.name}, version {stored.design.version}: {standing}.")

@@ -1,0 +1,74 @@
+"""Who may begin a study: its state and quota decide, and whether its consent is one that people can give."""
+
+from __future__ import annotations
+
+from cobandit.base.errors import InvalidInput
+from cobandit.studies import StudyDesign
+from cobandit.studies.consent import placeholder_consent
+from cobandit.web.refusals import Refused
+from cobandit.web.services.places import places
+from cobandit.web.storage.database import Connection
+from cobandit.web.storage.studies import STATES, Study
+from cobandit.web.storage.values import now_ms
+
+MOST_PEOPLE = 1_000_000
+
+REASONS = {
+    "not-ready": "This study takes no participants yet: its consent is the placeholder of a shipped design.",
+    "closed": "This study is closed: it takes no new participants at the moment.",
+    "invite-only": "This study takes people by invitation: a personal link is needed.",
+    "full": "This study is full: it has all the participants it needs at the moment.",
+}
+"""Why somebody may not begin, by the code that programs and pages know it by."""
+
+
+def unready(design: StudyDesign) -> str | None:
+    """For the researcher: why no real participant is taken, whatever the state of the study; None where they are."""
+    languages = placeholder_consent(design)
+    if not languages:
+        return None
+    return (
+        f"{design.name} takes no participants yet: its consent ({', '.join(languages)}) is the placeholder of a "
+        "shipped design. Put the text that your ethics board has approved into [consent] of the design and into its "
+        "translations; demo and rehearsal go on meanwhile. Where consent is given elsewhere, on paper say, serve with "
+        "--consent-elsewhere."
+    )
+
+
+def seats_taken(connection: Connection, study: Study) -> int:
+    """How many real participants count against the quota: whoever has finished or is at it, not who has dropped out."""
+    taken = places(connection, study, "real", now_ms())
+    return sum(taken.finished) + sum(taken.active)
+
+
+def reason_to_refuse(
+    connection: Connection, study: Study, *, invited: bool = False, consent_elsewhere: bool = False
+) -> str | None:
+    """The code of `REASONS` why a new real participant may not begin; None where they may.
+
+    ``invited``: they have a personal link. ``consent_elsewhere``: the placeholder is no reason.
+    """
+    if study.state == "closed":
+        return "closed"
+    if not consent_elsewhere and placeholder_consent(study.design):
+        return "not-ready"
+    if study.state == "invite-only" and not invited:
+        return "invite-only"
+    if study.state == "quota" and seats_taken(connection, study) >= (study.quota or 0):
+        return "full"
+    return None
+
+
+def refused(reason: str) -> Refused:
+    """The refusal of somebody who may not begin."""
+    return Refused(403, reason, REASONS[reason])
+
+
+def checked_state(state: str, quota: int | None) -> None:
+    """Refuse a state that is none, and a quota where none belongs or none is given."""
+    if state not in STATES:
+        raise InvalidInput(f"The state is {state!r}; one of {', '.join(STATES)} is needed.")
+    if (state == "quota") != (quota is not None):
+        raise InvalidInput("A quota, the number of participants, goes with the state 'quota', and only with it.")
+    if quota is not None and (isinstance(quota, bool) or not 1 <= quota <= MOST_PEOPLE):
+        raise InvalidInput(f"The quota is {quota}; a whole number from 1 to {MOST_PEOPLE:,} is needed.")

@@ -1,0 +1,80 @@
+"""What was recorded, turned into what a server answers that knows four states of a study, and kind pages for errors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+MESSAGES = {
+    "en": {
+        "invite-only.title": "This study is by invitation",
+        "invite-only.text": "People come in by personal links alone. If you were invited, please use the link that was "
+        "sent to you.",
+        "full.title": "This study is full",
+        "full.text": "All places are taken at the moment. Thank you for your interest.",
+        "not-ready.title": "This study has not begun yet",
+        "not-ready.text": "It does not take participants yet. Please come back later, or ask the person who sent you "
+        "the link.",
+        "busy.title": "One moment, please",
+        "busy.text": "There is a lot going on here just now. Nothing is lost: please load the page again in a minute.",
+        "home.link": "To the front page",
+        "home.studies": "To the studies",
+    },
+    "de": {
+        "invite-only.title": "An dieser Studie kann man auf Einladung teilnehmen",
+        "invite-only.text": "Man kommt nur mit einem persönlichen Link hinein. Wenn Sie eingeladen wurden, verwenden "
+        "Sie bitte den Link, der Ihnen geschickt wurde.",
+        "full.title": "Diese Studie ist voll",
+        "full.text": "Zurzeit sind alle Plätze vergeben. Vielen Dank für Ihr Interesse.",
+        "not-ready.title": "Diese Studie hat noch nicht begonnen",
+        "not-ready.text": "Man kann noch nicht teilnehmen. Bitte kommen Sie später wieder oder fragen Sie die Person, "
+        "von der Sie den Link haben.",
+        "busy.title": "Einen Moment, bitte",
+        "busy.text": "Hier ist gerade viel los. Nichts ist verloren: Bitte laden Sie die Seite in einer Minute neu.",
+        "home.link": "Zur Startseite",
+        "home.studies": "Zu den Studien",
+    },
+}
+STATE = "/api/admin/studies/{number}/state"
+STUDY = {"open", "code", "words", "conditions"}
+"""Keys by which the researcher's interface tells of a study."""
+
+
+def with_messages(value: Any) -> Any:
+    """The pages have words for every state of a study, and for the way home."""
+    body = value["body"]
+    return value | {"body": body | {"messages": body["messages"] | MESSAGES[body["language"]]}}
+
+
+def with_route(value: Any) -> Any:
+    """Who may begin can be said in one request."""
+    return value | {STATE: value[STATE.replace("state", "close")]}
+
+
+def with_reason(value: Any) -> Any:
+    """A study that takes nobody says why."""
+    body = value["body"]
+    return value | {"body": body | {"refused": None if body["open"] else "closed"}}
+
+
+def with_state(value: Any) -> Any:
+    """Wherever the researcher is told of a study, its state is told."""
+    if isinstance(value, list):
+        return [with_state(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    value = {key: with_state(part) for key, part in value.items()}
+    return _stated(value) if value.keys() >= STUDY else value
+
+
+def with_new_state(value: Any) -> Any:
+    """The answer to opening and closing."""
+    return value | {"body": _stated(value["body"])}
+
+
+def listed(value: Any) -> Any:
+    """The list of the command line."""
+    return value | {"studies": [_stated(row) for row in value["studies"]]}
+
+
+def _stated(study: dict[str, Any]) -> dict[str, Any]:
+    return study | {"state": "open" if study["open"] else "closed", "quota": None}
