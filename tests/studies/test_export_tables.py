@@ -104,10 +104,10 @@ class TestWide:
         assert wide["gender"][:3] == ["Male", "I prefer not to say", None]
         assert wide["note"][:3] == [NASTY, None, None]
         np.testing.assert_array_equal(wide["attention_attention"], [1, np.nan, np.nan, 1])
-        assert wide["rounds_naive-ucb"] == [20, 7, 0, 20]
-        assert wide["rounds_partner-aware-ucb"] == [20, 0, 0, 20]
-        assert np.isnan(wide["task_regret_partner-aware-ucb"][1:3]).all()
-        assert np.isnan(wide["good_naive-ucb"][2])
+        assert wide["rounds_naive_ucb"] == [20, 7, 0, 20]
+        assert wide["rounds_pa_ucb"] == [20, 0, 0, 20]
+        assert np.isnan(wide["task_regret_pa_ucb"][1:3]).all()
+        assert np.isnan(wide["good_naive_ucb"][2])
         assert wide["external_id"] == ["=cmd|' /C calc'!A0", None, None, None]
 
     @pytest.mark.parametrize("design", [BURGER, SHORT])
@@ -222,7 +222,7 @@ class TestCodebook:
         said = {key: f"{meaning} / {values}" for *key_, meaning, values in zip(*book.values(), strict=True)
                 for key in [tuple(key_[:2])]}  # fmt: skip
         assert "Female | Male | Another | I prefer not to say" in said["wide", "gender"]
-        assert "Most of the time I could get the burger" in said["wide", "survey_ability_naive-ucb"]
+        assert "Most of the time I could get the burger" in said["wide", "survey_ability_naive_ucb"]
         assert "apostrophe" in said["wide", "note"]
         assert "0: Patty first | 1: Cheese first" in said["long", "arm_0"]
         assert "1: Strongly disagree | 5: Strongly agree" in said["survey", "value"]

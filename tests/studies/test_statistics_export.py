@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import json
 import re
+import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +16,10 @@ import pytest
 
 from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.studies import StudyData, load_design, rehearsed_data
-from cobandit.studies.export import tables, write_psych_ds, write_sav
+from cobandit.studies.export import read_export, schema, tables, write_export, write_psych_ds, write_sav
+from cobandit.studies.export.names import RESERVED, condition_tags, portable_name
 from cobandit.studies.export.spss import value_labels
-from cobandit.studies.export.statistics import RESERVED, condition_tags, portable_name, statistics_tables
+from cobandit.studies.export.statistics import statistics_tables
 
 BURGER = load_design("burger")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
@@ -72,7 +76,7 @@ def test_who_never_began_stands_apart() -> None:
     assert made["not_begun"]["participant"].tolist() == ["p-invited"]
     assert "p-invited" not in made["wide"]["participant"]
     assert len(made["wide"]["participant"]) == 3
-    old, new = whole["wide"]["task_regret_naive-ucb"][:3], made["wide"]["task_regret_naive_ucb"]
+    old, new = whole["wide"]["task_regret_naive_ucb"][:3], made["wide"]["task_regret_naive_ucb"]
     np.testing.assert_array_equal(old, new)
 
 
@@ -104,12 +108,46 @@ def test_the_r_script_reads_every_file_and_compares_what_is_there(tmp_path: Path
     assert set(heads) == {"wide_data", "long_data", "survey_data", "events_data", "not_begun_data"}
     for frame, column in re.findall(r"(\w+_data)\$(\w+)", script):
         assert column in heads[frame]
-    tested = re.findall(r"t\.test\(finished\$(\w+), finished\$(\w+), paired = TRUE\)", script)
+    tested = re.findall(r'^compare\("(\w+)", "(\w+)"\)$', script, re.MULTILINE)
     assert len(tested) == 2 + 5
     assert tested[0] == ("task_regret_pa_ucb", "task_regret_naive_ucb")
     assert {name for pair in tested for name in pair} <= set(heads["wide_data"])
     for opening, closing in ("()", "{}", "[]"):
         assert script.count(opening) == script.count(closing)
+
+
+@pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not here")
+def test_the_r_script_runs_also_where_a_test_cannot_be_done(tmp_path: Path) -> None:
+    whole = tables(people())
+    for name in ("survey_easy_pa_ucb", "survey_easy_naive_ucb"):
+        whole["wide"][name] = np.full(len(whole["wide"][name]), 3.0)  # no differences at all
+    write_psych_ds(BURGER, whole, tmp_path / "out")
+    done = subprocess.run(
+        ["Rscript", "--vanilla", "read_and_test.R"], cwd=tmp_path / "out", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Paired t-test") == 6
+    assert "No test:" in done.stdout
+
+
+def test_an_export_of_the_layout_before_is_read_under_todays_names(tmp_path: Path) -> None:
+    data = people()
+    write_export(data, tmp_path / "today")
+    write_export(data, tmp_path / "before")
+    about = json.loads((tmp_path / "before" / "study.json").read_text(encoding="utf-8"))
+    old = [column.name for column in schema(BURGER, layout=2)["wide"]]
+    assert "survey_insisting_partner-aware-ucb" in old
+    head, rest = (tmp_path / "before" / "wide.csv").read_text(encoding="utf-8").split("\n", 1)
+    assert len(head.split(",")) == len(old)
+    (tmp_path / "before" / "wide.csv").write_text(",".join(old) + "\n" + rest, encoding="utf-8")
+    digest = hashlib.sha256((tmp_path / "before" / "wide.csv").read_bytes()).hexdigest()
+    about |= {"layout": 2, "files": about["files"] | {"wide.csv": about["files"]["wide.csv"] | {"sha256": digest}}}
+    (tmp_path / "before" / "study.json").write_text(json.dumps(about), encoding="utf-8")
+    (_, today, _), (_, before, _) = read_export(tmp_path / "today"), read_export(tmp_path / "before")
+    assert list(today["wide"]) == list(before["wide"])
+    for table in ("wide", "codebook"):
+        for name, values in today[table].items():
+            np.testing.assert_array_equal(values, before[table][name])
 
 
 def test_labels_of_values() -> None:
@@ -127,7 +165,7 @@ def test_spss_files_come_back_with_their_labels(tmp_path: Path) -> None:
     files = write_sav(BURGER, whole, tmp_path / "out")
     assert [file.name for file in files] == ["wide.sav", "long.sav", "survey.sav", "events.sav", "not_begun.sav"]
     frame, meta = pyreadstat.read_sav(str(files[0]))
-    np.testing.assert_allclose(frame["task_regret_pa_ucb"], whole["wide"]["task_regret_partner-aware-ucb"][:3])
+    np.testing.assert_allclose(frame["task_regret_pa_ucb"], whole["wide"]["task_regret_pa_ucb"][:3])
     assert meta.column_names_to_labels["survey_easy_pa_ucb"].startswith("answer after condition partner-aware-ucb")
     assert meta.variable_value_labels["survey_easy_pa_ucb"] == {1.0: "Strongly disagree", 5.0: "Strongly agree"}
     long, _ = pyreadstat.read_sav(str(files[1]))

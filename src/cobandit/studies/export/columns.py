@@ -13,12 +13,17 @@ from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import PEOPLE_KINDS, STATUSES, moments
 from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.export.names import condition_tags, portable_name, unused_name
 from cobandit.studies.plan import PRACTICE
 
 Table = dict[str, NDArray[Any]]
 
-LAYOUT = 2
-"""Counts changes of what an export looks like: in layout 1 the regrets of ``long`` were those of each round alone."""
+LAYOUT = 3
+"""Counts changes of what an export looks like.
+
+In layout 1 the regrets of ``long`` were those of each round alone. Up to layout 2 names held conditions as they are
+called (``good_partner-aware-ucb``), which neither R nor SPSS nor Stata take.
+"""
 
 
 @dataclass(frozen=True)
@@ -102,7 +107,22 @@ def schema(design: StudyDesign, *, recruiting: bool = False, layout: int = LAYOU
     )
     wide = _wide_columns(design, people, kind, orders, recruiting)
     long = _long_columns(design, people, kind, orders, layout)
-    return {"long": long, "wide": wide, "survey": survey, "events": events}
+    columns = {"long": long, "wide": wide, "survey": survey, "events": events}
+    if layout <= 2:
+        return columns
+    tags = condition_tags(design)
+    return {table: _portable(parts, tags) for table, parts in columns.items()}
+
+
+def _portable(columns: tuple[Column, ...], tags: Mapping[str, str]) -> tuple[Column, ...]:
+    """The columns under names that R, SPSS and Stata take; conditions stand in them by their tags."""
+    renamed: list[Column] = []
+    for column in columns:
+        *parts, last = column.key or ("",)
+        wanted = "_".join((*parts, tags[last])) if parts and last in tags else column.name
+        name = unused_name(portable_name(wanted), [other.name for other in renamed])
+        renamed.append(replace(column, name=name))
+    return tuple(renamed)
 
 
 def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str, layout: int) -> tuple[Column, ...]:

@@ -204,6 +204,11 @@ def read_export(
             raise InvalidInput(f"{str(path)!r} cannot be read: {error.strerror or error}.") from error
     if about["layout"] == 1:
         contents["long"] = _summed_regrets(contents["long"])
+    if about["layout"] <= 2:
+        today = schema(design, recruiting=recruiting)
+        names = [column.name for column in today["wide"]]
+        contents["wide"] = dict(zip(names, contents["wide"].values(), strict=True))
+        contents["codebook"] = codebook(today)
     return design, contents, about | {"changed_files": others}
 
 
