@@ -80,6 +80,8 @@ DESIGN_TABLES = {
     "attention": design.AttentionCheck,
     "analysis": design.AnalysisChoices,
     "limits": design.Limits,
+    "payment": design.Payment,
+    "payment.bonuses": design.Bonus,
 }
 
 

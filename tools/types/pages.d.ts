@@ -13,6 +13,15 @@ type Words = (language: string) => Promise<Texts>;
 type Language = (chosen?: string) => string | undefined;
 type Keys = (event: KeyboardEvent) => void;
 
+/** A text, or an element of a text in Markdown. */
+type Marked = string | { tag: string; of: Marked[]; href?: string; start?: number };
+
+/** A text of the design; with its tree, where it is in Markdown. */
+interface Written {
+  text: string;
+  marked?: Marked[];
+}
+
 interface Round {
   t: number;
   arms: number[];
@@ -76,13 +85,14 @@ interface State {
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
   task: { kind: string; arms: number[]; seat: number; burgers?: Burger[] };
-  consent: { version: string; text: string };
+  consent: Written & { version: string };
   demographics: Question[];
   instructions: string[];
-  quiz: { instructions: string[]; questions: Question[] };
+  marked?: Marked[][];
+  quiz: { instructions: string[]; marked?: Marked[][]; questions: Question[] };
   rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number };
   survey: { items: { id: string; text: string }[]; points: number; low: string; high: string; set: number; sets: number };
-  thanks: { code: string | null; return_url: string | null };
+  thanks: { code: string | null; return_url: string | null; debriefing?: Written };
   episode: Episode;
   robot?: SimulatedRobot | LabRobot;
 }
@@ -153,7 +163,7 @@ interface StudyInfo {
   language: string;
   languages: string[];
   texts: Record<string, string>;
-  consent: { version: string; text: string };
+  consent: Written & { version: string };
 }
 
 interface Move {

@@ -53,6 +53,9 @@ from cobandit.studies.design_tables import Survey as Survey
 from cobandit.studies.design_tables import SurveyItem as SurveyItem
 from cobandit.studies.design_tables import Task as Task
 from cobandit.studies.design_tables import WarmStart as WarmStart
+from cobandit.studies.markup import MARKUPS, markdown_tree
+from cobandit.studies.payment import Bonus as Bonus
+from cobandit.studies.payment import Payment as Payment
 
 ORDERS = ("counterbalanced", "random")
 OBSERVATIONS = ("missed", "missed-known", "flipped")
@@ -100,6 +103,9 @@ class StudyDesign(Record):
     limits: Limits = entry(Limits.read, Limits())
     analysis: AnalysisChoices = entry(AnalysisChoices.read, AnalysisChoices())
     completion_code: str = entry(words_or_empty, "")
+    payment: Payment | None = entry(optional(Payment.read), None)
+    markup: str = entry(one_of(MARKUPS, "markup of texts"), "plain")
+    debriefing: str = entry(words_or_empty, "")
     languages: tuple[str, ...] = entry(listing(slug, 1, 50, unique="="), ("en",))
     translations: Table = entry(table_of(table_of(words)), Table())
 
@@ -131,6 +137,10 @@ class StudyDesign(Record):
             if matrix.arms != self.arms:
                 raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
         self._check_attention()
+        self._check_texts()
+
+    def _check_texts(self) -> None:
+        """Translations are of texts that are there; texts in Markdown keep to its safe subset, in every language."""
         known = self._texts
         for language, texts in self.translations.pairs:
             if language not in self.languages[1:]:
@@ -138,6 +148,10 @@ class StudyDesign(Record):
             for key, _ in texts.pairs:
                 if key not in known:
                     raise UnknownName("text of the design called", key, known)
+        for language in self.languages if self.markup == "markdown" else ():
+            texts = self.texts(language)
+            for key in sorted(self.marked_texts & texts.keys()):
+                markdown_tree(key if language == self.languages[0] else f"translations.{language}.{key}", texts[key])
 
     def _check_attention(self) -> None:
         for check in self.attention:
@@ -254,6 +268,8 @@ class StudyDesign(Record):
         if len(self.seating) > 2:
             texts |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
         texts |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
+        if self.debriefing:
+            texts["debriefing"] = self.debriefing
         texts |= {"survey.low": survey.low, "survey.high": survey.high}
         texts |= {f"survey.{item.id}": item.text for item in survey.items}
         texts |= {f"attention.{check.id}": check.text for check in self.attention}
@@ -262,6 +278,12 @@ class StudyDesign(Record):
                 texts[f"{group}.{question.id}"] = question.text
                 texts |= {f"{group}.{question.id}.{i}": choice for i, choice in enumerate(question.choices)}
         return texts
+
+    @cached_property
+    def marked_texts(self) -> frozenset[str]:
+        """The keys of the texts that ``markup`` is about: consent, instructions and debriefing."""
+        instructions = {f"task.instructions.{i}" for i in range(len(self.task.instructions))}
+        return frozenset({"consent.text", "debriefing"} | instructions)
 
     def texts(self, language: str | None = None) -> dict[str, str]:
         """Every text that people read, by message key; what is not translated stays in the first language."""

@@ -43,7 +43,8 @@ REGRETS = ("task", "team")
 MOST_ROUNDS = 100_000
 MOST_ARMS = 9
 MOST_SEATS = 6
-_PRACTICE = "practice"
+PRACTICE = "practice"
+"""The name of the condition of rounds that do not count."""
 
 
 def _player(name: str, value: Any) -> str:
@@ -54,7 +55,7 @@ def _player(name: str, value: Any) -> str:
 
 
 def _condition_name(name: str, value: Any) -> str:
-    if value == _PRACTICE:
+    if value == PRACTICE:
         raise InvalidInput(f"{name} is {value!r}; practice rounds go by this name, so another one is needed.")
     return slug(name, value)
 

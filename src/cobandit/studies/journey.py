@@ -19,6 +19,7 @@ from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.studies.burger import burger_layers, filling, two_filling_layers
 from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.markup import markdown_tree
 from cobandit.studies.plan import ParticipantPlan
 
 KINDS = ("consent", "demographics", "instructions", "quiz", "episode", "rest", "survey", "thanks")
@@ -235,7 +236,7 @@ def step_payload(
 
     instructions = [texts[f"task.instructions.{i}"] for i in range(len(design.task.instructions))]
     if step.kind == "consent":
-        return {"consent": {"version": design.consent.version, "text": texts["consent.text"]}}
+        return {"consent": consent_payload(design, language)}
     if step.kind == "demographics":
         questions = [
             {
@@ -251,7 +252,7 @@ def step_payload(
         ]
         return {"demographics": questions}
     if step.kind == "instructions":
-        return {"instructions": instructions}
+        return {"instructions": instructions} | _marked(design, {"marked": instructions})
     if step.kind == "quiz":
         items = [
             {
@@ -261,10 +262,33 @@ def step_payload(
             }
             for item in design.quiz
         ]
-        return {"quiz": {"questions": items, "attempts": attempts, "instructions": instructions}}
+        quiz = {"questions": items, "attempts": attempts, "instructions": instructions}
+        return {"quiz": quiz | _marked(design, {"marked": instructions})}
     if step.kind == "survey":
         return {"survey": _survey(design, plan, step, texts)}
     return {}
+
+
+def consent_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
+    """What somebody agrees to: its version and text; ``marked`` is the tree of a text in Markdown."""
+    text = design.texts(language)["consent.text"]
+    return {"version": design.consent.version, "text": text} | _marked(design, {"marked": text})
+
+
+def debriefing_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
+    """What is told at the end, where the design has something to tell."""
+    text = design.texts(language).get("debriefing")
+    return {} if text is None else {"debriefing": {"text": text} | _marked(design, {"marked": text})}
+
+
+def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[str, Any]:
+    """Trees beside the texts, where the design writes them in Markdown; nothing where they stand as they are."""
+    if design.markup == "plain":
+        return {}
+    return {
+        key: markdown_tree(key, text) if isinstance(text, str) else [markdown_tree(key, part) for part in text]
+        for key, text in texts.items()
+    }
 
 
 def task_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:

@@ -78,3 +78,53 @@ def listed(value: Any) -> Any:
 
 def _stated(study: dict[str, Any]) -> dict[str, Any]:
     return study | {"state": "open" if study["open"] else "closed", "quota": None}
+
+
+WARNING = (
+    "warning: The consent (en, de) is the placeholder of a shipped design: a server takes no participants with it. Put "
+    "in the text that your ethics board has approved."
+)
+NO_LINK = "Please check that the link is complete, or ask the person who sent it to you."
+CHOICES = [
+    "Who may begin?",
+    "Who may begin",
+    "Anybody with the open link, or a personal one",
+    "By invitation: personal links alone",
+    "Anybody, until so many take part:",
+    "Number of participants",
+    "Nobody new: the study is closed",
+    "Whoever has begun may always finish, and nothing is deleted. Who has dropped out does not count against the "
+    "number.",
+    "Save",
+    "Cancel",
+]
+
+
+def checked(answer: dict[str, Any]) -> dict[str, Any]:
+    """A check warns of a consent that is a placeholder."""
+    if not isinstance(answer.get("out"), list):
+        return answer
+    *lines, last = answer["out"]
+    return answer | {"out": [*lines, WARNING, last]}
+
+
+def leading_home(page: dict[str, Any]) -> dict[str, Any]:
+    """A page of an error leads home, and says what to do in the visitor's words."""
+    first, title, said, *more = page["text"]
+    german = title.startswith("Diese")
+    home = "Zur Startseite" if german else "To the front page"
+    if said.startswith(("There is no study number", "Nobody in this study")):
+        home = "To the studies"
+    return page | {
+        "text": [first, title, NO_LINK if said == "There is nothing at this address." else said, *more, home]
+    }
+
+
+def who_may_begin(page: dict[str, Any]) -> dict[str, Any]:
+    """The monitor has a dialog for the four states in place of one for closing."""
+    if not isinstance(page.get("text"), list) or "Close this study?" not in page["text"]:
+        return page
+    text = ["Who may begin …" if part == "Close the study …" else part for part in page["text"]]
+    start = text.index("Close this study?")
+    end = text.index("Cancel", start)
+    return page | {"text": [*text[:start], *CHOICES, *text[end + 1 :]]}

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import admission, burgers, choices, edge, languages, robot, seats, trust
+from . import admission, burgers, choices, edge, languages, names, payments, robot, seats, trust
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -52,6 +52,8 @@ SUMMED = "task regret is cumulative everywhere"
 CHOICES = "plans choose what is marked and which regret is tested"
 TRUST = "who does what is written down"
 STATES = "a study has four states, and error pages lead home"
+PAYMENTS = "designs may have rules of payment, Markdown and a debriefing"
+NAMES = "names of columns are such that R, SPSS and Stata take them"
 CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*", without_engines, "tests share a process"),
     Change("*", seats.over_seats, SEATS),
@@ -91,6 +93,21 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("admin: closed", admission.with_new_state, STATES),
     Change("admin: opened", admission.with_new_state, STATES),
     Change("list", admission.listed, STATES),
+    Change("study check *", admission.checked, STATES),
+    Change("burger closed *", admission.leading_home, STATES),
+    Change("report, where there is none", admission.leading_home, STATES),
+    Change("no such *", admission.leading_home, STATES),
+    Change("nobody's link", admission.leading_home, STATES),
+    Change("admin, no such *", admission.leading_home, STATES),
+    Change("* live", admission.who_may_begin, STATES),
+    Change("*", payments.designed, PAYMENTS),
+    Change("admin: * payments", payments.with_amounts, PAYMENTS),
+    Change("* payments", payments.page, PAYMENTS),
+    Change("* payments as a table", payments.table, PAYMENTS),
+    Change("*: study.json", names.layout_3, NAMES),
+    Change("*: wide.csv", names.wide, NAMES),
+    Change("*: wide.parquet", names.wide_parquet, NAMES),
+    Change("*: codebook.csv", names.codebook, NAMES),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

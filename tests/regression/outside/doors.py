@@ -194,6 +194,7 @@ class Names:
         (re.compile(r"(?<=/p/)[A-Za-z0-9_-]{32}"), "link"),
         (re.compile(r"\bp-[a-z0-9]{8}\b"), "person"),
         (re.compile(r"\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?( ?UTC|Z|\+00:00)?"), "time"),
+        (re.compile(r"\b\d{1,2} [A-Z][a-z]{2} \d{4}, \d\d:\d\d UTC"), "time"),
         (re.compile(r"\b\d+\.\d+ s(?= in all$|$)"), "time"),
         (re.compile(r"(?<=^Free disk space: ).*"), "size"),
         (re.compile(r"http://127\.0\.0\.1:\d+"), "address"),
@@ -201,7 +202,7 @@ class Names:
     TIMES = range(1_600_000_000_000, 2_600_000_000_000)
     """Whole numbers that can only be times, in milliseconds since 1970."""
     LEFT_OUT = frozenset(
-        {"minutes", "seconds", "sha256", "cobandit", "numpy", "analysed_with", "engine", "engine_reason"}
+        {"minutes", "seconds", "sha256", "cobandit", "numpy", "analysed_with", "engine", "engine_reason", "successes"}
     )
     """Keys and columns whose values hang on the clock, on installed versions, or on what the process has loaded."""
 

@@ -220,3 +220,8 @@ class PaymentBody(BaseModel):
     code: str
     minutes: float | None
     attention_passed: bool | None
+    successes: int = Field(description="Successes of the team in rounds that count")
+    currency: str | None = Field(None, description="From here on empty, where the design has no rules of payment")
+    fixed: str | None = None
+    bonus: str | None = None
+    total: str | None = None

@@ -9,7 +9,15 @@ from typing import Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, Round, participant_view
-from cobandit.studies.journey import check_answers, journey, step_payload, task_payload, wrong_quiz_answers
+from cobandit.studies.journey import (
+    check_answers,
+    consent_payload,
+    debriefing_payload,
+    journey,
+    step_payload,
+    task_payload,
+    wrong_quiz_answers,
+)
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.admission import reason_to_refuse, refused
@@ -108,7 +116,7 @@ class Participants:
             "demo": self._demo,
             "language": chosen,
             "languages": list(design.languages),
-            "consent": {"version": design.consent.version, "text": texts["consent.text"]},
+            "consent": consent_payload(design, chosen),
             "texts": texts,
         }
 
@@ -222,7 +230,8 @@ class Participants:
             code = person.study.code
             if (robot := self._robot_of(person)) is not None:
                 robot.dismiss(person)
-            state["thanks"] = {"code": code, "return_url": return_url(record.recruiter, code)}
+            thanks = {"code": code, "return_url": return_url(record.recruiter, code)}
+            state["thanks"] = thanks | debriefing_payload(design, chosen)
         else:
             state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
         return state

@@ -1,15 +1,23 @@
-"""Who is to be paid."""
+"""Who is to be paid, how much, and the lines that Prolific takes for bonuses."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+from decimal import Decimal
 from typing import Any
 
 from cobandit.studies import StudyDesign
+from cobandit.studies.design_tables import PRACTICE
 from cobandit.studies.journey import attention_results
+from cobandit.studies.payment import Payment
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.answers import answers_of_finished
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.participants import Participant, finished_participants
+from cobandit.web.storage.rounds import successes_of_finished
+
+_PROLIFIC_ID = re.compile(r"[0-9A-Fa-f]{24}")
 
 
 async def list_payments(database: Database, number: int, kind: str = "real") -> list[dict[str, Any]]:
@@ -18,7 +26,8 @@ async def list_payments(database: Database, number: int, kind: str = "real") -> 
     def ask(connection: Connection) -> list[dict[str, Any]]:
         study = stored_study(connection, number)
         surveys = _surveys(connection, study.id, study.design, kind)
-        return [
+        successes = successes_of_finished(connection, study.id, kind, PRACTICE)
+        payments = [
             {
                 "participant": person.public_id,
                 "label": person.label,
@@ -28,11 +37,32 @@ async def list_payments(database: Database, number: int, kind: str = "real") -> 
                 "code": study.code,
                 "minutes": _minutes(person),
                 "attention_passed": _attention_passed(study.design, surveys.get(person.id, {})),
+                "successes": successes.get(person.id, 0),
             }
             for person in finished_participants(connection, number, kind)
         ]
+        return [payment | _amounts(study.design.payment, payment) for payment in payments]
 
     return await database.ask(ask)
+
+
+def _amounts(rules: Payment | None, payment: dict[str, Any]) -> dict[str, str | None]:
+    """What somebody gets, as texts of decimals; nothing where the design has no rules."""
+    if rules is None:
+        return dict.fromkeys(("currency", "fixed", "bonus", "total"))
+    pay = rules.pay(payment["successes"], payment["attention_passed"])
+    return {"currency": pay.currency, "fixed": str(pay.fixed), "bonus": str(pay.bonus), "total": str(pay.total)}
+
+
+def prolific_bonuses(payments: Sequence[dict[str, Any]]) -> tuple[str, int]:
+    """Lines ``id,amount`` as Prolific's bulk payment takes them, and how many bonuses are left out of them.
+
+    Only people whom Prolific has sent and who get a bonus have a line. An id that is none of Prolific's, which anybody
+    can write into a link, is left out: it might hold lines of its own.
+    """
+    due = [row for row in payments if row["recruiter"] == "prolific" and row["bonus"] and Decimal(row["bonus"]) > 0]
+    known = [row for row in due if _PROLIFIC_ID.fullmatch(row["external_id"])]
+    return "".join(f"{row['external_id']},{row['bonus']}\n" for row in known), len(due) - len(known)
 
 
 def _surveys(connection: Connection, study: int, design: StudyDesign, kind: str) -> dict[int, dict[str, Any]]:

@@ -17,7 +17,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 
 from cobandit.studies import Round
 from cobandit.studies.rounds import Arms, Predictions, Seen
-from cobandit.web.storage.schema import episodes, rounds
+from cobandit.web.storage.schema import episodes, participants, rounds
 
 
 @dataclass(frozen=True)
@@ -185,6 +185,27 @@ def counts_by_episode(connection: Connection, participant: int) -> dict[int, Epi
         earlier_ms, earlier_timed = times[episode_id]
         times[episode_id] = earlier_ms + int(ms), earlier_timed + int(timed)
     return {episode_id: EpisodeCounts(counted, *times[episode_id]) for episode_id, counted in cells.items()}
+
+
+def successes_of_finished(connection: Connection, study: int, kind: str, practice: str) -> dict[int, int]:
+    """How often the team of everybody who has finished was successful (r* = 1) in rounds that count, by participant.
+
+    ``practice`` is the condition of episodes that do not count.
+    """
+    query = (
+        select(episodes.c.participant_id, func.count())
+        .join(rounds, rounds.c.episode_id == episodes.c.id)
+        .join(participants, participants.c.id == episodes.c.participant_id)
+        .where(
+            participants.c.study_id == study,
+            participants.c.kind == kind,
+            participants.c.finished_at.is_not(None),
+            episodes.c.condition != practice,
+            rounds.c.reward > 0,
+        )
+        .group_by(episodes.c.participant_id)
+    )
+    return {int(participant): int(count) for participant, count in connection.execute(query)}
 
 
 def count_rounds(connection: Connection, participant: int) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -24,7 +25,7 @@ from cobandit.web.services.audit import audit_view
 from cobandit.web.services.backup import last_backup
 from cobandit.web.services.export import record_export
 from cobandit.web.services.links import MOST_LINKS
-from cobandit.web.services.payments import list_payments
+from cobandit.web.services.payments import list_payments, prolific_bonuses
 from cobandit.web.services.plays import participant_view
 from cobandit.web.services.studies import about, find_study, list_studies
 
@@ -125,9 +126,22 @@ async def payments_page(request: Request, number: StudyNumber, database: Data) -
     """Who is to be paid."""
     study = about(await find_study(database, number))
     payments = [
-        payment | {"finished": _iso(payment["finished_at"])} for payment in await list_payments(database, number)
+        payment | {"finished": _iso(payment["finished_at"]), "finished_on": _day(payment["finished_at"])}
+        for payment in await list_payments(database, number)
     ]
-    return _view("payments", request, f"Payments: {study['title']}", study=study, payments=payments)
+    lines, left_out = prolific_bonuses(payments)
+    totals = [Decimal(payment["total"]) for payment in payments if payment["total"] is not None]
+    return _view(
+        "payments",
+        request,
+        f"Payments: {study['title']}",
+        study=study,
+        payments=payments,
+        paid=bool(totals),
+        total=sum(totals, Decimal(0)),
+        prolific=len(lines.splitlines()),
+        left_out=left_out,
+    )
 
 
 @router.get("/studies/{number}/payments.csv")
@@ -135,10 +149,26 @@ async def payments_csv(number: StudyNumber, database: Data, by: By) -> Response:
     """Who is to be paid, as a table."""
     await record_export(database, by, (await find_study(database, number)).label, tables="payments", kind="real")
     names = ["participant", "label", "recruiter", "external_id", "finished_at", "code", "minutes", "attention_passed"]
+    names += ["successes", "currency", "fixed", "bonus", "total"]
     rows = [
         payment | {"finished_at": _iso(payment["finished_at"])} for payment in await list_payments(database, number)
     ]
     return csv_table(f"payments-{number}.csv", names, ([row[name] for name in names] for row in rows))
+
+
+@router.get("/studies/{number}/bonuses.csv")
+async def bonuses_csv(number: StudyNumber, database: Data, by: By) -> Response:
+    """The bonuses of people from Prolific as its bulk payment takes them: lines ``id,amount`` without a heading."""
+    await record_export(database, by, (await find_study(database, number)).label, tables="bonuses", kind="real")
+    lines, _ = prolific_bonuses(await list_payments(database, number))
+    headers = {"content-disposition": f'attachment; filename="prolific-bonuses-{number}.csv"'}
+    return Response(lines, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _day(milliseconds: int | None) -> str:
+    """A time for a person to read."""
+    time = moment(milliseconds)
+    return "" if time is None else f"{time.day} {time:%b %Y, %H:%M} UTC"
 
 
 def _iso(milliseconds: int | None) -> str:

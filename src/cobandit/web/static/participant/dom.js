@@ -44,6 +44,25 @@ export const unseen = (text) => el("span", { class: "unseen" }, text);
 export const paragraphs = (text) =>
   text.trim().split(/\n\s*\n/).map((part) => el("p", {}, part.trim()));
 
+const TAGS = new Set(["p", "h2", "h3", "h4", "ul", "ol", "li", "blockquote", "hr", "br", "em", "strong", "code", "a"]);
+
+/**
+ * Elements of a text in Markdown, from its tree: tags that are known, texts as texts, links to the web and to mail.
+ * @param {readonly Marked[]} nodes
+ * @returns {Child[]}
+ */
+export const marked = (nodes) => nodes.map((node) => {
+  if (typeof node === "string") return node;
+  const inside = marked(node.of);
+  if (!TAGS.has(node.tag)) return inside;
+  const href = node.tag === "a" && /^(https?:\/\/|mailto:)/i.test(node.href ?? "") ? node.href : null;
+  return el(/** @type {"p"} */ (node.tag), { href, target: href && "_blank", rel: href && "noopener noreferrer", start: node.start }, inside);
+});
+
+/** A text of the design, plain or in Markdown.
+ * @param {{ text: string, marked?: Marked[] }} written */
+export const prose = (written) => (written.marked ? marked(written.marked) : paragraphs(written.text));
+
 export const still = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
 
 /** Whether a key press belongs to a control that makes something else of it.

@@ -61,7 +61,7 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
     frame.show({
       heading: texts.say("consent.heading"), focus,
       body: consentPage({
-        texts, text: info.consent.text, decline,
+        texts, written: info.consent, decline,
         note: recruiting.assignmentId === PREVIEW ? texts.say("consent.preview") : null,
         agree: () => begin(info),
       }),

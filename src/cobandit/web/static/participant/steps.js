@@ -1,7 +1,7 @@
 // The pages around the task: consent, questions, instructions, quiz, rest, survey and thanks. Each takes what the app
 // lends it ({ state, texts, answer, draft, ... }) and gives the elements below the heading.
 
-import { el, paragraphs, typing, unseen } from "./dom.js";
+import { el, marked, prose, typing, unseen } from "./dom.js";
 
 /** `{ heading, body }` of a step.
  * @type {Record<StepKind, (lent: Lent) => Shown>} */
@@ -34,11 +34,11 @@ function once(node, act) {
 // ---------------------------------------------------------------------------------------------------- consent
 
 /**
- * @param {{ texts: Texts, text: string, agree: () => Promise<unknown>, decline: () => void, note?: string | null }} lent
+ * @param {{ texts: Texts, written: Written, agree: () => Promise<unknown>, decline: () => void, note?: string | null }} lent
  */
-export function consentPage({ texts, text, agree, decline, note = null }) {
+export function consentPage({ texts, written, agree, decline, note = null }) {
   return [
-    el("div", { class: "card prose" }, paragraphs(text)),
+    el("div", { class: "card prose" }, prose(written)),
     note && el("p", { class: "note" }, note),
     el("div", { class: "actions" },
       once(button(texts.say("consent.agree"), { "aria-disabled": note ? "true" : null }), agree),
@@ -51,7 +51,7 @@ function consent({ state, texts, answer, decline }) {
   return {
     heading: texts.say("consent.heading"),
     body: consentPage({
-      texts, text: state.consent.text, decline, agree: () => answer({ version: state.consent.version }),
+      texts, written: state.consent, decline, agree: () => answer({ version: state.consent.version }),
     }),
   };
 }
@@ -219,8 +219,12 @@ function demographics({ state, texts, answer, draft }) {
 
 // ---------------------------------------------------------------------------------------------------- instructions
 
-/** @param {string[]} lines */
-const reading = (lines) => el("ol", { class: "reading" }, lines.map((line) => el("li", {}, el("p", {}, line))));
+/**
+ * @param {string[]} lines
+ * @param {Marked[][]} [trees]
+ */
+const reading = (lines, trees) => el("ol", { class: "reading" },
+  lines.map((line, i) => el("li", {}, trees ? el("div", {}, marked(trees[i])) : el("p", {}, line))));
 
 /** @param {Lent} lent */
 function instructions({ state, texts, answer }) {
@@ -228,7 +232,7 @@ function instructions({ state, texts, answer }) {
   return {
     heading: texts.say("instructions.heading"),
     body: [
-      reading(state.instructions),
+      reading(state.instructions, state.marked),
       texts.knows(keys) && el("p", { class: "note" }, texts.say(keys)),
       el("div", { class: "actions" }, once(button(texts.say("continue")), () => answer({}))),
     ],
@@ -239,7 +243,7 @@ function instructions({ state, texts, answer }) {
 function quiz({ state, texts, answer, draft }) {
   const before = draft.read();
   const again = el("details", { class: "card again" },
-    el("summary", {}, texts.say("quiz.again")), reading(state.quiz.instructions));
+    el("summary", {}, texts.say("quiz.again")), reading(state.quiz.instructions, state.quiz.marked));
   const fields = state.quiz.questions.map((question) =>
     radios({ id: question.id, legend: question.text, choices: question.choices, value: before[question.id], required: true, texts }));
   /** @type {(answers: Answers, show: ShowWrong) => Promise<void>} */
@@ -307,7 +311,7 @@ function survey({ state, texts, answer, draft }) {
 
 /** @param {Lent} lent */
 function thanks({ state, texts, again }) {
-  const { code, return_url: back } = state.thanks;
+  const { code, return_url: back, debriefing } = state.thanks;
   const output = el("output", { class: "code", id: "code" }, code ?? "");
   const said = el("span", { role: "status", class: "soft" });
   const copy = async () => {
@@ -317,6 +321,7 @@ function thanks({ state, texts, again }) {
     heading: texts.say("thanks.heading"),
     body: [
       el("p", {}, texts.say("thanks.stored")),
+      debriefing && el("div", { class: "card prose debriefing" }, prose(debriefing)),
       code && el("div", { class: "card big" },
         el("p", { id: "code-label" }, texts.say("thanks.code")), output,
         el("div", { class: "actions" }, el("button", { type: "button", class: "quiet", onclick: copy }, texts.say("thanks.copy")), said)),
