@@ -35,7 +35,7 @@ def tags(nodes: list[Any]) -> set[str]:
 
 
 def test_the_tree_of_a_text() -> None:
-    tree = markdown_tree("text", TEXT)
+    tree: list[Any] = markdown_tree("text", TEXT)
     assert tree[0] == {"tag": "h2", "of": ["What it is about"]}
     assert tree[1]["of"][:4] == ["Read ", {"tag": "strong", "of": ["all"]}, " of it, ", {"tag": "em", "of": ["please"]}]
     links = [node["href"] for node in tree[1]["of"] if isinstance(node, dict) and node["tag"] == "a"]

@@ -206,8 +206,8 @@ def read_export(
         contents["long"] = _summed_regrets(contents["long"])
     if about["layout"] <= 2:
         today = schema(design, recruiting=recruiting)
-        names = [column.name for column in today["wide"]]
-        contents["wide"] = dict(zip(names, contents["wide"].values(), strict=True))
+        called = [column.name for column in today["wide"]]
+        contents["wide"] = dict(zip(called, contents["wide"].values(), strict=True))
         contents["codebook"] = codebook(today)
     return design, contents, about | {"changed_files": others}
 

@@ -85,6 +85,7 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
         study=shown.name,
         token="",
         demo=demo,
+        warm_up=None,  # whoever has not agreed yet may never see the arm
     )
 
 
