@@ -295,7 +295,10 @@ type StatusCounts = Record<Status, number>;
 interface Curves {
   rounds: number[];
   pending: number;
-  conditions: { name: string; n: number; mean: number[]; se: number[] | null }[];
+  /** Whether conditions are hidden; then there are none here. */
+  blind: boolean;
+  /** `number` is the place of the algorithm in the palette. */
+  conditions: { name: string; number: number; n: number; mean: number[]; se: number[] | null }[];
 }
 
 interface Whereabouts {
@@ -329,6 +332,7 @@ interface Live {
   unfilled: { parameter: string; value: string; count: number; at: number } | null;
   now: number;
   study: { open: boolean; state: string; quota: number | null };
+  blind: boolean;
   counts: Record<Kind, StatusCounts>;
   total: number;
   offset: number;

@@ -35,6 +35,8 @@ MESSAGES = {
     },
 }
 STATE = "/api/admin/studies/{number}/state"
+BLIND = STATE.replace("state", "blind")
+PLACES = {"naive-ucb": 1, "partner-aware-ucb": 0, "naive": 1, "aware": 0}
 STUDY = {"open", "code", "words", "conditions"}
 """Keys by which the researcher's interface tells of a study."""
 
@@ -48,6 +50,24 @@ def with_messages(value: Any) -> Any:
 def with_route(value: Any) -> Any:
     """Who may begin can be said in one request."""
     return value | {STATE: value[STATE.replace("state", "close")]}
+
+
+def with_blinding(value: Any) -> Any:
+    """The monitor may be blind; the places of algorithms in the palette come with the curves."""
+    routes = {path: value[STATE.replace("state", "close")] for path in (STATE.replace("state", "unblind"), BLIND)}
+    return value | routes
+
+
+def sighted(value: Any) -> Any:
+    """Whoever has asked sees the conditions."""
+    return value | {"body": value["body"] | {"blind": False}} if value["status"] == 200 else value
+
+
+def coloured(value: Any) -> Any:
+    """Each curve has the place of its algorithm."""
+    body = value["body"]
+    curves = [curve | {"number": PLACES[curve["name"]]} for curve in body["conditions"]]
+    return value | {"body": body | {"conditions": curves, "blind": False}}
 
 
 def with_reason(value: Any) -> Any:
@@ -100,6 +120,22 @@ CHOICES = [
 ]
 
 
+NOTES = [
+    "Conditions are hidden: they stand as letters, and regret by condition is not shown.",
+    "Show conditions …",
+    "You see the conditions, and the audit log says since when.",
+    "Hide them again",
+]
+UNBLIND = [
+    "Show the conditions?",
+    "You will see who plays with which algorithm, and how each is doing. Whoever knows this while people take part may "
+    "treat them differently, or stop at a moment that suits; so it is written into the audit log, with your account "
+    "and the time.",
+    "Show the conditions",
+    "Cancel",
+]
+
+
 def checked(answer: dict[str, Any]) -> dict[str, Any]:
     """A check warns of a consent that is a placeholder."""
     if not isinstance(answer.get("out"), list):
@@ -127,4 +163,6 @@ def who_may_begin(page: dict[str, Any]) -> dict[str, Any]:
     text = ["Who may begin …" if part == "Close the study …" else part for part in page["text"]]
     start = text.index("Close this study?")
     end = text.index("Cancel", start)
-    return page | {"text": [*text[:start], *CHOICES, *text[end + 1 :]]}
+    text = [*text[:start], *CHOICES, *UNBLIND, *text[end + 1 :]]
+    place = text.index("By condition")
+    return page | {"text": [*text[:place], *NOTES, *text[place:]]}

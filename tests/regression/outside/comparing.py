@@ -51,6 +51,7 @@ FILLINGS = "a burger's layers come from the server, and a design may name four f
 SUMMED = "task regret is cumulative everywhere"
 CHOICES = "plans choose what is marked and which regret is tested"
 TRUST = "who does what is written down"
+BLIND = "the monitor is blind to conditions until somebody asks"
 STATES = "a study has four states, and error pages lead home"
 PAYMENTS = "designs may have rules of payment, Markdown and a debriefing"
 NAMES = "names of columns are such that R, SPSS and Stata take them"
@@ -88,6 +89,10 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("routes", trust.with_routes, TRUST),
     Change("messages *", admission.with_messages, STATES),
     Change("routes", admission.with_route, STATES),
+    Change("routes", admission.with_blinding, BLIND),
+    Change("admin: * live *", admission.sighted, BLIND),
+    Change("admin: * participant *", admission.sighted, BLIND),
+    Change("admin: * curves *", admission.coloured, BLIND),
     Change("*: described *", admission.with_reason, STATES),
     Change("admin: *", admission.with_state, STATES),
     Change("admin: closed", admission.with_new_state, STATES),

@@ -116,6 +116,7 @@ class World:
         self._numbers = {study["name"]: study["id"] for study in studies}
         for study in studies:
             self.names.code(study["code"])
+            self._admin("POST", f"/studies/{study['id']}/unblind")
         self._note("health", self._ask("GET", "/api/health"))
         paths = self._ask("GET", "/openapi.json").json()["paths"]
         routes = {

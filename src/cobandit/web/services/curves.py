@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.studies.plan import EpisodePlan
 from cobandit.web.services.plays import round_regret
 from cobandit.web.services.studies import find_study
@@ -52,7 +53,8 @@ class Curves:
         """Curves of people of one kind.
 
         A participant's curve is the mean over their episodes; mean and standard error are over participants. Where a
-        lot is new, ``pending`` says how many episodes are still left out: ask again.
+        lot is new, ``pending`` says how many episodes are still left out: ask again. ``number`` is the place of the
+        condition's algorithm in the palette of all figures.
         """
         study = await find_study(self._database, number)
         async with self._one_at_a_time:
@@ -62,8 +64,12 @@ class Curves:
         points = _points(study.design.rounds)
         sums = self._sums.setdefault((study.id, kind), {})
         pending = _add_finished(connection, study, kind, sums, points)
-        conditions = [_curve(condition.name, sums) for condition in study.design.conditions]
-        return {"kind": kind, "rounds": points.tolist(), "conditions": conditions, "pending": pending}
+        places = algorithm_numbers([condition.agent for condition in study.design.conditions])
+        conditions = [
+            _curve(condition.name, sums) | {"number": place}
+            for condition, place in zip(study.design.conditions, places, strict=True)
+        ]
+        return {"kind": kind, "rounds": points.tolist(), "conditions": conditions, "pending": pending, "blind": False}
 
 
 def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:

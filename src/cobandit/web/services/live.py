@@ -11,6 +11,7 @@ from typing import Any
 
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.journey import Step, journey
+from cobandit.web.services.blinding import masked_live
 from cobandit.web.services.recruiting import unfilled_links
 from cobandit.web.services.studies import about, counts_of, stored_study
 from cobandit.web.storage.answers import answered_steps
@@ -50,17 +51,27 @@ class Live:
         self._summaries: dict[tuple[int, str], _Summary] = {}
         self._counting = threading.Lock()
 
-    async def view(self, number: int, wanted: Listing, base: str, since: int | None = None) -> bytes:
+    async def view(
+        self, number: int, wanted: Listing, base: str, since: int | None = None, masks: Mapping[str, str] | None = None
+    ) -> bytes:
         """A page of people of one kind, and counts by status, order and condition, as JSON; ``base`` begins links.
 
         ``page`` names everybody on the page in order, ``cursor`` is what to give as ``since`` next time: then only
-        those are told in full who have changed meanwhile. Read and put into text in a thread of its own.
+        those are told in full who have changed meanwhile. ``masks`` are letters that stand for conditions, where
+        whoever asks is blind to them. Read and put into text in a thread of its own.
         """
-        return await self._database.ask(
-            lambda connection: self._view(connection, stored_study(connection, number), wanted, base, since), heavy=True
-        )
 
-    def _view(self, connection: Connection, study: Study, wanted: Listing, base: str, since: int | None) -> bytes:
+        def ask(connection: Connection) -> bytes:
+            view = masked_live(
+                self._view(connection, stored_study(connection, number), wanted, base, since), masks or {}
+            )
+            return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+
+        return await self._database.ask(ask, heavy=True)
+
+    def _view(
+        self, connection: Connection, study: Study, wanted: Listing, base: str, since: int | None
+    ) -> dict[str, Any]:
         now = now_ms()
         total, people = list_people(connection, study, wanted, now)
         if since is not None and since <= now:  # else the clock was set back, and nobody knows what is new
@@ -68,7 +79,7 @@ class Live:
         else:
             changed = people
         summary = self._summary(connection, study, wanted.kind, now)
-        view = {
+        return {
             "study": about(study),
             "now": now,
             "kind": wanted.kind,
@@ -83,7 +94,6 @@ class Live:
             "cursor": now - OVERLAP_MS,
             "participants": _entries(connection, study, changed, now, base),
         }
-        return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def _summary(self, connection: Connection, study: Study, kind: str, now: int) -> _Summary:
         with self._counting:

@@ -81,6 +81,7 @@ async def rounds_view(
         regret = round_regret(plan.episode(episode))
         return {
             "episode": episode,
+            "kind": person.kind,
             "condition": stored.condition,
             "played": stored.played,
             "rounds": [_round_view(r, regret) for r in rounds_from(connection, stored.id, first, limit)],

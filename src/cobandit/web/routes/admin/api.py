@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
-from cobandit.web.access import log_out, require_admin
+from cobandit.web.access import acting, log_out, require_admin
 from cobandit.web.routes.admin import audit, robot
 from cobandit.web.routes.admin.common import (
     By,
@@ -42,6 +42,7 @@ from cobandit.web.routes.bodies import (
     StudyStatusBody,
 )
 from cobandit.web.services import links, payments
+from cobandit.web.services.blinding import blind, masked_person, masked_rounds, masks_for, no_curves, unblind
 from cobandit.web.services.export import record_export
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
 from cobandit.web.services.studies import find_study, list_studies, set_state
@@ -78,17 +79,41 @@ async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
 
 @router.get("/studies/{number}/live", response_model=dict[str, Any])
 async def live(
-    request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, since: Since = None
+    request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, by: By, since: Since = None
 ) -> Response:
-    """Who is where at this moment, a page of people at a time; with ``since``, in full only who has changed."""
-    view = await service.view(number, wanted, base_url(request), since)
+    """Who is where at this moment, a page of people at a time; with ``since``, in full only who has changed.
+
+    Conditions are letters, as long as whoever asks is blind to them.
+    """
+    masks = await masks_for(request.app.state.database, number, by, wanted.kind)
+    view = await service.view(number, wanted, base_url(request), since, masks)
     return Response(view, media_type="application/json")
 
 
+@router.post("/studies/{number}/unblind", response_model=DoneBody)
+async def unblind_study(number: StudyNumber, database: Data, by: By) -> DoneBody:
+    """Show this account the conditions of real participants from now on; the audit log keeps it."""
+    await unblind(database, number, by)
+    return DoneBody()
+
+
+@router.post("/studies/{number}/blind", response_model=DoneBody)
+async def blind_study(number: StudyNumber, database: Data, by: By) -> DoneBody:
+    """Hide them again."""
+    await blind(database, number, by)
+    return DoneBody()
+
+
 @router.get("/studies/{number}/curves")
-async def curves(number: StudyNumber, service: CurvesService, kind: Kind = "real") -> dict[str, Any]:
-    """Mean cumulative task regret by condition, with its standard error; ``pending`` above 0: ask again."""
-    return await service.curves(number, kind)
+async def curves(
+    number: StudyNumber, service: CurvesService, database: Data, by: By, kind: Kind = "real"
+) -> dict[str, Any]:
+    """Mean cumulative task regret by condition, with its standard error; ``pending`` above 0: ask again.
+
+    Whoever is blind to conditions is told none.
+    """
+    masks = await masks_for(database, number, by, kind)
+    return no_curves(kind) if masks else await service.curves(number, kind)
 
 
 @router.get(
@@ -159,7 +184,9 @@ async def list_payments(number: StudyNumber, database: Data) -> Listing:
 @router.get("/studies/{number}/participants/{participant}")
 async def participant(request: Request, number: StudyNumber, participant: PublicId, database: Data) -> dict[str, Any]:
     """All about one participant but the rounds."""
-    return with_url(request, await participant_view(database, number, participant))
+    view = await participant_view(database, number, participant)
+    masks = await masks_for(database, number, acting(request), view["kind"])
+    return with_url(request, masked_person(view, masks))
 
 
 @router.get("/studies/{number}/participants/{participant}/episodes/{episode}")
@@ -168,11 +195,13 @@ async def rounds(
     participant: PublicId,
     episode: Annotated[int, Path(ge=0, le=LARGEST)],
     database: Data,
+    by: By,
     first: Annotated[int, Query(alias="from", ge=1, le=LARGEST)] = 1,
     limit: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 100,
 ) -> dict[str, Any]:
     """Rounds of one episode, from a round on."""
-    return await rounds_view(database, number, participant, episode, first=first, limit=limit)
+    view = await rounds_view(database, number, participant, episode, first=first, limit=limit)
+    return masked_rounds(view, await masks_for(database, number, by, view.pop("kind")))
 
 
 @router.delete("/studies/{number}/participants/{participant}", response_model=DeletedBody)

@@ -1,4 +1,5 @@
-// Regret curves: one line per condition with a band of one standard error. Colours come from the style sheet.
+// Regret curves: one line per condition with a band of one standard error. Colours come from the style sheet; each
+// algorithm has the one that it has in every report.
 
 import { el, number } from "./common.js";
 
@@ -6,13 +7,13 @@ const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 /** @param {string} name */
 const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 /** @param {number} place */
-const colour = (place) => css(`--c${place % 4}`);
+const colour = (place) => css(`--c${place % 8}`);
 /** @type {(place: number, alpha: number) => string} */
 const pale = (place, alpha) => colour(place) + Math.round(alpha * 255).toString(16).padStart(2, "0");
 
 export class Chart {
   /** @type {Curves} */
-  curves = { rounds: [], pending: 0, conditions: [] };
+  curves = { rounds: [], pending: 0, conditions: [], blind: false };
   drawn = "";
   /** @type {uPlot | null} */
   plot = null;
@@ -38,6 +39,7 @@ export class Chart {
     const text = JSON.stringify(curves);
     if (text === this.drawn) return;
     this.drawn = text;
+    this.empty.textContent = curves.blind ? "Hidden, as long as conditions are." : "No finished episode yet.";
     this.plot?.destroy();
     this.plot = null;
     this.place.replaceChildren();
@@ -66,13 +68,13 @@ export class Chart {
 
   options() {
     const { conditions } = this.curves;
-    const edges = conditions.flatMap((_, i) => [i, i]).map((i) => ({
+    const edges = conditions.flatMap((one) => [one.number, one.number]).map((i) => ({
       stroke: () => pale(i, 0.4), width: 0.6, points: { show: false },
     }));
-    const lines = conditions.map((_, i) => ({
-      stroke: () => colour(i), width: 2, dash: DASHES[i % 4], points: { show: false },
+    const lines = conditions.map((one) => ({
+      stroke: () => colour(one.number), width: 2, dash: DASHES[one.number % 4], points: { show: false },
     }));
-    const bands = conditions.map((_, i) => ({ series: [2 * i + 1, 2 * i + 2], fill: () => pale(i, 0.15) }));
+    const bands = conditions.map((one, i) => ({ series: [2 * i + 1, 2 * i + 2], fill: () => pale(one.number, 0.15) }));
     /** @type {(label: string, more: object) => object} */
     const axis = (label, more) => ({
       label, labelSize: 20, labelFont: "13px system-ui, sans-serif", font: "12px system-ui, sans-serif",
@@ -112,10 +114,14 @@ export class Chart {
       const spread = one.se ? ` ± ${number(one.se[at], 2)}` : "";
       return one.n ? `${number(one.mean[at], 2)}${spread} (n = ${one.n})` : "nobody yet";
     });
+    if (!conditions.length) {
+      this.legend.replaceChildren();
+      return "";
+    }
     this.legend.replaceChildren(
       el("span", { class: "soft" }, pending ? `Adding up, ${pending} games to go …` : `After round ${number(rounds[at])}:`),
       ...conditions.map((one, i) =>
-        el("span", { class: `key key-${i % 4}` }, el("span", { class: "swatch", "aria-hidden": "true" }),
+        el("span", { class: `key key-${one.number % 8}` }, el("span", { class: "swatch", "aria-hidden": "true" }),
           `${one.name} `, el("strong", {}, texts[i]))),
     );
     return `Round ${rounds[at]}. ${conditions.map((one, i) => `${one.name}: ${texts[i]}`).join("; ")}`;

@@ -57,6 +57,24 @@ states.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   }
 });
 
+// Blind to conditions
+
+/** @param {string} what */
+async function look(what) {
+  try {
+    await post(`${base}/${what}`);
+    location.reload(); // everything that is on the page may have another name now
+  } catch (error) {
+    toast(reason(error));
+  }
+}
+
+find("unblind-confirm").addEventListener("click", async () => {
+  find("unblind-dialog").close();
+  await look("unblind");
+});
+find("blind-again").addEventListener("click", () => look("blind"));
+
 // Personal links
 
 /** @type {PersonalLink[]} */

@@ -196,6 +196,8 @@ function show(data) {
   find("kind-note").hidden = view.kind === "real";
   say(find("kind-note"), NOTES[view.kind] ?? "");
   showUnfilled(data.unfilled);
+  find("blind-note").hidden = !data.blind;
+  find("sighted-note").hidden = data.blind || view.kind !== "real";
   showTiles(data);
   showPeople(data);
   fill("conditions", data.conditions.map((one) => [
