@@ -22,6 +22,8 @@ from cobandit.studies import (
 from cobandit.studies.design import AttentionCheck, Question, SurveyItem
 from tests.studies.exports import BURGER, KNOWN, LONG, NASTY, OPEN, PEOPLE, SHORT, THREE, everybody
 
+TAGS = {"naive-ucb": "naive_ucb", "partner-aware-ucb": "pa_ucb"}
+
 
 class TestLong:
     @pytest.mark.parametrize("design", [BURGER, SHORT, KNOWN, THREE])
@@ -90,7 +92,7 @@ class TestWide:
             "team_regret_{}",
             *(f"survey_{item}_{{}}" for item in items),
         ]
-        assert names[16:-2] == [name.format(c) for c in ("naive-ucb", "partner-aware-ucb") for name in wanted]
+        assert names[16:-2] == [name.format(c) for c in ("naive_ucb", "pa_ucb") for name in wanted]
         assert names[-2:] == ["recruiter", "external_id"]
         assert list(tables(everybody())["wide"]) == names[:-2]
 
@@ -117,11 +119,11 @@ class TestWide:
         for i, person in enumerate(wide["participant"]):
             for condition in ("naive-ucb", "partner-aware-ucb"):
                 rows = (long["participant"] == person) & (long["condition"] == condition)
-                assert wide[f"rounds_{condition}"][i] == rows.sum() == design.rounds * design.episodes
-                assert wide[f"good_{condition}"][i] == long["reward"][rows].sum()
+                assert wide[f"rounds_{TAGS[condition]}"][i] == rows.sum() == design.rounds * design.episodes
+                assert wide[f"good_{TAGS[condition]}"][i] == long["reward"][rows].sum()
                 last = rows & (long["t"] == design.rounds)
                 for regret in ("task_regret", "team_regret"):
-                    assert wide[f"{regret}_{condition}"][i] == pytest.approx(long[regret][last].sum())
+                    assert wide[f"{regret}_{TAGS[condition]}"][i] == pytest.approx(long[regret][last].sum())
 
     def test_a_wrong_attention_check(self):
         data = rehearsed_data(BURGER, PEOPLE[:1])
@@ -196,7 +198,7 @@ class TestSurveyAndEvents:
             survey["participant"], survey["condition"], survey["item"], survey["value"], strict=True
         ):
             if item != "attention":
-                assert wide[f"survey_{item}_{condition}"][wide["participant"] == person] == value
+                assert wide[f"survey_{item}_{TAGS[condition]}"][wide["participant"] == person] == value
 
     def test_events(self):
         events = tables(everybody())["events"]

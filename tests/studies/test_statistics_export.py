@@ -119,8 +119,8 @@ def test_the_r_script_reads_every_file_and_compares_what_is_there(tmp_path: Path
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not here")
 def test_the_r_script_runs_also_where_a_test_cannot_be_done(tmp_path: Path) -> None:
     whole = tables(people())
-    for name in ("survey_easy_pa_ucb", "survey_easy_naive_ucb"):
-        whole["wide"][name] = np.full(len(whole["wide"][name]), 3.0)  # no differences at all
+    for name, answer in (("survey_easy_pa_ucb", 4.0), ("survey_easy_naive_ucb", 3.0)):
+        whole["wide"][name] = np.full(len(whole["wide"][name]), answer)  # the same difference for everybody
     write_psych_ds(BURGER, whole, tmp_path / "out")
     done = subprocess.run(
         ["Rscript", "--vanilla", "read_and_test.R"], cwd=tmp_path / "out", capture_output=True, text=True, check=False

@@ -99,7 +99,7 @@ def _variables(columns: Columns) -> list[dict[str, Any]]:
 
 
 _COMPARE = (
-    "# One paired test; one that cannot be done (too few people, no differences at all) is told and left out.",
+    "# One paired test; one that cannot be done (too few people, the same difference for all) is told and left out.",
     "compare <- function(x, y) {",
     '  cat("\\n", x, " minus ", y, "\\n", sep = "")',
     "  tryCatch(print(t.test(finished[[x]], finished[[y]], paired = TRUE)),",
