@@ -31,12 +31,16 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"index": "ucb", "exploration": 0.1, "stay": 1},
         {"index": "ucb", "exploration": 0.0},
     ],
+    "bank": [{"sight": 0.5}, {"plan": True, "exploration": 0.2}],
+    "centralised-gittins": [{}, {"index": "gittins", "sight": 0.7}, {"index": "ucb"}],
     "optimal": [{}],
     "mucb-intervals": [{}, {"exploration": 0.02}, {"exploration": 0.0}],
     "mdsee": [{}, {"sweeps": 2, "ties": "random"}],
     "softmax": [{}, {"memory": 1}, {"memory": 50, "temperature": 0.02}, {"temperature": 1e-3}],
     "win-stay-lose-shift": [{}, {"slip": 0.0}, {"slip": 1.0}],
     "epsilon-greedy": [{}, {"epsilon": 0.5}, {"epsilon": 0.0}],
+    "recency-softmax": [{}, {"values": "own-arms", "rate": 1.0, "temperature": 0.01}],
+    "forgetful-knowledge-gradient": [{}, {"recall": 0.5, "discount": 0.9, "ties": "random"}],
 }
 CASES = [(name, options) for name, rows in OPTIONS.items() for options in rows]
 ONE_SEAT = [(name, options) for name, options in CASES if issubclass(AGENTS[name], Agent)]

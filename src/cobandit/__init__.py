@@ -30,11 +30,14 @@ if TYPE_CHECKING:
     from cobandit.agents import AGENTS as AGENTS
     from cobandit.agents import MDSEE as MDSEE
     from cobandit.agents import Agent as Agent
+    from cobandit.agents import BankFollower as BankFollower
     from cobandit.agents import Briefing as Briefing
+    from cobandit.agents import CentralisedGittins as CentralisedGittins
     from cobandit.agents import CentralisedTS as CentralisedTS
     from cobandit.agents import CentralisedUCB as CentralisedUCB
     from cobandit.agents import Controller as Controller
     from cobandit.agents import EpsilonGreedy as EpsilonGreedy
+    from cobandit.agents import ForgetfulKnowledgeGradient as ForgetfulKnowledgeGradient
     from cobandit.agents import Human as Human
     from cobandit.agents import KnowledgeGradient as KnowledgeGradient
     from cobandit.agents import MUCBIntervals as MUCBIntervals
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
     from cobandit.agents import Optimal as Optimal
     from cobandit.agents import PartnerAwareTS as PartnerAwareTS
     from cobandit.agents import PartnerAwareUCB as PartnerAwareUCB
+    from cobandit.agents import RecencySoftmax as RecencySoftmax
     from cobandit.agents import Softmax as Softmax
     from cobandit.agents import Steered as Steered
     from cobandit.agents import Team as Team
@@ -83,11 +87,14 @@ _HOME = {
     "cobandit.agents": [
         "AGENTS",
         "Agent",
+        "BankFollower",
         "Briefing",
+        "CentralisedGittins",
         "CentralisedTS",
         "CentralisedUCB",
         "Controller",
         "EpsilonGreedy",
+        "ForgetfulKnowledgeGradient",
         "Human",
         "KnowledgeGradient",
         "MDSEE",
@@ -97,6 +104,7 @@ _HOME = {
         "Optimal",
         "PartnerAwareTS",
         "PartnerAwareUCB",
+        "RecencySoftmax",
         "Softmax",
         "Steered",
         "Team",

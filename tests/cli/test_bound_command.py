@@ -7,9 +7,9 @@ import json
 import pytest
 
 from cobandit import Problem
-from cobandit.cli.bound import KINDS
+from cobandit.cli.bound import KINDS, LIMITS
 from cobandit.cli.output import number
-from cobandit.theory import bound
+from cobandit.theory import bound, exact_limits
 
 PROBLEM = Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
 
@@ -55,3 +55,24 @@ def test_a_standoff_is_told(run):
     shown = " ".join(run("bound", "--means", "[[1,.93],[.95,.3]]", "--observability", ".5,.5").stdout.split())
     found = bound(Problem.bernoulli([[1, 0.93], [0.95, 0.3]], [0.5, 0.5]), 2000)
     assert ("No bound of the order of log T" in shown) == (not found.logarithmic)
+
+
+class TestExact:
+    PROBLEM = Problem.bernoulli("random", observability=[1.0, 0.5], arms=(2, 2))
+
+    def test_json_is_what_the_library_says(self, run):
+        told = json.loads(run("bound", "--exact", "--means", "random", "--horizon", "2,4", "--format", "json").stdout)
+        assert told["limits"] == [exact_limits(self.PROBLEM, t).to_dict() for t in (2, 4)]
+
+    def test_the_table_says_what_does_not_fit(self, run):
+        lines = run("bound", "--exact", "--means", "random", "--horizon", "4,1000").stdout.splitlines()
+        assert max(map(len, lines)) <= 80
+        assert any(line.split() == ["4", "3.200", "2.368", "2.306", "2.326"] for line in lines)
+        assert any(line.split() == ["1,000", "800.000", *["too", "large"] * 3] for line in lines)
+        for meaning in LIMITS.values():
+            assert any(meaning in line for line in lines)
+
+    def test_given_means_have_none(self, run):
+        done = run("bound", "--exact")
+        assert done.exit_code == 2
+        assert "use random means" in done.stderr

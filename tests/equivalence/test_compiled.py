@@ -37,8 +37,11 @@ GAMES = {
     ),
     "a protocol": (DRAWN, [cb.Steered(), cb.Steered(index="gittins", leader_sight=0.7), cb.Steered(index="ucb")]),
     "a protocol for real rewards": (REALS, [cb.Steered(), cb.Steered(stay=9)]),
+    "people and banks": (DRAWN, [cb.RecencySoftmax(values="own-arms"), cb.BankFollower(plan=True), cb.BankFollower()]),
+    "people with real rewards": (REALS, [cb.RecencySoftmax(), cb.ForgetfulKnowledgeGradient()]),
     "one brain": (KNOWN, cb.CentralisedUCB()),
     "one brain with a changing index": (MANY, cb.CentralisedUCB(index="companion")),
+    "one brain with the index of a protocol": (FLIPPED, cb.CentralisedGittins(sight=0.9)),
     "one sampler for all": (FLIPPED, cb.CentralisedTS()),
     "one sampler of real rewards": (REALS, cb.CentralisedTS(ties="random")),
 }

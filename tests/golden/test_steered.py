@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from cobandit import Steered
+from cobandit import CentralisedGittins, Steered
 
 
 def test_leader_of_two(play):
@@ -84,3 +84,9 @@ def test_gittins_index_of_two_cells(play, index, own):
     # "gittins-horizon" has H = 0: both are worth their mean, 1/2: the first.
     got = play(Steered(index=index), arms=(2, 1), place=0, partner=[0, 0], seen=[1, 0], horizon=3)
     assert got == own
+
+
+def test_one_brain_of_the_same_index(play_joint):
+    # H = 2, 1, 0. Untried cells have .634, .586, .5; Beta(1, 2) after a 0 has less; Beta(2, 1) after anybody's 1 has 2/3.
+    actions = play_joint(CentralisedGittins(), seen=[(0, 0), (0, 1)], horizon=3)
+    assert actions == [(0, 0), (0, 1), (0, 1)]

@@ -1,8 +1,11 @@
 """The agents: one algorithm per file, in the order of the paper's pseudocode, and a literal registry."""
 
+from cobandit.agents.bank import BankFollower
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.agents.centralised_gittins import CentralisedGittins
 from cobandit.agents.epsilon_greedy import EpsilonGreedy
+from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
 from cobandit.agents.human import Human
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
 from cobandit.agents.mdsee import MDSEE
@@ -11,6 +14,7 @@ from cobandit.agents.naive import NaiveTS, NaiveUCB
 from cobandit.agents.optimal import Optimal
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
+from cobandit.agents.recency_softmax import RecencySoftmax
 from cobandit.agents.registry import AGENTS, agent_class, known_agents, make_agent, plugin_agents, plugin_class
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.steered import Steered
@@ -22,11 +26,14 @@ __all__ = [
     "AGENTS",
     "MDSEE",
     "Agent",
+    "BankFollower",
     "Briefing",
+    "CentralisedGittins",
     "CentralisedTS",
     "CentralisedUCB",
     "Controller",
     "EpsilonGreedy",
+    "ForgetfulKnowledgeGradient",
     "Human",
     "KnowledgeGradient",
     "MUCBIntervals",
@@ -35,6 +42,7 @@ __all__ = [
     "Optimal",
     "PartnerAwareTS",
     "PartnerAwareUCB",
+    "RecencySoftmax",
     "Softmax",
     "Steered",
     "Team",

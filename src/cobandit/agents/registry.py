@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from cobandit.agents.bank import BankFollower
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.agents.centralised_gittins import CentralisedGittins
 from cobandit.agents.epsilon_greedy import EpsilonGreedy
+from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
 from cobandit.agents.mdsee import MDSEE
 from cobandit.agents.mucb_intervals import MUCBIntervals
@@ -14,6 +17,7 @@ from cobandit.agents.naive import NaiveTS, NaiveUCB
 from cobandit.agents.optimal import Optimal
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
+from cobandit.agents.recency_softmax import RecencySoftmax
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.steered import Steered
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
@@ -32,12 +36,16 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "centralised-ucb": CentralisedUCB,
     "centralised-ts": CentralisedTS,
     "steered": Steered,
+    "bank": BankFollower,
+    "centralised-gittins": CentralisedGittins,
     "optimal": Optimal,
     "mucb-intervals": MUCBIntervals,
     "mdsee": MDSEE,
     "softmax": Softmax,
     "win-stay-lose-shift": WinStayLoseShift,
     "epsilon-greedy": EpsilonGreedy,
+    "recency-softmax": RecencySoftmax,
+    "forgetful-knowledge-gradient": ForgetfulKnowledgeGradient,
 }
 
 

@@ -174,15 +174,15 @@ def reckon_lines(me: Any, t: int) -> None:
         me.kept[cell] = me.means[cell] + factor * me.spans[cell]
 
 
-def leading_row(me: Any, t: int) -> int:
-    """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
-    at, last = me.notes[AT], me.notes[LAST]
+def best_cell(me: Any, t: int) -> int:
+    """The cell of the highest index, the first of equals; the present one without further reckoning if it is still."""
+    at = me.notes[AT]
     bayes = me.index != UCB and me.binary == 1
     rounds = 0
     if bayes:
         rounds = remaining_rounds(me, t)
         if is_still_best(me, at, rounds):
-            return int(last)
+            return int(at)
         reckon_all(me, rounds)
     else:
         reckon_lines(me, t)
@@ -192,6 +192,13 @@ def leading_row(me: Any, t: int) -> int:
             best = cell
     if bayes and best == at and me.cells > 1:
         watch_cell(me, at, rounds)
+    return int(best)
+
+
+def leading_row(me: Any, t: int) -> int:
+    """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
+    at, last = me.notes[AT], me.notes[LAST]
+    best = best_cell(me, t)
     leader, slots, slot = me.notes[LEADER], me.notes[SLOTS], me.notes[SLOT]
     row = me.own[leader * me.cells + best]
     if best == at + (row - last) * me.strides[leader] and (slot == 0 or row == last):
@@ -289,7 +296,7 @@ class Steered(Agent):
         self._predictions = dict(memory["predictions"])
 
 
-def make_steering(agent: Steered, briefing: Briefing, room: Any) -> Steering:
+def make_steering(agent: Any, briefing: Briefing, room: Any) -> Steering:
     """An agent's knowledge before the first round; ``room`` makes what stands for an array."""
     cells = math.prod(briefing.arms)
     if briefing.binary:

@@ -1,4 +1,4 @@
-"""``cobandit bound``: the numbers of Theorem 1."""
+"""``cobandit bound``: the numbers of Theorem 1, and the exact limits of small teams."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cobandit.cli import parsing
 
 if TYPE_CHECKING:
     from cobandit.problem import Problem
-    from cobandit.theory import Bound
+    from cobandit.theory import Bound, ExactLimits
 
 KINDS = {
     "printed": "Theorem 1 as the paper states it (p_max squared under the second sum)",
@@ -22,6 +22,13 @@ KINDS = {
     "unknown": "the footnote's form, where nobody knows who observes better",
     "linear": "every round lost: true of any team",
     "safe": "the smaller of linear and of a repaired proof",
+}
+
+LIMITS = {
+    "perfect": "who knows the means",
+    "one_brain": "one brain with everybody's eyes: no team can do better",
+    "steered_team": "the best leader of a steered team of 2 x 2 arms",
+    "blind_team": "the best team of 2 x 2 arms whose follower sees no rewards",
 }
 
 
@@ -34,27 +41,61 @@ def bound(
     horizon: Annotated[
         str, typer.Option(metavar="T[,T2,...]", help="One horizon or several.", rich_help_panel=shared.THE_WORK)
     ] = "2000",
+    exact: Annotated[
+        bool,
+        typer.Option(
+            "--exact",
+            help="The most reward that any team can expect from random means, in place of the bounds.",
+            rich_help_panel=shared.THE_WORK,
+        ),
+    ] = False,
     format: Annotated[
         str, typer.Option(metavar="table|json", help="For people, or for programs.", rich_help_panel=shared.THE_OUTPUT)
     ] = "table",
 ) -> None:
-    """Print the upper bounds of Theorem 1 on the team regret.
+    """Print the upper bounds of Theorem 1 on the team regret, or the exact limits of small teams.
 
-    They are about Partner-Aware UCB with W = 1, L = 2, c = 2 and a known horizon: two agents, Bernoulli rewards, missed
-    observation.
+    The bounds are about Partner-Aware UCB with W = 1, L = 2, c = 2 and a known horizon: two agents, Bernoulli rewards,
+    missed observation. With --exact and --means random every possible course of a few rounds is gone through.
     """
     from cobandit.cli import output
     from cobandit.theory import bound as theorem
+    from cobandit.theory import exact_limits
 
     if format not in ("table", "json"):
         raise UnknownName("format", format, ("table", "json"))
     given = shared.ProblemOptions(means, arms, observability=observability, weights=weights, roles=roles)
     problem = given.problem()
-    bounds = [theorem(problem, rounds) for rounds in parsing.numbers("--horizon", horizon, "1000,2000")]
+    horizons = parsing.numbers("--horizon", horizon, "1000,2000")
+    if exact:
+        limits = [exact_limits(problem, rounds) for rounds in horizons]
+        if format == "json":
+            output.print_json({"problem": problem.describe(), "limits": [limit.to_dict() for limit in limits]})
+        else:
+            _print_limits(problem, limits)
+        return
+    bounds = [theorem(problem, rounds) for rounds in horizons]
     if format == "json":
-        output.print_json({"problem": problem.describe(), "bounds": [limits.to_dict() for limits in bounds]})
+        output.print_json({"problem": problem.describe(), "bounds": [bounded.to_dict() for bounded in bounds]})
     else:
         _print_table(problem, bounds)
+
+
+def _print_limits(problem: Problem, limits: list[ExactLimits]) -> None:
+    from cobandit.cli.output import console, paragraph, table
+    from cobandit.engine.words import problem_lines
+
+    screen = console()
+    paragraph(screen, "The most reward of the task that can be expected, all means unknown and uniform on [0, 1]")
+    for line in problem_lines(problem):
+        paragraph(screen, line)
+    rows = table("horizon", *(kind.replace("_", " ") for kind in LIMITS))
+    for limit in limits:
+        values = (getattr(limit, kind) for kind in LIMITS)
+        rows.add_row(f"{limit.horizon:,}", *("too large" if value is None else f"{value:.3f}" for value in values))
+    screen.print(rows)
+    for kind, meaning in LIMITS.items():
+        screen.print(f"  {kind.replace('_', ' '):<14}{meaning}")
 
 
 def _print_table(problem: Problem, bounds: list[Bound]) -> None:

@@ -71,3 +71,11 @@ def _chance(analysis: dict[str, Any]) -> str:
 def with_standoff(answer: dict[str, Any]) -> dict[str, Any]:
     """One panel more is known."""
     return answer | {"err": answer["err"].replace("theorem-1.", "theorem-1, theorem-1-standoff.")}
+
+
+def with_new_agents(answer: dict[str, Any]) -> dict[str, Any]:
+    """Agents beyond the paper are known."""
+    text = answer["err"].replace("optimal,", "steered, bank, centralised-gittins, optimal,")
+    return answer | {
+        "err": text.replace("epsilon-greedy.", "epsilon-greedy, recency-softmax, forgetful-knowledge-gradient.")
+    }

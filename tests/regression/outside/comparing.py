@@ -79,6 +79,7 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("* open link de", languages.german_without_scripts, LANGUAGE),
     Change("* open link, browser de", languages.german_without_scripts, LANGUAGE),
     Change("* demo de", languages.german_without_scripts, LANGUAGE),
+    Change("refused: an unknown agent", choices.with_new_agents, "agents beyond the paper"),
     Change("refused: an unknown panel", choices.with_standoff, "a panel more is known"),
     Change("*", choices.with_choices, CHOICES),
     Change("study plan three-by-three", choices.plan_lines, CHOICES),

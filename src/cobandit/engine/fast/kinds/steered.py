@@ -36,6 +36,7 @@ for function in (
     plain.follow_watched,
     plain.reckon_all,
     plain.reckon_lines,
+    plain.best_cell,
     plain.leading_row,
     plain.take_in,
     plain.move_on,

@@ -1,0 +1,77 @@
+"""The follower with a bank of predictors, compiled (`agents.bank`): the plain functions themselves, on arrays."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import extending
+
+from cobandit.agents import bank as plain
+from cobandit.agents.bank import BankFollower, banked_arm, likeliest_row, make_bank, take_in, write_groups
+from cobandit.engine.fast.players import Seat
+
+register_jitable: Any = extending.register_jitable
+
+for function in (
+    plain.stay_chance,
+    plain.stay_place,
+    plain.guess_all,
+    plain.bet_on,
+    plain.banked_arm,
+    plain.look_ahead,
+    plain.take_in,
+    plain.write_groups,
+    plain.likeliest_row,
+):
+    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+
+
+class BankPlayer(NamedTuple):
+    """The fields of `agents.bank.Bank`."""
+
+    seat: Any
+    stream: Any
+    plan: Any
+    exploration: Any
+    sight: Any
+    prior: Any
+    weight: Any
+    cells: Any
+    arms: Any
+    row: Any
+    group: Any
+    counts: Any
+    sums: Any
+    worth: Any
+    ahead: Any
+    histograms: Any
+    stays: Any
+    guesses: Any
+    trust: Any
+    mixture: Any
+    notes: Any
+    total: Any
+
+    def begin(self, world: Any) -> None:
+        """The rows and groups of a run's ranks."""
+        write_groups(self, world.arms, world.strides, world.order, self.seat, world.ranks[self.seat])
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The arm that is best against the prediction."""
+        arm = banked_arm(self, t)
+        row = likeliest_row(self)
+        for below in range(world.ranks[self.seat]):
+            other = world.order[world.ranks[self.seat] - 1 - below]
+            world.predictions[self.seat * world.agents + other] = row % world.arms[other]
+            row //= world.arms[other]
+        return arm
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Remember the round."""
+        take_in(self, played, seen)
+
+
+def bank(agent: BankFollower, seat: Seat) -> BankPlayer:
+    """The compiled form."""
+    return BankPlayer(seat.number, seat.stream, *make_bank(agent, seat.briefing, np.array))

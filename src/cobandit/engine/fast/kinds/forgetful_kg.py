@@ -1,0 +1,66 @@
+"""Knowledge gradient that forgets, compiled (`agents.forgetful_kg`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
+from cobandit.engine.fast.kinds.knowledge_gradient import beta_values, gaussian_values
+from cobandit.engine.fast.kinds.search import best_of
+from cobandit.engine.fast.kinds.thompson import gaussian_prior
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.world import own_arm
+
+
+class FadingGradient(NamedTuple):
+    """``factor`` stands for T - t where it is not negative; ``counts`` need not be whole."""
+
+    seat: Any
+    stream: Any
+    random_ties: Any
+    factor: Any
+    horizon: Any
+    recall: Any
+    binary: Any
+    prior_mean: Any
+    prior_weight: Any
+    noise_weight: Any
+    counts: Any
+    sums: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of the cell of the highest value."""
+        remaining = float(self.horizon - t) if self.factor < 0.0 else self.factor
+        if self.binary == 1:
+            beta_values(self, world, remaining)
+        else:
+            gaussian_values(self, world, remaining)
+        return own_arm(
+            world, self.seat, best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
+        )
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Forget a little, then take in one seen reward."""
+        for cell in range(world.cells):
+            self.counts[cell] *= self.recall
+            self.sums[cell] *= self.recall
+        if seen == seen:
+            self.counts[played] += 1.0
+            self.sums[played] += seen
+
+
+def forgetful_kg(agent: ForgetfulKnowledgeGradient, seat: Seat) -> FadingGradient:
+    """The compiled form."""
+    gamma = agent.discount
+    return FadingGradient(
+        seat.number,
+        seat.stream,
+        int(agent.ties == "random"),
+        -1.0 if gamma is None else gamma / (1.0 - gamma),
+        seat.briefing.horizon,
+        agent.recall,
+        int(seat.briefing.binary),
+        *gaussian_prior(agent),
+        seat.zeros(),
+        seat.zeros(),
+    )

@@ -1,0 +1,48 @@
+"""Softmax over values that follow the latest rewards, compiled (`agents.recency_softmax`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import extending
+
+from cobandit.agents.recency_softmax import RecencySoftmax, softmax_pick
+from cobandit.agents.softmax import UNKNOWN
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.random import uniform
+from cobandit.engine.fast.world import own_arm
+
+register_jitable: Any = extending.register_jitable
+register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(softmax_pick)
+
+
+class Fading(NamedTuple):
+    """``worth`` is of every cell, or of every own arm where ``by_arm`` is 1."""
+
+    seat: Any
+    stream: Any
+    rate: Any
+    temperature: Any
+    by_arm: Any
+    worth: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of what is aimed at."""
+        draw = uniform(world.streams, self.stream)
+        if self.by_arm == 1:
+            return softmax_pick(self.worth, world.arms[self.seat], self.temperature, draw, world.values)
+        return own_arm(world, self.seat, softmax_pick(self.worth, world.cells, self.temperature, draw, world.values))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Move the value of what was played, if anything was seen."""
+        if seen == seen:
+            at = own_arm(world, self.seat, played) if self.by_arm == 1 else played
+            self.worth[at] += self.rate * (seen - self.worth[at])
+
+
+def recency_softmax(agent: RecencySoftmax, seat: Seat) -> Fading:
+    """The compiled form."""
+    by_arm = agent.values == "own-arms"
+    worth = np.full(seat.briefing.own_arms if by_arm else seat.cells, UNKNOWN)
+    return Fading(seat.number, seat.stream, agent.rate, agent.temperature, int(by_arm), worth)
