@@ -87,6 +87,6 @@ def test_gittins_index_of_two_cells(play, index, own):
 
 
 def test_one_brain_of_the_same_index(play_joint):
-    # H = 2, 1, 0. Untried cells have .634, .586, .5; Beta(1, 2) after a 0 has less; Beta(2, 1) after anybody's 1 has 2/3.
+    # H = 2, 1, 0. Untried cells have .634, .586, .5; Beta(1, 2) after a 0 has less, Beta(2, 1) after a 1 has 2/3.
     actions = play_joint(CentralisedGittins(), seen=[(0, 0), (0, 1)], horizon=3)
     assert actions == [(0, 0), (0, 1), (0, 1)]
