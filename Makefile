@@ -5,30 +5,37 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint bench bench-robot clips faults floors matrix coverage release setup browser database scripts clean
+.PHONY: run test quick lint style types bench bench-robot clips faults floors matrix coverage release setup machine browser database node scripts clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
 	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --database sqlite:///out/studies.sqlite
 
-# Tests that drive browsers and clocks want the machine to themselves; the others share it, two files at a time.
-ALONE := tests/browser tests/faults
+# One worker more than the cores of a small machine: some tests wait, for a page or a server, while others compute.
+WORKERS ?= 3
 
-test: $(READY) browser database lint  ## every check and every test
-	$(BIN)/pytest -n 2 --dist loadfile $(ALONE:%=--ignore=%)
-	$(BIN)/pytest $(ALONE)
+test:  ## every check and every test
+	@$(MAKE) --no-print-directory --jobs=2 $(READY) machine
+	@$(MAKE) --no-print-directory style
+	@said=$$(mktemp); $(MAKE) --no-print-directory types >$$said 2>&1 & types=$$!; \
+	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	wait $$types || { cat $$said; tests=1; }; rm -f $$said; exit $$tests
 
 quick: $(READY)  ## the tests without those marked slow
 	$(BIN)/pytest -m "not slow"
 
-lint: $(READY) scripts  ## style, types, sizes and the directions of imports
+lint: style types  ## style, types, sizes and the directions of imports
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python tools/sizes.py
 	$(BIN)/python tools/words.py
+
+types: $(READY) scripts
+	$(BIN)/mypy
 
 bench: $(READY)  ## speed and memory beside the version before, measured in one run
 	$(BIN)/python -m benchmarks
@@ -59,6 +66,10 @@ release:  ## build the wheel and the sdist, install each in a fresh environment 
 
 setup: $(READY)
 
+# What the tests want beside Python. One after another: only one may install at a time.
+machine:
+	@for part in browser database node; do $(MAKE) --no-print-directory $$part || exit 1; done
+
 # The tests of pages drive a real Chromium. Where it is missing and may be installed, it is; else they say so.
 browser:
 	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
@@ -68,12 +79,15 @@ browser:
 	else echo "No chromium here, and no right to install it: the tests of pages will say so."; fi
 
 # The types of the pages' own scripts are checked by TypeScript, which runs on node.
-scripts:
+node:
 	@if command -v npm >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing node for the types of the scripts ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >/dev/null; fi
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(TYPES)/ready && $(TYPES)/.bin/tsc --project tools/types; \
+	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(TYPES)/ready; fi
+
+scripts: node
+	@if command -v npm >/dev/null; then $(TYPES)/.bin/tsc --project tools/types; \
 	elif [ "$$CI" = true ]; then echo "The types of the scripts were not checked: node and npm are needed." >&2; exit 1; \
 	else echo "No node here, and no right to install it: the types of the scripts were not checked."; fi
 
@@ -90,10 +104,11 @@ database:
 		|| echo "It could not be installed: the tests use the one that came with the test packages."; \
 	else echo "No PostgreSQL server here: the tests use the one that came with the test packages."; fi
 
+# Nothing is compiled beforehand: most modules of most packages are never imported, and the others need it once.
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"cobandit needs Python 3.11 or newer, and $(PYTHON) is {v.major}.{v.minor}: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev,examples]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev,examples]'
 	touch $@
 
 clean:
