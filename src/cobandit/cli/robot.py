@@ -87,14 +87,12 @@ def check(
 
     Joints and their speeds are compared with the limits. Exits with 1 where a step goes wrong.
     """
-    from cobandit.base.extras import require_extras
-
-    require_extras(f"The driver {driver!r}", robot=driver == "simulated", ros=driver == "rosbridge")
     from cobandit.robot.driver import make_arm, require_arm
+
+    require_arm(driver, f"The driver {driver!r}")
     from cobandit.robot.dry_run import DryStep, dry_run
     from cobandit.robot.layout import item_named
 
-    require_arm(driver, f"The driver {driver!r}")
     item_named(item)
     arm = make_arm(driver, url, speed)
     if driver != "simulated" and not yes:
@@ -116,18 +114,22 @@ def check(
 
 def _answer_requests(arm: object) -> Callable[[], None]:
     """Put what the arm asks people for to whoever sits at the terminal; what is given ends that."""
+    from cobandit.robot import AsksPeople
+
     over = threading.Event()
+    if not isinstance(arm, AsksPeople):
+        return over.set
 
     def ask() -> None:
         while not over.wait(0.05):
-            request = getattr(arm, "request", None)
+            request = arm.request
             if request is None:
                 continue
             try:
                 done = input(f"     {request.text} [Enter: done, s: skip] ").strip().lower() != "s"
             except EOFError:  # nobody is there to answer
                 done = False
-            (arm.confirm if done else arm.skip)(request.number)  # type: ignore[attr-defined]
+            (arm.confirm if done else arm.skip)(request.number)
 
     threading.Thread(target=ask, daemon=True).start()
     return over.set

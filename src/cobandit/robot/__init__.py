@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cobandit.robot.driver import make_arm as make_arm
     from cobandit.robot.driver import require_arm as require_arm
     from cobandit.robot.layout import Layout as Layout
+    from cobandit.robot.manual import AsksPeople as AsksPeople
     from cobandit.robot.manual import NullArm as NullArm
     from cobandit.robot.manual import Request as Request
     from cobandit.robot.recording import Event as Event
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CONFIGURATIONS",
     "Arm",
+    "AsksPeople",
     "Event",
     "JointTrajectory",
     "Layer",
@@ -66,6 +68,7 @@ __all__ = [
 _HOMES = {
     "CONFIGURATIONS": "cobandit.robot.burger",
     "Arm": "cobandit.robot.driver",
+    "AsksPeople": "cobandit.robot.manual",
     "Event": "cobandit.robot.recording",
     "JointTrajectory": "cobandit.robot.driver",
     "Layer": "cobandit.robot.burger",

@@ -67,7 +67,30 @@ class Desk:
             return self._request
 
 
-class NullArm:
+class AsksPeople:
+    """The part of a driver that waits for people: what it asks for, and the answers, from any thread.
+
+    Whoever shows requests, the lab's console or a terminal, looks for this class: a driver that waits inherits it.
+    """
+
+    def __init__(self) -> None:
+        self.desk = Desk()
+
+    @property
+    def request(self) -> Request | None:
+        """What somebody is asked to place now."""
+        return self.desk.request
+
+    def confirm(self, number: int | None = None) -> bool:
+        """It was placed. False where that request is not open any more."""
+        return self.desk.answer("confirmed", number)
+
+    def skip(self, number: int | None = None) -> bool:
+        """It will not be placed. False where that request is not open any more."""
+        return self.desk.answer("skipped", number)
+
+
+class NullArm(AsksPeople):
     """No robot: the experimenter is told what to place, and confirms or skips it from any thread.
 
     A confirmed layer is "done", a skipped one "failed", and one under way when `stop` comes "stopped".
@@ -76,7 +99,7 @@ class NullArm:
     name = "null"
 
     def __init__(self, timeout: float | None = None) -> None:
-        self.desk = Desk()
+        super().__init__()
         self._timeout = timeout
         self._connected = False
         self._stopped = False
@@ -99,19 +122,6 @@ class NullArm:
     def get_observation(self) -> Observation:
         """Nothing is measured."""
         return Observation((), 0.0)
-
-    @property
-    def request(self) -> Request | None:
-        """What somebody is asked to place now."""
-        return self.desk.request
-
-    def confirm(self, number: int | None = None) -> bool:
-        """It was placed. False where that request is not open any more."""
-        return self.desk.answer("confirmed", number)
-
-    def skip(self, number: int | None = None) -> bool:
-        """It will not be placed. False where that request is not open any more."""
-        return self.desk.answer("skipped", number)
 
     def prepare(self) -> Outcome:
         """Ask the experimenter to lay out the next burger, and wait."""

@@ -24,7 +24,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.robot.driver import JointTrajectory, Observation, Outcome
 from cobandit.robot.kinematics import Kinematics
 from cobandit.robot.layout import FINGER_GAP, JOINTS, LIFT, Array, Layout
-from cobandit.robot.manual import Desk, Request, ask_for, ask_to_prepare
+from cobandit.robot.manual import AsksPeople, ask_for, ask_to_prepare
 from cobandit.robot.planning import JointPath, Planner
 from cobandit.robot.skills import Ended, PickAndPlace
 
@@ -109,7 +109,7 @@ class _Action:
                     goal.ended.set()
 
 
-class RosbridgeArm(PickAndPlace):
+class RosbridgeArm(PickAndPlace, AsksPeople):
     """An arm behind rosbridge. People's layers are asked for at a `Desk` and confirmed from any thread.
 
     ``url`` is that of rosbridge, such as ``ws://192.168.1.20:9090``; ``speed`` the fraction of allowed joint speeds;
@@ -126,12 +126,12 @@ class RosbridgeArm(PickAndPlace):
         patience: float = 5.0,
         locate: Callable[[str], Sequence[float]] | None = None,
     ) -> None:
-        super().__init__(layout, speed)
+        PickAndPlace.__init__(self, layout, speed)
+        AsksPeople.__init__(self)
         self._url = _checked_url(url)
         self._speed = float(speed)
         self._patience = real(0, 600, above=True)("patience", patience)
         self._locate = locate
-        self.desk = Desk()
         self._ros: roslibpy.Ros | None = None
         self._arm: _Action | None = None
         self._gripper: _Action | None = None
@@ -190,19 +190,6 @@ class RosbridgeArm(PickAndPlace):
     def await_person(self, item: str, stack: Sequence[str]) -> Outcome:
         """Ask for the person's layer, and wait."""
         return self._refusal() or self._answered(ask_for(self.desk, item, stack, "person", None))
-
-    @property
-    def request(self) -> Request | None:
-        """What somebody is asked to place now."""
-        return self.desk.request
-
-    def confirm(self, number: int | None = None) -> bool:
-        """It was placed. False where that request is not open any more."""
-        return self.desk.answer("confirmed", number)
-
-    def skip(self, number: int | None = None) -> bool:
-        """It will not be placed. False where that request is not open any more."""
-        return self.desk.answer("skipped", number)
 
     def stop(self) -> Outcome:
         """Cancel whatever the robot's controllers are doing, and end every wait; `connect` lets the arm move again."""

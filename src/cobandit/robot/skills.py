@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import ClassVar
 
@@ -48,8 +49,8 @@ class Ended(Exception):
         self.message = message
 
 
-class PickAndPlace:
-    """What every arm with joints does alike. Subclasses bring `follow`, `grip` and the rest below."""
+class PickAndPlace(ABC):
+    """What every arm with joints does alike. Subclasses bring `follow`, `grip` and the rest that is abstract."""
 
     name: str
     feels_touch: ClassVar[bool] = False
@@ -65,45 +66,45 @@ class PickAndPlace:
     # ---- what a driver brings
 
     @property
+    @abstractmethod
     def is_connected(self) -> bool:
         """Whether the robot can be asked for something now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def clock(self) -> float:
         """The robot's own time, in seconds."""
-        raise NotImplementedError
 
+    @abstractmethod
     def joints(self) -> Array:
         """The joints as they were last commanded; a path begins there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def follow(self, path: JointPath, until_touch: str | None = None) -> bool:
         """Move along a path; with ``until_touch`` (the held item) end when it touches something. Whether it did."""
-        raise NotImplementedError
 
+    @abstractmethod
     def grip(self, opening: float) -> float:
         """Open or close the fingers to an opening, in metres, and give the one that was reached."""
-        raise NotImplementedError
 
+    @abstractmethod
     def gap(self) -> float:
         """The opening between the fingers."""
-        raise NotImplementedError
 
+    @abstractmethod
     def see(self, item: str) -> Array:
         """Where an item is on the table: x, y."""
-        raise NotImplementedError
 
     def stack_height(self, stack: tuple[str, ...]) -> float:
         """The top of the stack as the robot believes it to be."""
         return self.layout.stack_height(stack)
 
+    @abstractmethod
     def begin_trajectory(self) -> None:
         """An action begins: record from here."""
-        raise NotImplementedError
 
+    @abstractmethod
     def trajectory(self) -> JointTrajectory | None:
         """The joints since `begin_trajectory`."""
-        raise NotImplementedError
 
     # ---- what every driver then has
 

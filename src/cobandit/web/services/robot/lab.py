@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from cobandit.robot import Arm, Request, StackingStep, stack_burger
+from cobandit.robot import Arm, AsksPeople, Request, StackingStep, stack_burger
 from cobandit.studies import Round
 from cobandit.web.refusals import Refused, conflict
 from cobandit.web.services.people import ActiveParticipant
@@ -116,7 +116,7 @@ class Lab:
             and burger is not None
             and burger.participant == person.record.id
         )
-        if not theirs or not self.arm.confirm(number):  # type: ignore[attr-defined]
+        if not theirs or not isinstance(self.arm, AsksPeople) or not self.arm.confirm(number):
             raise conflict("not-asked", "This is not waited for any more.")
         if burger is not None:
             await self._log(burger, PLACED, {"by": "experimenter" if person is None else "participant"})
@@ -227,8 +227,7 @@ class Lab:
         return self._burger
 
     def _request(self) -> Request | None:
-        request: Request | None = getattr(self.arm, "request", None)
-        return request
+        return self.arm.request if isinstance(self.arm, AsksPeople) else None
 
     # In the arm's thread
 
