@@ -188,19 +188,19 @@ def test_prints_still_charts_in_light_colours(
     page.emulate_media(media="print")
     assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
     fits(page)
-    stills = page.locator("svg.still")
-    assert stills.count() == 2 * len(results)
-    assert stills.evaluate_all(ALL_SHOWN)
+    charts = page.locator("svg.static-chart")
+    assert charts.count() == 2 * len(results)
+    assert charts.evaluate_all(ALL_SHOWN)
     assert page.locator(".plot, .controls, .legend").evaluate_all("(all) => all.every((one) => !one.checkVisibility())")
     assert page.locator("tbody[data-regret]").evaluate_all(ALL_SHOWN)
-    first = page.locator("#sim1-left svg.still").first
+    first = page.locator("#sim1-left svg.static-chart").first
     assert first.locator("path.line").count() == 3
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_without_scripts_the_still_charts_stand_in(visit: Open, report: Path) -> None:
     page = visit(report, java_script_enabled=False).page
-    assert page.locator("#sim1-left svg.still").first.is_visible()
+    assert page.locator("#sim1-left svg.static-chart").first.is_visible()
     assert page.locator("#theme").is_hidden()
 
 

@@ -122,14 +122,14 @@ def test_prints_wide_figures_in_light_colours(visit: Open, study: Path, fits: Ch
     fits(page)
     assert page.locator("svg.drawn.wide").evaluate_all(SHOWN) == 5
     assert page.locator("svg.drawn.narrow").evaluate_all(SHOWN) == 0
-    assert page.locator("svg.still").evaluate_all(SHOWN) == 2
+    assert page.locator("svg.static-chart").evaluate_all(SHOWN) == 2
     assert page.locator(".plot, .contents, .copy, details").evaluate_all(SHOWN) == 0
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_without_scripts_everything_can_be_read(visit: Open, study: Path) -> None:
     page = visit(study, java_script_enabled=False).page
-    assert page.locator("svg.still").first.is_visible()
+    assert page.locator("svg.static-chart").first.is_visible()
     assert page.locator("svg.drawn.wide").first.is_visible()
     assert page.locator(".copy").first.is_hidden()
 

@@ -186,7 +186,7 @@ def test_every_row_shows_the_numbers_of_the_analysis(which: str, request: pytest
 
 def test_the_page_opens_with_its_headline_figure(real: Report) -> None:
     source, text = real.page.source, real.page.text
-    first = source.index('<figure class="chart plate" id="figure-regret"')
+    first = source.index('<figure class="chart study-figure" id="figure-regret"')
     assert first == source.index("<figure"), "no other figure stands before it"
     assert first < source.index('id="participants"') < source.index('id="figures"')
     assert source.count('id="figure-regret"') == 1

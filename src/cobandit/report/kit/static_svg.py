@@ -79,7 +79,7 @@ def swatch(number: int) -> Markup:
 def picture(label: str, parts: Sequence[Markup], size: tuple[float, float] = (WIDTH, HEIGHT)) -> Markup:
     """A drawing of these parts, with a label for those who do not see it."""
     view = f"0 0 {size[0]:g} {size[1]:g}"
-    return element("svg", {"class": "still", "viewBox": view, "role": "img", "aria-label": label}, *parts)
+    return element("svg", {"class": "static-chart", "viewBox": view, "role": "img", "aria-label": label}, *parts)
 
 
 def axes(heights: Sequence[float]) -> list[Markup]:

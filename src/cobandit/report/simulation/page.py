@@ -184,7 +184,7 @@ def _panel(result: PanelResult, drawing: Drawing, out: Path) -> dict[str, Any]:
         "rounds": count(drawing.horizon, "round"),
         "runs": count(drawing.runs, "run"),
         "labels": ", ".join(line.label for line in drawing.lines),
-        "stills": regret_pictures(drawing),
+        "static_charts": regret_pictures(drawing),
         "figure_kinds": figure_kinds(drawing.name, out),
         "levels": drawing.levels,
         "empty_bounds": _empty_bounds(drawing),

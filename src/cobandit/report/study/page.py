@@ -289,7 +289,7 @@ def _figure(
         "kinds": figure_kinds(figure.name, out),
         "numbers": data_table(f"{figure.title}: the numbers", figure.columns, figure.rows),
         "pictures": drawings[figure.name],
-        "stills": None
+        "static_charts": None
         if drawing is None
         else regret_pictures(as_planned(analysis, drawing), analysis.plan.regret, "participants"),
         "labels": "" if drawing is None else ", ".join(line.label for line in drawing.lines),
