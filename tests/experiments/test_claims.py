@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
-from cobandit.experiments.claims import AboveBound, Beats, BelowBound, Linear, NoDifference, Regrets, Rises, Sublinear
+from cobandit.experiments.claims import AgainstBound, Beats, Linear, NoDifference, Regrets, Rises, Sublinear
 from cobandit.theory import bound
 
 PROBLEM = cb.Problem.bernoulli(cb.local_optima(2), [1.0, 0.5])
@@ -81,8 +81,9 @@ def test_rises() -> None:
 
 
 def test_below_bound() -> None:
-    assert BelowBound("a", "").judge({"a": regrets(1, 160)}).outcome == "holds"
-    above = BelowBound("a", "").judge({"a": regrets(1, 9000)})
+    below = AgainstBound("a", "below", "proved", "", shown=("printed",))
+    assert below.judge({"a": regrets(1, 160)}).outcome == "holds"
+    above = below.judge({"a": regrets(1, 9000)})
     assert above.outcome == "does not hold"
     assert {finding.name for finding in above.findings} >= {"measured", "bound, proved", "bound, printed"}
 
@@ -97,7 +98,7 @@ def test_many_runs_use_the_normal_interval() -> None:
 def test_above_a_bound_is_the_other_way_round() -> None:
     limit = bound(PROBLEM, 2000).proved
     above, below = {"a": regrets(1, 2 * limit)}, {"a": regrets(1, limit / 2)}
-    assert AboveBound("a", "proved", "").judge(above).outcome == "holds"
-    verdict = AboveBound("a", "proved", "").judge(below)
+    assert AgainstBound("a", "above", "proved", "").judge(above).outcome == "holds"
+    verdict = AgainstBound("a", "above", "proved", "").judge(below)
     assert verdict.outcome == "does not hold"
     assert verdict.findings[1].value == pytest.approx(limit)

@@ -17,7 +17,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.experiments import Chunk, Curve, Panel, PanelResult, Processes, Settings, chunks, run
-from cobandit.experiments.claims import Beats, BelowBound, Linear, NoDifference, Rises, Sublinear, pairs_of
+from cobandit.experiments.claims import AgainstBound, Beats, Linear, NoDifference, Rises, Sublinear, pairs_of
 from cobandit.experiments.figures import panel
 from cobandit.experiments.run import gather
 from cobandit.experiments.spec import CHECKPOINTS
@@ -35,7 +35,7 @@ CLAIMS = (
     Beats("aware", ("naive", "blind"), "c"),
     NoDifference(("naive", "blind", "aware"), "d"),
     Rises(("aware", "blind", "naive"), "e"),
-    BelowBound("aware", "f"),
+    AgainstBound("aware", "below", "proved", "f"),
 )
 PANEL = Panel(
     "many", "Many runs", "", "", tuple(Curve(k, k, FIXED, cb.Team.of(v)) for k, v in TEAMS.items()), 40, CLAIMS

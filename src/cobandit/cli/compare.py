@@ -57,7 +57,8 @@ def compare(
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.cli.progress import progress_bar
-    from cobandit.experiments.comparison import COLUMNS, checked_regret, compare_teams
+    from cobandit.engine.result import checked_regret
+    from cobandit.experiments.comparison import COLUMNS, compare_teams
     from cobandit.report.simulation.comparison import checked_figure, draw_comparison
 
     style = shared.checked_format(format)

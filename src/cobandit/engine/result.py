@@ -28,6 +28,9 @@ from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
+checked_regret = one_of(("task", "team"), "regret")
+"""A check for the name of a regret."""
+
 
 @dataclass(frozen=True, eq=False)
 class RegretSummary:
@@ -36,6 +39,10 @@ class RegretSummary:
     checkpoints: NDArray[np.int64]
     task_regret: Summary
     team_regret: Summary
+
+    def of_regret(self, regret: str) -> Summary:
+        """That of the ``"task"`` or of the ``"team"`` regret."""
+        return {"task": self.task_regret, "team": self.team_regret}[checked_regret("regret", regret)]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""

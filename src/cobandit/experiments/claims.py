@@ -268,48 +268,46 @@ class Rises:
 
 
 @dataclass(frozen=True)
-class BelowBound:
-    """The measured regret of one curve stays below Theorem 1's bound, with the p_min^2 that its proof needs."""
+class AgainstBound:
+    """The measured regret of one curve stays below a bound of `cobandit.theory.bound`, or passes it.
+
+    Below, it is that of Theorem 1 with the p_min^2 that its proof needs; a bound that is passed does not hold.
+    """
 
     curve: str
+    side: Literal["below", "above"]
+    bound: str
     text: str
     note: str = ""
-    kind = "below bound"
-    rule = "mean of the final regret, 95 % interval below the bound as proved"
+    shown: tuple[str, ...] = ()
+    """Further bounds beside which the regret is seen."""
+
+    @property
+    def kind(self) -> str:
+        """Which of the two it says."""
+        return f"{self.side} bound"
+
+    @property
+    def rule(self) -> str:
+        """How it is judged."""
+        proved = " as proved" if self.side == "below" else ""
+        return f"mean of the final regret, 95 % interval {self.side} the bound{proved}"
 
     def judge(self, regrets: Evidence) -> Verdict:
-        """Below the bound: holds; above: does not."""
+        """On the side that it says: holds; on the other: does not."""
         curve = regrets[self.curve]
         limits = bound(curve.problem, curve.horizon)
         mean = curve.final_interval(1 - ALPHA)
         quantities = [_quantity("measured", mean)]
-        for name in ("proved", "printed", "safe", "linear"):
+        for name in (self.bound, *self.shown):
             limit = float(getattr(limits, name))
             quantities.append(Quantity(f"bound, {name}", limit, limit, limit))
-        return _verdict(self, _sided(mean, limits.proved, above="does not hold", below="holds"), quantities, regrets)
+        above: Outcome = "holds" if self.side == "above" else "does not hold"
+        below: Outcome = "holds" if self.side == "below" else "does not hold"
+        return _verdict(self, _sided(mean, quantities[1].value, above, below), quantities, regrets)
 
 
-@dataclass(frozen=True)
-class AboveBound:
-    """The measured regret of one curve passes a bound of `cobandit.theory.bound`, which therefore does not hold."""
-
-    curve: str
-    bound: str
-    text: str
-    note: str = ""
-    kind = "above bound"
-    rule = "mean of the final regret, 95 % interval above the bound"
-
-    def judge(self, regrets: Evidence) -> Verdict:
-        """Above the bound: holds; below: does not."""
-        curve = regrets[self.curve]
-        limit = float(getattr(bound(curve.problem, curve.horizon), self.bound))
-        mean = curve.final_interval(1 - ALPHA)
-        findings = [_quantity("measured", mean), Quantity(f"bound, {self.bound}", limit, limit, limit)]
-        return _verdict(self, _sided(mean, limit, above="holds", below="does not hold"), findings, regrets)
-
-
-Claim = Linear | Sublinear | Beats | NoDifference | Rises | BelowBound | AboveBound
+Claim = Linear | Sublinear | Beats | NoDifference | Rises | AgainstBound
 
 
 def pairs_of(claims: Iterable[Claim]) -> list[Pair]:

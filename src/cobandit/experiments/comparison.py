@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents import Team
-from cobandit.base.checks import one_of
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.engine import Result, simulate
@@ -21,8 +20,6 @@ from cobandit.engine.words import distinct_labels
 from cobandit.problem import Problem
 
 POINTS = 100
-checked_regret = one_of(("task", "team"), "regret")
-"""A check for the name of a regret."""
 COLUMNS = ("team", "mean", "se", "median", "q10", "q90", "growth", "engine", "seconds")
 """The columns of `TeamComparison.rows`."""
 
@@ -40,9 +37,7 @@ class TeamComparison:
 
     def finals(self, result: Result, regret: str = "task") -> tuple[float, float | None, float, float, float]:
         """Mean, standard error, median, 10 % and 90 % quantile of a team's regret after the last round."""
-        checked_regret("regret", regret)
-        summary = result.summary()
-        chosen = summary.task_regret if regret == "task" else summary.team_regret
+        chosen = result.summary().of_regret(regret)
         mean, se, median, q10, q90 = (
             float(values[-1]) for values in (chosen.mean, chosen.se, chosen.median, chosen.q10, chosen.q90)
         )

@@ -15,8 +15,8 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder
 from cobandit.engine import Result
+from cobandit.engine.result import checked_regret
 from cobandit.engine.words import distinct_labels
-from cobandit.experiments.comparison import checked_regret
 from cobandit.problem import FixedMeans, RandomMeans
 from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.figure import (
@@ -102,8 +102,7 @@ class _Curves:
     """One team's lines and bands, and how they are drawn."""
 
     def __init__(self, number: int, label: str, result: Result, regret: str) -> None:
-        summary = result.summary()
-        chosen = summary.task_regret if regret == "task" else summary.team_regret
+        chosen = result.summary().of_regret(regret)
         self.label = label
         self.rounds = np.concatenate([[0], result.checkpoints])
         self.mean = from_zero(chosen.mean)

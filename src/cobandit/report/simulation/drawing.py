@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import AboveBound, BelowBound
+from cobandit.experiments.claims import AgainstBound
 from cobandit.experiments.run import PanelResult
 from cobandit.report.kit.drawing import Drawing, Level, line_of
 from cobandit.report.kit.palette import algorithm_numbers
@@ -53,16 +53,15 @@ def _levels(result: PanelResult, first: int) -> list[Level]:
     levels: list[Level] = []
     curves = {played.curve.name: played.curve for played in result.curves}
     for claim in result.panel.claims:
-        if isinstance(claim, AboveBound):
-            problem = curves[claim.curve].problem
-            value = float(getattr(bound(problem, result.settings.horizon_of(result.panel)), claim.bound))
-            name, label = f"{claim.bound}-{claim.curve}", f"bound for {plain(curves[claim.curve].label)}"
-            levels.append(Level(name, label, first + len(levels), value, problem.team_factor, sloping=False))
-        if isinstance(claim, BelowBound):
-            problem = curves[claim.curve].problem
-            limits = bound(problem, result.settings.horizon_of(result.panel))
-            for name, label in BOUNDS.items():
-                number = first + len(levels)
-                value = float(getattr(limits, name))
-                levels.append(Level(name, label, number, value, problem.team_factor, sloping=name == "linear"))
+        if not isinstance(claim, AgainstBound):
+            continue
+        curve = curves[claim.curve]
+        limits = bound(curve.problem, result.settings.horizon_of(result.panel))
+        if claim.side == "below":
+            drawn = [(name, name, label) for name, label in BOUNDS.items()]
+        else:
+            drawn = [(claim.bound, f"{claim.bound}-{claim.curve}", f"bound for {plain(curve.label)}")]
+        for which, name, label in drawn:
+            value, factor = float(getattr(limits, which)), curve.problem.team_factor
+            levels.append(Level(name, label, first + len(levels), value, factor, sloping=which == "linear"))
     return levels

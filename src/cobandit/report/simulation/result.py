@@ -11,9 +11,8 @@ from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import DASH, PAGE, count
-from cobandit.engine.result import picked_rows
+from cobandit.engine.result import checked_regret, picked_rows
 from cobandit.engine.words import problem_lines, team_line
-from cobandit.experiments.comparison import checked_regret
 from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.templates import template_environment
 
@@ -49,7 +48,7 @@ def plot_result(
     elif not (hasattr(ax, "plot") and hasattr(ax, "fill_between")):
         raise InvalidInput(f"ax is {short_repr(ax)}; the Axes of matplotlib are needed, such as plt.gca().")
     summary = result.summary()
-    chosen = summary.task_regret if regret == "task" else summary.team_regret
+    chosen = summary.of_regret(regret)
     rounds = np.concatenate([[0], summary.checkpoints])
     centre = chosen.median if band == "quantiles" else chosen.mean
     low, high = (chosen.q10, chosen.q90) if band == "quantiles" else (centre - chosen.se, centre + chosen.se)

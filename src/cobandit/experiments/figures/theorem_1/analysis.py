@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import BelowBound
+from cobandit.experiments.claims import AgainstBound
 
-CLAIMS = (BelowBound("measured", "The measured regret stays below the bound as proved."),)
+CLAIMS = (
+    AgainstBound(
+        "measured",
+        "below",
+        "proved",
+        "The measured regret stays below the bound as proved.",
+        shown=("printed", "safe", "linear"),
+    ),
+)

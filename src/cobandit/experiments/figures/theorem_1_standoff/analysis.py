@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import AboveBound, Linear
+from cobandit.experiments.claims import AgainstBound, Linear
 
 _LATER = (
     "Bounds are loose: in a million rounds the regret still lies far below this one, and its growth is on the way from "
@@ -13,9 +13,15 @@ _LATEST = f"{_LATER} Here three hundred million were needed."
 
 CLAIMS = (
     Linear("footnote", "Where the worse observer leads, the regret grows in proportion to the rounds."),
-    AboveBound("footnote", "unknown", "Where the worse observer leads, the regret passes the footnote's bound."),
+    AgainstBound(
+        "footnote", "above", "unknown", "Where the worse observer leads, the regret passes the footnote's bound."
+    ),
     Linear("equal-sight", "Where both see alike, the regret grows in proportion to the rounds.", _LATER),
-    AboveBound("equal-sight", "proved", "Where both see alike, the regret passes the bound of the theorem.", _LATER),
+    AgainstBound(
+        "equal-sight", "above", "proved", "Where both see alike, the regret passes the bound of the theorem.", _LATER
+    ),
     Linear("better-leader", "Where the better observer leads, too, it grows in proportion to the rounds.", _LATEST),
-    AboveBound("better-leader", "proved", "Where the better observer leads, too, it passes the bound.", _LATEST),
+    AgainstBound(
+        "better-leader", "above", "proved", "Where the better observer leads, too, it passes the bound.", _LATEST
+    ),
 )
