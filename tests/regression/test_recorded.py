@@ -18,9 +18,12 @@ RECORDED = json.loads((HERE / "recorded.json").read_text())
 DESIGNS = {name: StudyDesign.from_dict(data) for name, data in RECORDED["designs"].items()}
 CASES = all_cases(DESIGNS)
 UNCOMPILED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
-SOME = 1 if os.environ.get("COBANDIT_EVERY_CASE") else 3
-"""One small case in so many is played without the compiler, which takes its time; all of them if asked for."""
-EVERY = 12
+SOME = 1 if os.environ.get("COBANDIT_EVERY_CASE") else 10
+"""One small case in so many is played without the compiler, which takes its time; all of them if asked for.
+
+The reference engine plays every one, and `tests/equivalence` holds the others to it.
+"""
+EVERY = 30
 """One small case in so many is played by compiled code, too: each set of kinds takes seconds to compile."""
 
 

@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 from cobandit.studies import StudyDesign, journey
 from cobandit.web import WebConfig, create_app
 
-EXAMPLES = {"participant": 25, "researcher": 12, "server": 12}
+EXAMPLES = {"participant": 15, "researcher": 8, "server": 6}
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
 DESCRIPTION = create_app(WebConfig(database="sqlite:///never-opened.sqlite")).openapi()
 OPERATIONS = [(method.upper(), path) for path, operations in DESCRIPTION["paths"].items() for method in operations]
