@@ -19,7 +19,7 @@ from cobandit.analysis import analyse, analyse_data, default_plan, measures, pla
 from cobandit.analysis.analysis import COLUMNS
 from cobandit.analysis.findings import mark
 from cobandit.analysis.hypotheses import _judged
-from cobandit.analysis.words import condition_label, number, p_value, share
+from cobandit.analysis.words import apa_number, condition_label, p_value, share
 from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
 
@@ -327,8 +327,8 @@ class TestWords:
         assert p_value(p) == text
 
     def test_numbers(self):
-        assert number(-0.001) == "0.00"
-        assert number(18825.84) == "18,825.8"
+        assert apa_number(-0.001) == "0.00"
+        assert apa_number(18825.84) == "18,825.8"
         assert share(0.954) == ".95"
         assert share(-0.14) == "-.14"
         assert share(1.0) == "1.00"

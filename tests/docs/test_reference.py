@@ -20,7 +20,7 @@ import cobandit
 from cobandit import AGENTS
 from cobandit.agents.beliefs import INDICES, TIES
 from cobandit.base import errors
-from cobandit.base.records import Record, plain
+from cobandit.base.records import Record, plain_data
 from cobandit.cli import app
 from cobandit.experiments.figures import PANELS
 from cobandit.problem.observation import OBSERVATIONS
@@ -255,7 +255,7 @@ class TestStudyDesign:
             return "none"
         if isinstance(default, Record):
             return "all defaults"
-        return f"`{json.dumps(plain(default))}`"
+        return f"`{json.dumps(plain_data(default))}`"
 
     def test_every_value_is_named(self, page_called):
         text = page_called("docs/reference/study-design.md").text

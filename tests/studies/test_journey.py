@@ -202,7 +202,7 @@ class TestAnswers:
 
 
 class TestPayload:
-    def short_repr(self, step, design=BURGER, language=None, order=0, **more):
+    def payload(self, step, design=BURGER, language=None, order=0, **more):
         return step_payload(design, ParticipantPlan(design, 4, order), journey(design).find(step), language, **more)
 
     def test_before_playing_no_plan_is_needed(self):
@@ -221,46 +221,46 @@ class TestPayload:
             step_payload(BURGER, None, way.find("survey-1"))
 
     def test_quiz_does_not_tell_the_answers(self):
-        quiz = self.short_repr("quiz", attempts=2)["quiz"]
+        quiz = self.payload("quiz", attempts=2)["quiz"]
         assert quiz["attempts"] == 2
         assert quiz["instructions"] == list(BURGER.task.instructions)
         assert all(set(question) == {"id", "text", "choices"} for question in quiz["questions"])
 
     def test_survey_with_a_check_that_looks_like_the_others(self):
-        survey = self.short_repr("survey-1")["survey"]
+        survey = self.payload("survey-1")["survey"]
         assert {key: survey[key] for key in ("set", "sets", "points")} == {"set": 1, "sets": 2, "points": 5}
         assert [set(item) for item in survey["items"]] == [{"id", "text"}] * 6
-        assert [item["id"] for item in self.short_repr("survey-2")["survey"]["items"]] == [
+        assert [item["id"] for item in self.payload("survey-2")["survey"]["items"]] == [
             item.id for item in BURGER.survey.items
         ]
 
     def test_survey_in_the_order_of_the_participant(self):
         design = replace(BURGER, survey=replace(BURGER.survey, shuffled=True))
-        ids = [item["id"] for item in self.short_repr("survey-1", design)["survey"]["items"]]
+        ids = [item["id"] for item in self.payload("survey-1", design)["survey"]["items"]]
         assert tuple(ids) == ParticipantPlan(design, 4, 0).survey_order(0)
         assert set(ids) == {item.id for item in BURGER.survey.items} | {"attention"}
 
     def test_checks_after_each_set(self):
         late = AttentionCheck(id="late", text="Please choose 1.", answer=1, after_set=2)
         design = replace(BURGER, attention=(*BURGER.attention, late))
-        assert "late" not in {item["id"] for item in self.short_repr("survey-1", design)["survey"]["items"]}
-        assert "late" in {item["id"] for item in self.short_repr("survey-2", design)["survey"]["items"]}
+        assert "late" not in {item["id"] for item in self.payload("survey-1", design)["survey"]["items"]}
+        assert "late" in {item["id"] for item in self.payload("survey-2", design)["survey"]["items"]}
 
     def test_languages(self):
-        items = self.short_repr("survey-1", THREE, "de")["survey"]["items"]
+        items = self.payload("survey-1", THREE, "de")["survey"]["items"]
         assert items[0]["text"] == "Die Zusammenarbeit mit dem Mischer war einfach."
         half = replace(THREE, translations=Table())
-        assert self.short_repr("survey-1", half, "de")["survey"]["items"][1]["text"] == "I found the blender annoying."
+        assert self.payload("survey-1", half, "de")["survey"]["items"][1]["text"] == "I found the blender annoying."
         with pytest.raises(cb.UnknownName, match="language"):
-            self.short_repr("survey-1", THREE, "fr")
+            self.payload("survey-1", THREE, "fr")
 
     def test_the_server_makes_the_others(self):
-        assert self.short_repr("episode-0") == self.short_repr("thanks") == self.short_repr("rest-1", CASINO) == {}
+        assert self.payload("episode-0") == self.short_repr("thanks") == self.short_repr("rest-1", CASINO) == {}
 
     @pytest.mark.parametrize("design", [BURGER, CASINO, THREE])
     def test_all_of_it_is_json_and_tells_no_condition(self, design):
         for step in journey(design).steps:
-            text = json.dumps(self.short_repr(step.id, design))
+            text = json.dumps(self.payload(step.id, design))
             assert not any(condition.agent in text for condition in design.conditions)
 
 

@@ -12,10 +12,10 @@ from cobandit.analysis.plan import episode_word, good_word
 from cobandit.analysis.words import (
     LABELS,
     Paragraph,
+    apa_number,
     condition_label,
     listed,
     marks_note,
-    number,
     people_word,
     say_simulated,
 )
@@ -60,9 +60,9 @@ def _participants(analysis: Analysis) -> str:
             continue
         if question.answer == "whole":
             ages = np.array(given, dtype=np.float64)
-            spread = f", SD = {number(float(ages.std(ddof=1)))}" if len(ages) > 1 else ""
+            spread = f", SD = {apa_number(float(ages.std(ddof=1)))}" if len(ages) > 1 else ""
             parts.append(
-                f"{question.id}: M = {number(float(ages.mean()))}{spread}, range {ages.min():g} to {ages.max():g}"
+                f"{question.id}: M = {apa_number(float(ages.mean()))}{spread}, range {ages.min():g} to {ages.max():g}"
             )
         else:
             counts = Counter(given)

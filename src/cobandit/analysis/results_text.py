@@ -13,11 +13,11 @@ from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult,
 from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.analysis.words import (
     Paragraph,
+    apa_number,
     condition_label,
     interval_text,
     listed,
     mean_and_sd,
-    number,
     numbers,
     p_value,
     people_word,
@@ -308,6 +308,6 @@ def _robustness(analysis: Analysis) -> str:
         else:
             interval = interval_text(finding, finding.estimate_low, finding.estimate_high)
             said.append(
-                f"{subject}: b = {number(finding.estimate)}{interval}, {statistic(finding)}, {p_value(finding.p)}."
+                f"{subject}: b = {apa_number(finding.estimate)}{interval}, {statistic(finding)}, {p_value(finding.p)}."
             )
     return " ".join(said)

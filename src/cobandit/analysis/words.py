@@ -37,14 +37,14 @@ class Paragraph(NamedTuple):
     text: str
 
 
-def number(value: float, decimals: int | None = None) -> str:
+def apa_number(value: float, decimals: int | None = None) -> str:
     """A number with two decimals, large ones with fewer and with commas."""
     return APA.format(value, decimals)
 
 
 def share(value: float, decimals: int = 2) -> str:
     """A number that cannot exceed 1: without the zero before the point."""
-    text = number(value, decimals)
+    text = apa_number(value, decimals)
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
 
@@ -60,7 +60,7 @@ def statistic(finding: Finding) -> str:
     if finding.statistic is None:
         return ""
     df = "" if finding.df is None else f"({', '.join(_freedom(value) for value in finding.df)})"
-    value = number(finding.statistic, 1 if finding.statistic_name == "W" else 2)
+    value = apa_number(finding.statistic, 1 if finding.statistic_name == "W" else 2)
     return f"{finding.statistic_name}{df} = {value.removesuffix('.0') if finding.statistic_name == 'W' else value}"
 
 
@@ -77,12 +77,12 @@ def effect(finding: Finding) -> str:
     """``d_z = 0.42, 95% CI [0.15, 0.69]``; empty where there is none."""
     if finding.effect is None or not finding.effect_name:
         return ""
-    form = share if finding.effect_name in _WITHOUT_ZERO else number
+    form = share if finding.effect_name in _WITHOUT_ZERO else apa_number
     value = f"{_EFFECTS.get(finding.effect_name, finding.effect_name)} = {form(finding.effect)}"
     return value + interval_text(finding, finding.low, finding.high, form)
 
 
-def interval_text(finding: Finding, low: float | None, high: float | None, form: Any = number) -> str:
+def interval_text(finding: Finding, low: float | None, high: float | None, form: Any = apa_number) -> str:
     """``, 95% CI [0.15, 0.69]``; empty where there is none."""
     if low is None or high is None:
         return ""
@@ -104,8 +104,8 @@ def mean_and_sd(description: Description) -> str:
     """``(M = 2.70, SD = 1.20)``."""
     if description.mean is None:
         return "(no values)"
-    spread = "" if description.sd is None else f", SD = {number(description.sd)}"
-    return f"(M = {number(description.mean)}{spread})"
+    spread = "" if description.sd is None else f", SD = {apa_number(description.sd)}"
+    return f"(M = {apa_number(description.mean)}{spread})"
 
 
 def listed(parts: Iterable[str]) -> str:

@@ -61,12 +61,12 @@ class Record:
 
     def to_dict(self) -> dict[str, Any]:
         """The record as plain data, ready for JSON."""
-        return {spec.name: plain(getattr(self, spec.name)) for spec in fields(self)}
+        return {spec.name: plain_data(getattr(self, spec.name)) for spec in fields(self)}
 
     def essence(self) -> dict[str, Any]:
         """The plain data without what is at its default: a field that is added later does not change it."""
         changed = [spec for spec in fields(self) if spec.default is MISSING or getattr(self, spec.name) != spec.default]
-        return {spec.name: plain(getattr(self, spec.name), essence=True) for spec in changed}
+        return {spec.name: plain_data(getattr(self, spec.name), essence=True) for spec in changed}
 
 
 @dataclass(frozen=True)
@@ -77,10 +77,10 @@ class Table:
 
     def to_dict(self) -> dict[str, Any]:
         """The mapping as plain data."""
-        return {key: plain(value) for key, value in self.pairs}
+        return {key: plain_data(value) for key, value in self.pairs}
 
 
-def plain(value: Any, *, essence: bool = False) -> Any:
+def plain_data(value: Any, *, essence: bool = False) -> Any:
     """The value as JSON knows it; ``essence`` leaves out what is at its default."""
     if isinstance(value, Record):
         return value.essence() if essence else value.to_dict()
@@ -88,7 +88,7 @@ def plain(value: Any, *, essence: bool = False) -> Any:
         return value.to_dict()
     if hasattr(value, "nested"):
         return value.nested()
-    return [plain(part, essence=essence) for part in value] if isinstance(value, tuple) else value
+    return [plain_data(part, essence=essence) for part in value] if isinstance(value, tuple) else value
 
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)

@@ -8,17 +8,11 @@ import re
 import warnings
 from typing import Any
 
-from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput, UnknownName, short_repr
 
 MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
 """The means that go by a name, as `cobandit.problem.named` has them; told here so that ``--help`` need not load it."""
-
-
-def short_repr(text: str) -> str:
-    """The text as an error message shows it: short, on one line."""
-    line = repr(" ".join(text.split()))
-    return line if len(line) <= 60 else line[:57] + "..."
 
 
 def literal(text: str) -> Any:

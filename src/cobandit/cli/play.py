@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import InvalidInput, short_repr
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
 
@@ -138,7 +138,7 @@ class _Seat:
             arm = _arm(answer, own)
             if arm is not None:
                 return arm
-            came = f"{parsing.short_repr(answer)} is none of your arms" if answer else "Nothing came"
+            came = f"{short_repr(answer)} is none of your arms" if answer else "Nothing came"
             self.screen.print(f"{came}. Please type one of: {choices}; or q to stop.")
 
     def tell(self, person: Human, action: tuple[int, ...], seen: float | None) -> None:
@@ -230,7 +230,7 @@ def _labels(text: str | None, arms: tuple[int, ...]) -> list[list[str]]:
     names = [[name.strip() for name in part.split(",")] for part in text.split(";")]
     needed = ";".join(",".join("name" for _ in range(size)) for size in arms)
     if [len(part) for part in names] != list(arms) or not all(all(part) for part in names):
-        raise InvalidInput(f"--labels is {parsing.short_repr(text)}; names for all arms are needed, as in {needed!r}.")
+        raise InvalidInput(f"--labels is {short_repr(text)}; names for all arms are needed, as in {needed!r}.")
     for part in names:
         folded = [name.casefold() for name in part]
         if len(set(folded)) != len(part):

@@ -33,7 +33,7 @@ from cobandit.web.services.live import Live
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.robot.server import Robot
 from cobandit.web.static_files import CachedFiles
-from cobandit.web.storage.database import Connection, Database, plain
+from cobandit.web.storage.database import Connection, Database, database_message
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.values import now_ms
 
@@ -120,7 +120,7 @@ async def _tidy(database: Database) -> None:
             await database.commit(job)
             await database.forget_in_time()
         except Refused as error:
-            log.warning("Tidying up did not work: %s", plain(error.__cause__))
+            log.warning("Tidying up did not work: %s", database_message(error.__cause__))
 
 
 def from_environment() -> FastAPI:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from cobandit.report.kit.text import apa, capital, italic_symbols, plain, words
+from cobandit.report.kit.text import apa, capital, italic_symbols, with_subscripts, words
 
 
 def test_subscripts_need_no_formula() -> None:
-    assert plain("$p_1$ = 0.6") == "p₁ = 0.6"
-    assert plain("random means, s_a ~ Unif, p_i = i/N") == "random means, sₐ ~ Unif, pᵢ = i/N"
-    assert plain("my_label, p_12, $5") == "my_label, p_12, $5"
-    assert plain("two\n lines") == "two lines"
+    assert with_subscripts("$p_1$ = 0.6") == "p₁ = 0.6"
+    assert with_subscripts("random means, s_a ~ Unif, p_i = i/N") == "random means, sₐ ~ Unif, pᵢ = i/N"
+    assert with_subscripts("my_label, p_12, $5") == "my_label, p_12, $5"
+    assert with_subscripts("two\n lines") == "two lines"
 
 
 def test_an_equals_sign_keeps_its_neighbours() -> None:

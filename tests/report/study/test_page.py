@@ -17,7 +17,7 @@ import pytest
 
 from cobandit.analysis import Analysis, analyse_data, default_plan, plan_toml
 from cobandit.analysis.findings import mark
-from cobandit.analysis.words import effect, number, p_value, statistic
+from cobandit.analysis.words import apa_number, effect, p_value, statistic
 from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.report import write_study_report
 from cobandit.stats import Finding
@@ -150,7 +150,7 @@ def cells_of(found: Finding, of: str) -> dict[str, str]:
     """What a row of the results must show, from the words of the analysis; ``of``: the rule for asterisks."""
     one = re.sub(r"\(.*?\)(?= = )", "", statistic(found))
     limits = (
-        f" [{number(found.estimate_low)}, {number(found.estimate_high or 0.0)}]"
+        f" [{apa_number(found.estimate_low)}, {apa_number(found.estimate_high or 0.0)}]"
         if found.estimate_low is not None
         else ""
     )
@@ -160,7 +160,7 @@ def cells_of(found: Finding, of: str) -> dict[str, str]:
         "Statistic": one or DASH,
         "p": shown_p(found.p, mark(found.p) if of == "paper" or found.p_adjusted is None else ""),
         "p, corrected": shown_p(found.p_adjusted, mark(found.p_adjusted)),
-        "Difference": DASH if found.estimate is None else number(found.estimate) + limits,
+        "Difference": DASH if found.estimate is None else apa_number(found.estimate) + limits,
         "Effect": re.sub(r", [\d.]+% CI", "", size) or DASH,
     }
 

@@ -176,6 +176,6 @@ def _cells(row: StudyResult) -> list[str]:
 
     finding = row.finding
     p = "-" if row.p is None else words.p_value(row.p).removeprefix("p ").removeprefix("= ")
-    effect = "-" if finding.effect is None else f"{words.number(finding.effect)}"
+    effect = "-" if finding.effect is None else f"{words.apa_number(finding.effect)}"
     verdict = row.verdict if row.planned or row.p is None else ""
     return [row.id, str(finding.n), words.statistic(finding) or "-", f"{p}{row.mark}", effect, verdict]

@@ -16,14 +16,14 @@ _SUBSCRIPTS = str.maketrans("0123456789aehijklmnoprstuvx", "₀₁₂₃₄₅�
 _SYMBOL = re.compile(r"(?<![\w.])\$?([A-Za-z])_([0-9aehijklmnoprstuvx])\$?(?!\w)")
 
 
-def plain(text: str) -> str:
+def with_subscripts(text: str) -> str:
     """A text for people, with ``p_1`` (or ``$p_1$``) as p with a small 1; needs no mathematics to be typeset."""
     return _SYMBOL.sub(lambda match: match[1] + match[2].translate(_SUBSCRIPTS), " ".join(text.split()))
 
 
 def words(text: object) -> str:
     """Any text for a page: plain, and never broken around an equals sign."""
-    return plain(str(text)).replace(" = ", f"{SPACE}={SPACE}")
+    return with_subscripts(str(text)).replace(" = ", f"{SPACE}={SPACE}")
 
 
 def true_minus(text: str) -> str:

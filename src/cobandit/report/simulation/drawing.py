@@ -6,7 +6,7 @@ from cobandit.experiments.claims import AgainstBound
 from cobandit.experiments.run import PanelResult
 from cobandit.report.kit.drawing import Drawing, Level, line_of
 from cobandit.report.kit.palette import algorithm_numbers
-from cobandit.report.kit.text import plain
+from cobandit.report.kit.text import with_subscripts
 from cobandit.theory import bound
 
 BOUNDS = {
@@ -31,7 +31,7 @@ def drawing_of(result: PanelResult) -> Drawing:
             played.summary(),
             played.checkpoints,
             name=played.curve.name,
-            label=plain(played.curve.label),
+            label=with_subscripts(played.curve.label),
             number=number,
             factor=played.curve.problem.team_factor,
         )
@@ -39,8 +39,8 @@ def drawing_of(result: PanelResult) -> Drawing:
     ]
     return Drawing(
         name=result.panel.name,
-        title=plain(result.panel.title),
-        fixed=plain(result.panel.fixed),
+        title=with_subscripts(result.panel.title),
+        fixed=with_subscripts(result.panel.fixed),
         runs=result.curves[0].runs,
         horizon=int(result.curves[0].checkpoints[-1]),
         lines=tuple(lines),
@@ -60,7 +60,7 @@ def _levels(result: PanelResult, first: int) -> list[Level]:
         if claim.side == "below":
             drawn = [(name, name, label) for name, label in BOUNDS.items()]
         else:
-            drawn = [(claim.bound, f"{claim.bound}-{claim.curve}", f"bound for {plain(curve.label)}")]
+            drawn = [(claim.bound, f"{claim.bound}-{claim.curve}", f"bound for {with_subscripts(curve.label)}")]
         for which, name, label in drawn:
             value, factor = float(getattr(limits, which)), curve.problem.team_factor
             levels.append(Level(name, label, first + len(levels), value, factor, sloping=which == "linear"))

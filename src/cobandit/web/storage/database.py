@@ -68,7 +68,7 @@ class Database:
             with self.reading.connect():
                 return None
         except SQLAlchemyError as error:
-            said = plain(error)
+            said = database_message(error)
             lasting = self.sqlite or ("FATAL" in said and not any(word in said for word in _PASSING))
             return None if lasting else said
 
@@ -152,7 +152,7 @@ class Database:
         try:
             yield
         except SQLAlchemyError as error:
-            raise InvalidInput(f"The database {self.name} cannot be used: {plain(error)}") from error
+            raise InvalidInput(f"The database {self.name} cannot be used: {database_message(error)}") from error
 
     async def ask(self, question: Job[T], *, heavy: bool = False) -> T:
         """An answer from the database, for a request; a thread waits for it, so that others go on.
@@ -239,7 +239,7 @@ _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002")
 """How SQLite and PostgreSQL say that what they have read cannot be what was written."""
 
 
-def plain(error: BaseException | None) -> str:
+def database_message(error: BaseException | None) -> str:
     """What the database said, on one line, without the statement."""
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
     return " ".join(str(cause).split()) or type(cause).__name__
