@@ -256,7 +256,7 @@ class TestWhateverASubclassDoes:
                 return 0
 
         with pytest.raises(TypeError, match="observe"):
-            Half()
+            Half()  # type: ignore[abstract]
 
     def test_copies_and_pickles_go_on_where_they_are(self):
         agent = ready(NaiveUCB(index="companion"))
@@ -448,6 +448,6 @@ class TestBriefings:
             Briefing(**({"agent": 0, "arms": (2, 3), "ranks": (1, 0), "horizon": 9} | change))
 
     def test_lists_become_tuples(self):
-        briefing = Briefing(np.int64(0), [2, 3], [1, 0], 9.0)
+        briefing = Briefing(np.int64(0), [2, 3], [1, 0], 9.0)  # type: ignore[arg-type]
         assert briefing == Briefing(0, (2, 3), (1, 0), 9)
         assert type(briefing.horizon) is int

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -138,7 +139,7 @@ class TestDropouts:
         assert "was still at it when the data were taken" in found.exclusions[0]
 
     def test_invited_people_have_no_data(self):
-        nothing = {"status": "invited", "seed": None, "order": None, "episodes": {}, "answers": {}}
+        nothing: dict[str, Any] = {"status": "invited", "seed": None, "order": None, "episodes": {}, "answers": {}}
         found = sound(analyse_data(changed(people(), 0, **nothing)))
         assert found.measures.flow.not_begun == 1
         assert len(found.measures) == 5

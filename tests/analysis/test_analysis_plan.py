@@ -342,5 +342,5 @@ class TestDeviations:
         )
         found = analyse_data(with_plan(both))
         less, greater, two = (found.result(id).finding for id in ("H", "G", "T"))
-        assert less.p + greater.p == pytest.approx(1.0)
-        assert two.p == pytest.approx(2 * min(less.p, greater.p))
+        assert less.p + greater.p == pytest.approx(1.0)  # type: ignore[operator]
+        assert two.p == pytest.approx(2 * min(less.p, greater.p))  # type: ignore[operator, type-var]

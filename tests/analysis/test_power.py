@@ -89,10 +89,10 @@ class TestCounting:
             tally = Tally(plan, [alone], PAIR, (40,))
             tally.add(values)
             found.append(tally.curves()[0].points[0])
-        assert found[0].corrected.value == found[0].power.value == found[1].power.value
+        assert found[0].corrected.value == found[0].power.value == found[1].power.value  # type: ignore[union-attr]
         p = stats.paired_t_p_values(differences)
-        assert found[1].corrected.value == np.mean(5 * p < 0.05)
-        assert found[1].corrected.value < found[0].corrected.value
+        assert found[1].corrected.value == np.mean(5 * p < 0.05)  # type: ignore[union-attr]
+        assert found[1].corrected.value < found[0].corrected.value  # type: ignore[union-attr]
 
     def test_every_test_has_the_p_value_of_the_analysis(self):
         rng = np.random.default_rng(7)
@@ -153,7 +153,7 @@ class TestStudies:
         found = power_analysis(design, "softmax", (20,), 800, 1, plan=plan)
         interval = stats.wilson_interval(round(found.curves[0].points[0].power.value * 800), 800, 0.999)
         assert interval.low <= 0.05 <= interval.high
-        assert abs(found.curves[0].points[0].effect) < 0.03
+        assert abs(found.curves[0].points[0].effect) < 0.03  # type: ignore[arg-type]
 
     def test_a_smaller_study_is_the_beginning_of_a_larger_one(self):
         crowd, places = next(module.crowds_of(BURGER, population("softmax"), 12, 5, 3))
@@ -198,7 +198,7 @@ class TestStudies:
         found = power_analysis("burger", "softmax", (4, 8), 6, plan=plan)
         factor = BURGER.problem.team_factor
         team, task = (found.curve(id).points[-1].difference for id in ("T", "R"))
-        assert team == pytest.approx(factor * task)
+        assert team == pytest.approx(factor * task)  # type: ignore[operator]
         rows = list(power_rows([found]))
         assert len(rows) == 4
         assert all(len(row) == len(COLUMNS) for row in rows)

@@ -43,7 +43,7 @@ class TestTable:
         offered = PROJECT["optional-dependencies"]
         assert set(EXTRAS) == set(offered) - {"all", "dev"}
         for extra, modules in EXTRAS.items():
-            brought = {re.match(r"[\w-]+", needed)[0] for needed in offered[extra]}
+            brought = {re.match(r"[\w-]+", needed)[0] for needed in offered[extra]}  # type: ignore[index]
             assert brought - set(modules) <= {"httptools", "uvloop"}
             assert set(modules) <= brought
 
@@ -94,7 +94,7 @@ class TestDoors:
     def test_analysis(self, lacking):
         lacking("stats")
         with pytest.raises(MissingExtra, match=r"\[stats\]"):
-            analyse_data(SimpleNamespace())  # told before the data are looked at
+            analyse_data(SimpleNamespace())  # type: ignore[arg-type]  # told before the data are looked at
 
     def test_report(self, lacking, tmp_path):
         analysis = analyse_data(rehearsed_data(load_design("burger"), []))

@@ -161,5 +161,5 @@ def test_every_command_is_here():
             yield from [before + name] if inner is None else flattened(inner, f"{before}{name} ")
 
     tried = [*LACKING, *FREE]
-    commands = list(flattened(typer.main.get_command(app).commands))
+    commands = list(flattened(typer.main.get_command(app).commands))  # type: ignore[attr-defined]
     assert [name for name in commands if not any(f"{words} ".startswith(f"{name} ") for words in tried)] == []

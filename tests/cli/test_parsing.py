@@ -70,7 +70,3 @@ def test_names_of_means(name):
 )
 def test_setting(text, name, value):
     assert parsing.setting(text) == (name, value)
-
-
-def test_a_long_value_is_shown_short():
-    assert len(parsing.short_repr("x" * 1000)) <= 60

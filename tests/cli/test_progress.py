@@ -22,7 +22,7 @@ def test_no_terminal_no_bar(monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     with progress.progress_bar(1) as bar:
         assert bar("a team") is None
-    assert sys.stderr.getvalue() == ""
+    assert sys.stderr.getvalue() == ""  # type: ignore[union-attr]
 
 
 def test_a_bar_over_all_teams(monkeypatch):
@@ -32,9 +32,9 @@ def test_a_bar_over_all_teams(monkeypatch):
     with progress.progress_bar(2) as bar:
         for team in ("first", "second"):
             report = bar(team)
-            report(5, 10)
-            report(10, 10)
-    shown = sys.stderr.getvalue()
+            report(5, 10)  # type: ignore[misc]
+            report(10, 10)  # type: ignore[misc]
+    shown = sys.stderr.getvalue()  # type: ignore[union-attr]
     assert "second" in shown
     assert "20/20" in shown
     assert "runs/s" in shown
@@ -90,7 +90,7 @@ def test_the_bar_is_on_stderr_and_the_data_on_stdout():
             if not part:
                 break
             shown += part
-        data = started.stdout.read().decode()
+        data = started.stdout.read().decode()  # type: ignore[union-attr]
     os.close(screen)
     assert started.returncode == 0
     assert b"partner-aware-ucb" in shown

@@ -55,6 +55,12 @@ def study(database):
         return register_study(connection, BURGER, seed=7)
 
 
+def stored_burger(connection):
+    stored = find_study(connection, "burger")
+    assert stored is not None
+    return stored
+
+
 def take_part(database, study, kind="real", finished=True):
     """Somebody from consent to the end, as the service stores it."""
     now = now_ms()
@@ -100,7 +106,7 @@ class TestPlan:
         assert text_digest(PLAN) in done.stderr
         opened = Database("sqlite:///studies.sqlite")
         with opened.read() as connection:
-            found = find_study(connection, "burger")
+            found = stored_burger(connection)
         opened.close()
         assert (found.plan, found.plan_digest, found.plan_fixed_at) == (PLAN, text_digest(PLAN), None)
 
@@ -150,10 +156,10 @@ class TestStore:
             digest = set_plan(connection, study.id, PLAN)  # nobody has started: it may be replaced
         take_part(database, study, kind="rehearsal")
         with database.read() as connection:
-            assert find_study(connection, "burger").plan_fixed_at is None
+            assert stored_burger(connection).plan_fixed_at is None
         take_part(database, study)
         with database.read() as connection:
-            found = find_study(connection, "burger")
+            found = stored_burger(connection)
         assert found.plan_fixed_at is not None
         assert found.plan_digest == digest == text_digest(PLAN)
         with database.write() as connection, pytest.raises(InvalidInput, match="is not replaced"):
@@ -164,7 +170,7 @@ class TestStore:
             take_part(database, study)
         with database.write() as connection:
             digest = set_plan(connection, study.id, PLAN, late=True)
-            found = find_study(connection, "burger")
+            found = stored_burger(connection)
         assert parse_plan(found.plan).late == 2
         assert found.plan_digest == digest == text_digest(found.plan)
         assert found.plan_fixed_at is not None
@@ -183,7 +189,7 @@ class TestStore:
         with database.write() as connection, pytest.raises(UnknownName, match="survey item"):
             set_plan(connection, study.id, PLAN.replace("survey:easy", "survey:hard"))
         with database.read() as connection:
-            assert find_study(connection, "burger").plan is None
+            assert stored_burger(connection).plan is None
 
 
 class TestAnalyse:

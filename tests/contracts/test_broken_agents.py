@@ -176,7 +176,7 @@ class Vandal(Steady):
 
     def observe(self, team_action, reward):
         super().observe(team_action, reward)
-        self.briefing.means[team_action] = 0.0
+        self.briefing.means[team_action] = 0.0  # type: ignore[index]
 
 
 class Scatterbrain(Controller):
@@ -347,7 +347,7 @@ def test_the_global_random_state_is_left_as_it_is():
 
 def test_a_class_in_place_of_an_agent():
     with pytest.raises(InvalidInput, match=r"an Agent or a Controller is needed. Call it: Steady\(\)"):
-        check_agent(Steady)
+        check_agent(Steady)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("problems", [[], ["2x2"]])

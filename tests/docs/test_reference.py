@@ -340,11 +340,11 @@ class TestHttp:
         from cobandit.web.routes.admin import login, pages
 
         hidden = {
-            f"{method} {route.path}"
+            f"{method} {route.path}"  # type: ignore[attr-defined]
             for router in (home.router, participant.router, login.router, pages.router)
             for route in router.routes
-            if route.path not in described["paths"]
-            for method in route.methods
+            if route.path not in described["paths"]  # type: ignore[attr-defined]
+            for method in route.methods  # type: ignore[attr-defined]
         }
         told = {row[0].strip("`") for row in rows(page_called(self.PAGE).section("Pages"))}
         assert told == hidden
@@ -372,7 +372,7 @@ class TestHttp:
         text = " ".join(page_called(self.PAGE).text.split())
         assert f"1 to {MOST_MOVES} moves" in text
         assert f"{security.LARGEST_BODY // 1024} KB" in text
-        assert f"{access.LOGIN_HOURS} hours" in text
+        assert f"{access.LOGIN_HOURS} hours" in text  # type: ignore[attr-defined]
         assert not [kind for kind in EVENT_KINDS if f"`{kind}`" not in text]
 
 

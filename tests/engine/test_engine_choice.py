@@ -123,7 +123,7 @@ def test_a_compiled_form_that_is_not_there() -> None:
 
 def test_a_compiled_form_that_is_none() -> None:
     class Odd(cb.NaiveUCB):
-        def compiled(agent, seat):  # noqa: N805
+        def compiled(agent, seat):  # type: ignore[override]  # noqa: N805
             return (1, 2)
 
     with pytest.raises(cb.AgentError, match=r"The compiled form of Odd is tuple; a NamedTuple is needed"):

@@ -169,7 +169,7 @@ def test_regret_is_counted_by_the_means_of_the_round():
     np.testing.assert_allclose(result.task_regret, [[0.0, 0.6, 1.8]] * 2)
     np.testing.assert_allclose(result.team_regret, [[0.0, 0.45, 1.35]] * 2)
     played = result.trajectory(1)
-    np.testing.assert_allclose(played.round_regret, [0, 0, 0, 0.6, 0.6, 0.6])
+    np.testing.assert_allclose(played.round_regret, [0, 0, 0, 0.6, 0.6, 0.6])  # type: ignore[arg-type]
     np.testing.assert_allclose(played.columns()["task_regret"], [0, 0, 0, 0.6, 1.2, 1.8])
     assert played.means.tolist() == FIXED
     assert list(played.columns()) == ["run", "t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "task_regret"]
@@ -180,12 +180,12 @@ def test_trajectories_and_results_agree_while_the_means_walk():
     for run in range(3):
         played = result.trajectory(run)
         np.testing.assert_array_equal(played.task_regret[result.checkpoints - 1], result.task_regret[run])
-        assert (played.round_regret >= 0.0).all()
+        assert (played.round_regret >= 0.0).all()  # type: ignore[operator, union-attr]
 
 
 def test_two_runs_that_differ_in_regret_alone_are_not_the_same():
     played = cb.simulate(cb.Problem.bernoulli(Walk()), TEAM, 20, 1, seed=5).trajectory(0)
-    other = dataclasses.replace(played, round_regret=played.round_regret + 0.1)
+    other = dataclasses.replace(played, round_regret=played.round_regret + 0.1)  # type: ignore[arg-type, operator]
     assert not played.same_as(other)
 
 
@@ -201,7 +201,7 @@ def test_a_joint_oracle_knows_them_too():
         oracle = True
 
         def choose(self):
-            best = int(self.briefing.means.argmax())
+            best = int(self.briefing.means.argmax())  # type: ignore[union-attr]
             return tuple(int(i) for i in np.unravel_index(best, self.briefing.arms))
 
         def observe(self, team_action, rewards):
@@ -214,7 +214,7 @@ def test_a_joint_oracle_knows_them_too():
 def test_what_an_oracle_does_to_its_means_is_its_own_affair():
     class Vandal(cb.Optimal):
         def observe(self, team_action, reward):
-            self.briefing.means[:] = 0.0
+            self.briefing.means[:] = 0.0  # type: ignore[index]
 
     result = cb.simulate(cb.Problem.bernoulli(Walk()), cb.Team([Vandal(), cb.Optimal()]), 30, 1, seed=2)
     assert (result.task_regret == 0.0).all()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from cobandit.problem import Bernoulli, Flipped, Gaussian, Missed, MissedKnown, 
 DRAWS = 20_000
 
 
-class Counting:
+class CountedDraws:
     """A generator that counts its draws."""
 
     def __init__(self, seed=0):
@@ -27,7 +28,7 @@ class Counting:
         return self.rng.standard_normal()
 
 
-class Fixed:
+class FixedDraws:
     """A generator that always draws one number."""
 
     def __init__(self, value):
@@ -38,6 +39,11 @@ class Fixed:
 
     def standard_normal(self):
         return self.value
+
+
+Fixed: Any = FixedDraws
+Counting: Any = CountedDraws
+"""In place of generators, which they are not."""
 
 
 def within(share, expected, draws=DRAWS):

@@ -333,7 +333,7 @@ class TestSameThing:
         actions = []
         for kind in (PartnerAwareUCB, NaiveUCB):
             settled = Problem(problem.means, problem.reward, problem.observation, roles=tuple(range(problem.agents)))
-            others = [AGENTS["mdsee"](sweeps=horizon) for _ in range(problem.agents - 1)]
+            others = [AGENTS["mdsee"](sweeps=horizon) for _ in range(problem.agents - 1)]  # type: ignore[call-arg]
             actions.append(played(settled, Team([kind(), *others]), horizon, seed).actions)
         assert np.array_equal(actions[0], actions[1])
 

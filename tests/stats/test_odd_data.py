@@ -376,6 +376,6 @@ def test_neither_the_zero_nor_the_unit_matters(sample, shift, unit):
 @given(st.lists(st.one_of(st.none(), st.floats(0, 1)), max_size=8))
 def test_holm_never_lowers_and_keeps_the_order(p_values):
     found = [(p, q) for p, q in zip(p_values, holm(p_values), strict=True) if p is not None]
-    assert all(p <= q <= 1 for p, q in found)
+    assert all(p <= q <= 1 for p, q in found)  # type: ignore[operator]
     ordered = [q for _, q in sorted(found)]
-    assert ordered == sorted(ordered)
+    assert ordered == sorted(ordered)  # type: ignore[type-var]

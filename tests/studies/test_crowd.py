@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.base.records import Table
 from cobandit.studies import Softmax, load_design, rehearse
 from cobandit.studies.crowd import simulate_participants
 
@@ -102,7 +103,8 @@ class TestWhatIsKept:
         assert [done for done, _ in calls] == sorted(done for done, _ in calls)
 
     def test_the_casino_has_the_same_means_for_everybody(self):
-        design = replace(SHORT, conditions=tuple(replace(c, agent="optimal", options={}) for c in SHORT.conditions))
+        optimal = [replace(condition, agent="optimal", options=Table()) for condition in SHORT.conditions]
+        design = replace(SHORT, conditions=tuple(optimal))
         assert simulate_participants(design, "optimal", 20, 0).task_regret.max() == 0.0
 
     def test_what_rehearsal_showed(self):

@@ -115,7 +115,7 @@ class TestTimes:
     def test_zones(self):
         there = NOON.astimezone(timezone(timedelta(hours=-7)))
         assert Answer({}, at=there).at == NOON
-        assert Answer({}, at=there).at.tzinfo is UTC
+        assert Answer({}, at=there).at.tzinfo is UTC  # type: ignore[union-attr]
         assert moments([there, None])[0] == np.datetime64("2024-05-01T12:00:00.123")
 
     def test_milliseconds(self):

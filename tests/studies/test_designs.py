@@ -21,7 +21,7 @@ def edited(of="burger", /, **changes):
         *tables, key = path.split("__")
         at = data
         for table in tables:
-            at = at[int(table) if table.isdigit() else table]
+            at = at[int(table) if table.isdigit() else table]  # type: ignore[index]
         if value is None:
             del at[key]
         else:
@@ -47,7 +47,7 @@ class TestBurger:
         assert design.arms == (2, 2)
         assert (design.observation, design.observability) == ("missed", (1.0, 0.5))
         assert (design.rounds, design.episodes, design.practice) == (20, 1, None)
-        assert (design.warm_start.rounds, design.warm_start.agent) == (20, "naive-ucb")
+        assert (design.warm_start.rounds, design.warm_start.agent) == (20, "naive-ucb")  # type: ignore[union-attr]
         assert design.order == "counterbalanced"
         assert design.swap_labels
         assert (design.means.draw, design.means.per, design.means.low, design.means.high) == (
@@ -106,7 +106,7 @@ class TestCasino:
         design = self.design
         assert design.observability == (1.0, 0.4)
         assert (design.rounds, design.episodes, design.warm_start) == (1000, 25, None)
-        assert (design.practice.rounds, design.practice.episodes) == (1000, 1)
+        assert (design.practice.rounds, design.practice.episodes) == (1000, 1)  # type: ignore[union-attr]
         assert design.order == "random"
         assert design.shared_luck
         assert not design.swap_labels
@@ -137,7 +137,7 @@ class TestEveryDesign:
 
     def test_is_frozen(self, name):
         with pytest.raises(FrozenInstanceError):
-            load_design(name).rounds = 3
+            load_design(name).rounds = 3  # type: ignore[misc]
 
     def test_texts_tell_neither_conditions_nor_answers(self, name):
         design = load_design(name)
@@ -278,7 +278,7 @@ def test_nothing_but_our_own_errors_comes_out(name):
             if path:
                 at[path[-1]] = odd
             else:
-                data = odd
+                data = odd  # type: ignore[assignment]
             with contextlib.suppress(cb.InvalidInput):
                 design = StudyDesign.from_dict(data)
                 assert StudyDesign.from_dict(design.to_dict()).digest == design.digest

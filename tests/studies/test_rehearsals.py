@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.base.records import Table
 from cobandit.studies import (
     BEHAVIOURS,
     PEOPLE,
@@ -115,7 +116,8 @@ class TestRehearsal:
         assert not hasattr(person, "briefing")
 
     def test_an_oracle_makes_no_mistake_it_could_avoid(self):
-        study = replace(BURGER, conditions=(replace(BURGER.conditions[0], agent="optimal", options={}),))
+        optimal = replace(BURGER.conditions[0], agent="optimal", options=Table())
+        study = replace(BURGER, conditions=(optimal,))
         (episode,) = rehearse(study, "optimal", 0)
         assert episode.trajectory().task_regret[-1] == 0.0
 
@@ -155,6 +157,7 @@ class TestColumns:
             columns(episodes, ["p-7"])
 
     def test_practice_is_left_out_unless_asked_for(self):
+        assert CASINO.practice is not None
         short = replace(CASINO, rounds=5, episodes=2, practice=replace(CASINO.practice, rounds=3))
         episodes = rehearse(short, "softmax", 0)
         assert len(columns(episodes)["t"]) == 20
@@ -165,7 +168,7 @@ class TestColumns:
 
 def regrets(behaviour, people):
     episodes = [e for seed in range(people) for e in rehearse(BURGER, behaviour, seed, order=seed % 2)]
-    found = {name: [] for name in BURGER.orders[0]}
+    found = {name: [] for name in BURGER.orders[0]}  # type: ignore[var-annotated]
     for episode in episodes:
         found[episode.plan.condition].append(episode.trajectory().task_regret[-1])
     return np.array(found["naive-ucb"]), np.array(found["partner-aware-ucb"])

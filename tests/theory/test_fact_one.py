@@ -77,13 +77,13 @@ def test_refusals():
         with pytest.raises(InvalidInput, match="full sight"):
             fact_one(sees, actions, rewards)
     with pytest.raises(InvalidInput, match="a Problem is needed"):
-        fact_one("fixed", actions, rewards)
+        fact_one("fixed", actions, rewards)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="3 cells a round"):
         fact_one(problem, actions, rewards[:, :3])
     for wrong in (actions[:2], actions[:, :1], actions.astype(float)):
         with pytest.raises(InvalidInput, match="an arm per round and agent"):
             fact_one(problem, wrong, rewards)
-    for wrong in ([1.0, 0.0], [], "no", [[np.nan]], [[1.0], [1.0, 0.0]]):
+    for wrong in ([1.0, 0.0], [], "no", [[np.nan]], [[1.0], [1.0, 0.0]]):  # type: ignore[assignment]
         with pytest.raises(InvalidInput, match="rewards is"):
             single_agent_ucb(wrong)
     with pytest.raises(InvalidInput, match="exploration"):

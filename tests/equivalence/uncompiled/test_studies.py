@@ -45,7 +45,7 @@ def conditions(*cases):
 
 
 def warm(name, options, rounds=20):
-    return replace(BURGER.warm_start, agent=name, options=options, rounds=rounds)
+    return replace(BURGER.warm_start, agent=name, options=options, rounds=rounds)  # type: ignore[type-var]
 
 
 def assert_same(design, behaviour, seed, order):
@@ -60,10 +60,10 @@ def assert_same(design, behaviour, seed, order):
         where = names.index(episode.plan.condition), episode.plan.number
         rounds = [*episode.warm_start, *episode.rounds]
         assert len(rounds) == study.total
-        unknown = {None: np.nan}
+        unknown: dict[float | None, float] = {None: np.nan}
         np.testing.assert_array_equal(quick.arms[where], [(r.arms[0], r.arms[1]) for r in rounds])
         np.testing.assert_array_equal(quick.rewards[where], [r.reward for r in rounds])
-        seen = [(unknown.get(r.seen[0], r.seen[0]), unknown.get(r.seen[1], r.seen[1])) for r in rounds]
+        seen = [tuple(unknown.get(saw, saw) for saw in r.seen[:2]) for r in rounds]
         np.testing.assert_array_equal(quick.seen[where], seen)
         foreseen = [-1 if r.predictions[1][0] is None else r.predictions[1][0] for r in rounds]
         np.testing.assert_array_equal(quick.predictions[where][..., 1, 0], foreseen)
@@ -144,7 +144,7 @@ def test_any_study(data):
         conditions=conditions(*ais),
         shared_luck=data.draw(st.booleans(), label="shared"),
         swap_labels=data.draw(st.booleans(), label="swap"),
-        warm_start=None if warmed is None else warm(*warmed[0], rounds=warmed[1]),
+        warm_start=None if warmed is None else warm(*warmed[0], rounds=warmed[1]),  # type: ignore[misc]
         practice=data.draw(st.sampled_from([None, SHORT.practice]), label="practice"),
     )
     name, options = data.draw(st.sampled_from(CASES), label="behaviour")
@@ -174,7 +174,8 @@ def test_the_powers_of_e_are_those_of_the_plain_version():
 @pytest.mark.parametrize("threads", [1, 3])
 def test_outcomes_agree_in_bulk(threads, monkeypatch):
     monkeypatch.setattr(fast, "ROUNDS_PER_BLOCK", 1000)
-    mixture = [("softmax", 2), ("knowledge-gradient", 1), (cb.NaiveTS(), 1), ("win-stay-lose-shift", 1)]
+    people: list[tuple[str | cb.Agent, float]] = [("softmax", 2), ("knowledge-gradient", 1)]
+    mixture = [*people, (cb.NaiveTS(), 1), ("win-stay-lose-shift", 1)]
     for design in (BURGER, replace(SHORT, rounds=30)):
         points = [1, 5, 20, design.rounds] if design.rounds > 20 else [1, 5, 20]
         made = [

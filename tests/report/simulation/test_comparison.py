@@ -39,12 +39,13 @@ class TestCurves:
             summary = result.summary().task_regret
             for kind in ("mean", "median"):
                 line = lines[f"{kind}-{result.team.label}"]
-                assert np.array_equal(line.get_xdata(), [0, *result.checkpoints])
-                assert np.array_equal(line.get_ydata(), [0.0, *getattr(summary, kind)])
+                assert np.array_equal(line.get_xdata(), [0, *result.checkpoints])  # type: ignore[attr-defined]
+                assert np.array_equal(line.get_ydata(), [0.0, *getattr(summary, kind)])  # type: ignore[attr-defined]
 
     def test_team_regret(self):
         played, lines = self.lines("team")
-        assert lines["mean-naive-ucb"].get_ydata()[-1] == played[0].team_regret[:, -1].mean()
+        last = lines["mean-naive-ucb"].get_ydata()[-1]  # type: ignore[attr-defined]
+        assert last == played[0].team_regret[:, -1].mean()
 
     def test_no_two_teams_look_alike(self):
         looks = list(itertools.islice(zip(itertools.cycle(COLOURS), itertools.cycle(DASHES)), 40))
