@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint style types bench bench-robot clips faults floors matrix coverage release setup machine browser database node scripts clean
+.PHONY: run test quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
 
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
@@ -54,6 +54,10 @@ floors:  ## the lower bounds of the dependencies, installed and tested in an env
 
 matrix:  ## the quick tests on every Python that the package is for, each in an environment of its own
 	$(PYTHON) tools/matrix.py $(TESTS)
+
+examples: $(READY)  ## the example that brings PyTorch, which `make test` leaves out
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[examples]'
+	$(BIN)/pytest tests/docs/test_examples.py -k train_a_leader
 
 coverage: $(READY) database  ## which lines of the package the quick tests reach, processes of their own included
 	$(BIN)/coverage erase
@@ -108,7 +112,7 @@ database:
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"cobandit needs Python 3.11 or newer, and $(PYTHON) is {v.major}.{v.minor}: make PYTHON=python3.12 ...")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev,examples]'
+	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 clean:

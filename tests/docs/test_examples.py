@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 from pathlib import Path
 
 import pytest
@@ -40,8 +39,8 @@ def test_commands_run(shell_page, run_command, same_output, tmp_path, monkeypatc
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_examples_run(example, run_python, module, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    if "stable_baselines3" in example.read_text(encoding="utf-8") and os.environ.get("CI") != "true":
-        pytest.importorskip("stable_baselines3")
+    if "stable_baselines3" in example.read_text(encoding="utf-8"):
+        pytest.importorskip("stable_baselines3", reason="it brings PyTorch: `make examples` installs it and runs this")
     module.__dict__["__file__"] = str(example)
     run_python(example.read_text(encoding="utf-8"), example.name)
     assert run_python("main()", example.name).strip(), "an example prints what it found"
