@@ -55,6 +55,7 @@ ALLOWED: dict[str, dict[str, dict[str, int]]] = {
             "choose_foreseen": 9,
             "foresee_remembered": 9,
             "play": 10,
+            "play_copies": 14,
             "play_lanes": 15,
             "play_participants": 20,
             "run_regrets": 9,
