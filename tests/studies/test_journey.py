@@ -255,7 +255,7 @@ class TestPayload:
             self.payload("survey-1", THREE, "fr")
 
     def test_the_server_makes_the_others(self):
-        assert self.payload("episode-0") == self.short_repr("thanks") == self.short_repr("rest-1", CASINO) == {}
+        assert self.payload("episode-0") == self.payload("thanks") == self.payload("rest-1", CASINO) == {}
 
     @pytest.mark.parametrize("design", [BURGER, CASINO, THREE])
     def test_all_of_it_is_json_and_tells_no_condition(self, design):
