@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +24,7 @@ from cobandit.experiments.run import gather
 from cobandit.experiments.store import ChunkFile, Store, Unusable
 from cobandit.experiments.work import compute_file
 
-SETTINGS = Settings(runs=50, horizon=60, chunk_runs=20, seed=4)
+SETTINGS = Settings(runs=25, horizon=20, chunk_runs=10, seed=4)
 PANELS = [panel("sim1-left"), panel("sim4")]
 
 
@@ -56,7 +57,7 @@ def assert_equal(first: list, second: list) -> None:
 def test_results_are_what_simulate_gives(tmp_path: Path) -> None:
     (result,) = run(PANELS[:1], SETTINGS, tmp_path, Here())
     for curve in result.curves:
-        whole = cb.simulate(curve.curve.problem, curve.curve.team, 60, 50, 4)
+        whole = cb.simulate(curve.curve.problem, curve.curve.team, 20, 25, 4)
         np.testing.assert_array_equal(curve.task_regret, whole.task_regret)
         np.testing.assert_array_equal(curve.team_regret, whole.team_regret)
         np.testing.assert_array_equal(curve.checkpoints, whole.checkpoints)
@@ -130,7 +131,7 @@ def test_a_damaged_chunk_is_noticed_named_and_played_again(tmp_path: Path, harm:
 
 def test_chunks_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> None:
     run(PANELS[:1], SETTINGS, tmp_path, Here())
-    other = Settings(runs=50, horizon=60, chunk_runs=20, seed=5)
+    other = replace(SETTINGS, seed=5)
     again = Here()
     steps: list[ChunkEvent] = []
     run(PANELS[:1], other, tmp_path, again, resume=True, watch=steps.append)
@@ -240,6 +241,7 @@ def test_workers_that_die_again_and_again_are_given_up(tmp_path: Path, monkeypat
 def test_a_run_killed_in_the_middle_goes_on_where_it_was(tmp_path: Path) -> None:
     script = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from cobandit.experiments import Processes, Settings, run
 from cobandit.experiments.figures import panel
