@@ -108,6 +108,12 @@ class Episode:
         """The rounds played so far, the warm start left out."""
         return tuple(self._rounds)
 
+    def round(self, t: int) -> Round:
+        """Round ``t``, which must have been played."""
+        if not 1 <= t <= len(self._rounds):
+            raise OutOfOrder(f"Round {t} has not been played; {len(self._rounds)} rounds have.")
+        return self._rounds[t - 1]
+
     @property
     def warm_start(self) -> tuple[Round, ...]:
         """The rounds of the warm start, which end with t = 0; they neither count nor show."""

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import sys
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -24,7 +25,8 @@ from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes import admin, home, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
-from cobandit.web.security import SecurityMiddleware
+from cobandit.web.routes.quick import QuickRounds
+from cobandit.web.security import Receive, Scope, SecurityMiddleware, Send
 from cobandit.web.services.admission import REASONS
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
@@ -53,6 +55,7 @@ RESEARCHERS = ("admin", "report")
 NO_PAGE = "There is no page at this address."
 
 TIDY_SECONDS = 3600
+SWITCH_SECONDS = 0.001
 
 ABOUT = "Human-AI studies of cooperative bandit teams: what the participants' and the researcher's pages use."
 
@@ -72,7 +75,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
         await asyncio.to_thread(arm.stop)
         await asyncio.to_thread(database.close)
 
-    app = FastAPI(
+    app = _Server(
         title="cobandit studies",
         description=ABOUT,
         version=__version__,
@@ -97,14 +100,24 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.include_router(admin.router)
     app.mount("/static/vendor", CachedFiles(directory=str(VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(InvalidInput, _invalid)
-    app.add_exception_handler(MissingExtra, _invalid)
-    app.add_exception_handler(CobanditError, _broken)
+    handlers = {Refused: _refused, InvalidInput: _invalid, MissingExtra: _invalid, CobanditError: _broken}
+    for kind, handler in handlers.items():
+        app.add_exception_handler(kind, handler)
     app.add_exception_handler(RequestValidationError, _malformed)
     app.add_exception_handler(HTTPException, _http)
     app.add_middleware(SecurityMiddleware, broken=_broken)
+    app.quick = QuickRounds(super(_Server, app).__call__, app.state.participants, handlers | {Exception: _broken})
     return app
+
+
+class _Server(FastAPI):
+    """The server. Rounds are taken in before middlewares and routes, everything else goes the common way."""
+
+    quick: QuickRounds | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request."""
+        await (super().__call__ if self.quick is None else self.quick)(scope, receive, send)
 
 
 async def _tidy(database: Database) -> None:
@@ -129,6 +142,8 @@ def from_environment() -> FastAPI:
     # What is there now stays for good; looking through it again and again would hold up participants.
     gc.collect()
     gc.freeze()
+    # Whoever waits for the interpreter, such as the writer after each statement, gets it a little sooner.
+    sys.setswitchinterval(SWITCH_SECONDS)
     return app
 
 

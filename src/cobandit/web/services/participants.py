@@ -27,8 +27,8 @@ from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url,
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.episodes import play_rounds
 from cobandit.web.storage.events import Event, add_events, count_events, event_by_key, known_keys
+from cobandit.web.storage.moves import StoreRounds
 from cobandit.web.storage.participants import (
     Participant,
     add_participant,
@@ -325,8 +325,8 @@ class Participants:
 
         async def once(person: ActiveParticipant) -> dict[str, Any]:
             episode = await self._play(person, number, moves)
-            rounds, seat = episode.rounds, person.study.design.participant_seat
-            views = [_round_view(rounds[move.t - 1], seat) for move in moves]
+            seat = person.study.design.participant_seat
+            views = [_round_view(episode.round(move.t), seat) for move in moves]
             if (robot := self._robot_of(person)) is not None:
                 views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {
@@ -357,14 +357,7 @@ class Participants:
         now = max(now_ms(), person.opened_at)  # the clock may have been set back
         happened = [] if robot is None else robot.events(person, number, [r for r, _ in played], now)
 
-        def job(connection: Connection) -> int:
-            stored = play_rounds(
-                connection, participant, person.revision, episode_id, episode, played, person.opened_at, now
-            )
-            if happened:
-                add_events(connection, participant, happened)
-            return stored
-
+        job = StoreRounds(participant, person.revision, episode_id, episode, played, person.opened_at, now, happened)
         await self.people.write(person, job)
         if robot is not None:
             robot.stored(person, happened)
@@ -457,7 +450,7 @@ def _round_view(r: Round, seat: int) -> dict[str, Any]:
 
 def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> list[Move]:
     """The moves that are not stored yet, after a check of all of them that changes nothing."""
-    design, rounds, stored = episode.plan.design, episode.plan.rounds, episode.rounds
+    design, rounds, played = episode.plan.design, episode.plan.rounds, episode.played
     seat = design.participant_seat
     arms = design.arms[seat]
     new: list[Move] = []
@@ -466,15 +459,15 @@ def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> 
             raise InvalidInput(f"The arm of round {move.t} is {move.arm}; arms go from 0 to {arms - 1}.")
         if before is not None and move.t != before.t + 1:
             raise InvalidInput(f"Round {move.t} follows round {before.t}; the rounds of a request must be in a row.")
-        if move.t <= len(stored):
+        if move.t <= played:
             if keys[move.t - 1] != move.key:
                 raise conflict("already-played", f"Round {move.t} has been played already, with another choice.")
-            if stored[move.t - 1].arms[seat] != move.arm:
+            if episode.round(move.t).arms[seat] != move.arm:
                 raise conflict("already-played", f"Round {move.t} was sent with this key and another arm before.")
         elif move.t > rounds:
             raise conflict("episode-over", f"There is no round {move.t}: the episode has {rounds} rounds.")
-        elif move.t != len(stored) + len(new) + 1:
-            raise conflict("out-of-order", f"Round {move.t} cannot be played yet: round {len(stored) + 1} is next.")
+        elif move.t != played + len(new) + 1:
+            raise conflict("out-of-order", f"Round {move.t} cannot be played yet: round {played + 1} is next.")
         else:
             new.append(move)
     return new

@@ -4,6 +4,8 @@ With ``synchronous=FULL`` a commit waits for the disk, a few milliseconds; commi
 transaction makes a thousand durable rounds a second of a few hundred commits. A job that fails must not spoil the
 others: the batch is rolled back, that job runs again in a transaction of its own, and the others run again together.
 Jobs must therefore do nothing but use the connection.
+
+Jobs of one class that know how to run `together` are run so; where that goes wrong, each runs by itself as any other.
 """
 
 from __future__ import annotations
@@ -11,8 +13,9 @@ from __future__ import annotations
 import asyncio
 import queue
 import threading
+from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -23,6 +26,28 @@ T = TypeVar("T")
 Job = Callable[[Connection], T]
 
 LARGEST_BATCH = 256
+
+
+class JoiningJob(ABC):
+    """A job that may be run with others of its class, at less cost; all of them give what they give by themselves."""
+
+    @abstractmethod
+    def __call__(self, connection: Connection) -> Any:
+        """Run it by itself."""
+
+    @property
+    @abstractmethod
+    def joins(self) -> bool:
+        """Whether this very one may be run with others."""
+
+    @classmethod
+    @abstractmethod
+    def together(cls, connection: Connection, jobs: Sequence[Any]) -> Sequence[Any] | None:
+        """The results of several that join; None: nothing was done. An error: nothing may be committed."""
+
+
+class _Apart(Exception):
+    """Jobs could not be run together."""
 
 
 @dataclass(eq=False)
@@ -80,16 +105,18 @@ class Writer:
 
     def _commit(self, batch: list[_Waiting]) -> None:
         together, alone = list(batch), list[_Waiting]()
-        lost = False
+        lost, joined = False, True
         while together:
             running: _Waiting | None = None
             try:
                 with self._engine.begin() as connection:
-                    for waiting in together:
+                    for waiting in _run_joined(connection, together) if joined else together:
                         running = waiting
                         waiting.result = waiting.job(connection)
                     running = None
                 break
+            except _Apart:
+                joined = False
             except BaseException as error:
                 if running is not None and not lost and isinstance(error, DBAPIError) and error.connection_invalidated:
                     lost = True  # nothing was committed yet: once more, with another connection
@@ -103,6 +130,25 @@ class Writer:
                     alone.append(running)
         for waiting in alone:
             self._commit([waiting])
+
+
+def _run_joined(connection: Connection, batch: list[_Waiting]) -> list[_Waiting]:
+    """Run those of a batch that join, and give the others, which are still to be run."""
+    by_class: dict[type[JoiningJob], list[_Waiting]] = defaultdict(list)
+    for waiting in batch:
+        if isinstance(waiting.job, JoiningJob) and waiting.job.joins:
+            by_class[type(waiting.job)].append(waiting)
+    ran: set[_Waiting] = set()
+    for kind, joining in by_class.items():
+        if len(joining) > 1:
+            try:
+                results = kind.together(connection, [waiting.job for waiting in joining])
+            except Exception as error:
+                raise _Apart from error
+            if results is not None:
+                for waiting, waiting.result in zip(joining, results, strict=True):
+                    ran.add(waiting)
+    return [waiting for waiting in batch if waiting not in ran]
 
 
 def _deliver(batch: list[_Waiting]) -> None:

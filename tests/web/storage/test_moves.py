@@ -1,0 +1,110 @@
+"""Moves of many people in one statement: the same as one after the other, or not at all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from cobandit.base.errors import InvalidInput
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.moves import SIZES, StoreRounds
+from cobandit.web.storage.participants import Stale, add_participant
+from cobandit.web.storage.rounds import Move
+from cobandit.web.storage.studies import find_study
+
+PEOPLE = SIZES[0] + SIZES[1] + 2
+
+
+def _players(database: Database, design: StudyDesign, count: int) -> list[tuple[int, Episode, int]]:
+    """People who have played their first round: their number, their episode, and its number."""
+    players = []
+    with database.write() as connection:
+        study = find_study(connection, design.name)
+        assert study is not None
+        for place in range(count):
+            values = {"study_id": study.id, "token": f"token-{place}", "kind": "real", "created_at": 1}
+            person = add_participant(connection, **values, seed=str(place), order_index=0, consented_at=1, last_seen=1)
+            episode = Episode.open(ParticipantPlan(design, place, 0, study.secret_for("real")).episode(0))
+            first = StoreRounds(person, 0, None, episode, [(episode.play(1, 0), Move(1, 0, "key-first", 5))], 1, 2)
+            players.append((person, episode, first(connection)))
+    return players
+
+
+def _second(player: tuple[int, Episode, int], revision: int = 1) -> StoreRounds:
+    person, episode, number = player
+    played = [(episode.play(2, 1), Move(2, 1, f"key-{person:05d}", None))]
+    return StoreRounds(person, revision, number, episode, played, 1, 3)
+
+
+def _tables(site: Any) -> list[list[Any]]:
+    return [
+        site.query("SELECT token, revision, last_seen FROM participants ORDER BY token"),
+        site.query("SELECT number, played, head, opened_at, finished_at FROM episodes ORDER BY participant_id"),
+        site.query(
+            "SELECT p.token, r.t, r.arms, r.reward, r.seen, r.predictions, r.hash, r.at, r.ms FROM rounds r JOIN "
+            "episodes e ON e.id = r.episode_id JOIN participants p ON p.id = e.participant_id ORDER BY p.token, r.t"
+        ),
+    ]
+
+
+@pytest.mark.parametrize("where", ["short_sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_together_and_apart_are_the_same(
+    open_site: Callable[..., Any], short: StudyDesign, request: pytest.FixtureRequest, where: str
+) -> None:
+    site = open_site(request.getfixturevalue(where), short)
+    database = site.database
+    players = _players(database, short, PEOPLE)
+    jobs = [_second(player) for player in players]
+    assert all(job.joins for job in jobs)
+
+    def undone(run: Callable[[Connection], Any]) -> list[list[Any]]:
+        """What the tables hold after it, in a transaction that is given up."""
+        seen: list[list[Any]] = []
+        with database.writing.connect() as connection:
+            run(connection)
+            site_query, site.query = site.query, lambda text: connection.exec_driver_sql(text).all()
+            try:
+                seen = [[tuple(row) for row in table] for table in _tables(site)]
+            finally:
+                site.query = site_query
+                connection.rollback()
+        return seen
+
+    apart = undone(lambda connection: [job(connection) for job in jobs])
+    together = undone(lambda connection: StoreRounds.together(connection, jobs))
+    assert together == apart
+    assert len(together[2]) == 2 * PEOPLE
+    # Somebody else has written to one of them meanwhile: it is not known to whom, so nothing counts.
+    for wrong in (StoreRounds(**vars(jobs[-1]) | {"revision": 0}), jobs[0]):
+        with pytest.raises((Stale, InvalidInput)), database.write() as connection:
+            StoreRounds.together(connection, [*jobs[:-1], wrong])
+    assert site.query("SELECT count(*) FROM rounds") == [(PEOPLE,)]
+
+
+def test_only_the_stale_one_fails(site: Any, short: StudyDesign) -> None:
+    """The writer tries all of them together, then each by itself."""
+    database = site.database
+    players = _players(database, short, 5)
+    jobs = [_second(player, revision=1 if place != 2 else 0) for place, player in enumerate(players)]
+
+    async def write() -> list[Any]:
+        return await asyncio.gather(*(database.commit(job) for job in jobs), return_exceptions=True)
+
+    results = asyncio.run(write())
+    assert [type(result) for result in results] == [int, int, Stale, int, int]
+    assert [result for result in results if isinstance(result, int)] == [
+        number for place, (_, _, number) in enumerate(players) if place != 2
+    ]
+    assert site.query("SELECT played, count(*) FROM episodes GROUP BY played ORDER BY played") == [(1, 1), (2, 4)]
+
+
+def test_what_does_not_join(site: Any, short: StudyDesign) -> None:
+    [player] = _players(site.database, short, 1)
+    job = _second(player)
+    assert job.joins
+    for more in ({"episode_id": None}, {"played": [*job.played] * 2}, {"happened": [object()]}):
+        assert not StoreRounds(**vars(job) | more).joins
