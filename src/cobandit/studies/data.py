@@ -66,6 +66,10 @@ def moments(values: Iterable[datetime | int | None] | Times) -> Times:
     """Times as a column: from datetimes with a zone, or from milliseconds since 1970; None: not known."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return values.astype("datetime64[ms]")
+    if isinstance(values, np.ndarray) and values.dtype == np.int64:
+        for extreme in (values.min(), values.max()) if len(values) else ():
+            _CALENDAR("A time", int(extreme))
+        return values.view("datetime64[ms]")
 
     def milliseconds(value: datetime | int | None) -> int:
         if value is None:
@@ -118,7 +122,8 @@ class EpisodeData:
     ) -> EpisodeData:
         """From the columns of `Round`, as a database gives them (None: nothing seen, nothing foreseen).
 
-        ``arms``, ``seen`` and ``predictions`` hold a tuple over the seats for each round. ``answered_at`` (datetimes,
+        ``arms``, ``seen`` and ``predictions`` hold a tuple over the seats for each round; arrays as `EpisodeData` keeps
+        them are taken as they are. ``answered_at`` (datetimes,
         or milliseconds since 1970) and ``reaction_ms`` may be left out; so may ``previous``, where ``start`` tells what
         the first round hangs on (`EpisodePlan.start`, or the last hash of a warm start).
         """
@@ -200,6 +205,8 @@ _TIMES = ("answered_at", "reaction_ms")
 
 def _width(name: str, values: Sequence[Any]) -> int:
     """How many seats the first round has; an episode without rounds tells none."""
+    if isinstance(values, np.ndarray) and values.ndim == 2:
+        return int(values.shape[1])
     first = values[0] if len(values) else ()
     if not isinstance(first, Sequence) or isinstance(first, str):
         raise InvalidInput(f"{name} is {short_repr(values)}; a tuple over the seats for each round is needed.")
@@ -215,6 +222,8 @@ def _numbers(
 ) -> NDArray[Any]:
     """The values as a column, ``shape`` for each round; what would have to be rounded or read out is refused."""
     needed = "a whole number" if kind is np.int64 else "a number or None"
+    if isinstance(values, np.ndarray) and values.dtype == kind and values.shape == (len(values), *shape):
+        return values
     try:
         flat = list(values)
         for _ in shape:

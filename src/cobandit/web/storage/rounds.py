@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, func, insert, select
 
+from cobandit.engine.trajectory import NOBODY
 from cobandit.studies import Round
 from cobandit.studies.rounds import Arms, Predictions, Seen
 from cobandit.web.storage.schema import episodes, participants, rounds
@@ -117,22 +118,66 @@ def load_rounds(connection: Connection, episode_id: int, start: str) -> tuple[li
     return log, keys
 
 
-_COLUMNS = ("t", "arms", "reward", "seen", "predictions", "hash", "at", "ms")
-_NAMES = (*_COLUMNS[:-2], "answered_at", "reaction_ms")
+_COLUMNS = ("t", "arms", "reward", "seen", "predictions", "at", "ms", "hash")
+_NAMES = (*_COLUMNS[:-3], "answered_at", "reaction_ms", "hash")
 
 
-def round_columns(connection: Connection, people: Sequence[int]) -> dict[int, dict[str, Sequence[Any]]]:
-    """The rounds of some people, by episode and column by column, as `EpisodeData.of_columns` names them."""
+def round_columns(
+    connection: Connection, people: Sequence[int], *, chained: bool = True
+) -> dict[int, dict[str, Sequence[Any]]]:
+    """The rounds of some people, by episode and column by column, as `EpisodeData.of_columns` names them.
+
+    Without ``chained`` the hashes are not read, and are empty.
+    """
     theirs = select(episodes.c.id).where(episodes.c.participant_id.in_(people))
-    query = select(rounds.c.episode_id, *(rounds.c[name] for name in _COLUMNS))
+    names = _COLUMNS if chained else _COLUMNS[:-1]
+    query = select(rounds.c.episode_id, *(rounds.c[name] for name in names))
     rows = connection.execute(query.where(rounds.c.episode_id.in_(theirs)).order_by(rounds.c.episode_id, rounds.c.t))
     by_episode = itertools.groupby(rows, operator.itemgetter(0))
     return {number: _named_columns(tuple(zip(*part, strict=True))) for number, part in by_episode}
 
 
 def _named_columns(columns: tuple[tuple[Any, ...], ...]) -> dict[str, Sequence[Any]]:
-    named: dict[str, Sequence[Any]] = dict(zip(_NAMES, columns[1:], strict=True))
-    return named | {name: [_over_seats(text) for text in named[name]] for name in ("arms", "seen", "predictions")}
+    """Columns of the database as `EpisodeData` keeps them: numbers in arrays, where they are numbers."""
+    named: dict[str, Any] = dict(zip(_NAMES, columns[1:], strict=False))
+    named.setdefault("hash", ("",) * len(named["t"]))
+    for name, kind in (("t", np.int64), ("reward", np.float64), ("answered_at", np.int64)):
+        named[name] = _array(named[name], kind)
+    if None not in named["reaction_ms"]:
+        named["reaction_ms"] = _array(named["reaction_ms"], np.float64)
+    for name, kind, missing in (
+        ("arms", np.int64, np.nan),
+        ("seen", np.float64, np.nan),
+        ("predictions", np.int64, NOBODY),
+    ):
+        named[name] = _seat_arrays(named[name], kind, missing)
+    return named
+
+
+def _array(values: Sequence[Any], kind: type[np.generic]) -> Sequence[Any]:
+    """Numbers as an array; anything else stays as it is, for `EpisodeData.of_columns` to speak of it."""
+    array = np.array(values)
+    same = array.dtype.kind == "i" or array.dtype == kind
+    return array.astype(kind) if same and array.ndim == 1 else values  # type: ignore[return-value]
+
+
+def _seat_arrays(texts: Sequence[str], kind: type[np.generic], missing: float) -> Any:
+    """The values over the seats, round by round; each of the few different texts is read once."""
+    places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
+    read = [_over_seats(text) for text in places]
+    try:
+        rows = np.array([_without_none(values, missing) for values in read])
+        if rows.dtype.kind != "i" and rows.dtype != kind:
+            raise ValueError
+    except ValueError:  # not as many seats in every round, or no numbers: told apart by whoever takes the columns
+        return [_over_seats(text) for text in texts]
+    return rows.astype(kind)[np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))]
+
+
+def _without_none(values: Any, missing: float) -> Any:
+    if isinstance(values, tuple):
+        return [_without_none(part, missing) for part in values]
+    return missing if values is None else values
 
 
 NO_ROUNDS: dict[str, Sequence[Any]] = dict.fromkeys(_NAMES, ())

@@ -29,7 +29,7 @@ from cobandit.web.storage.rounds import NO_ROUNDS, round_columns
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
-ROUNDS_AT_ONCE = 100_000
+ROUNDS_AT_ONCE = 20_000
 MOST_PEOPLE_AT_ONCE = 500
 
 
@@ -105,7 +105,7 @@ def _people(
     answers = answers_by_participant(connection, numbers)
     events = events_by_participant(connection, numbers)
     played = episodes_by_participant(connection, numbers)
-    columns = round_columns(connection, numbers)
+    columns = round_columns(connection, numbers, chained=chained)
     people_data = []
     for person in people:
         data = ParticipantData(
