@@ -13,10 +13,14 @@ BASE = "abfa1a039aa8ff35673aaf031d77dba179e9054a"
 """The version before: 0.1.0 with its first compiled engine, the last commit before the second one was begun."""
 
 
+SERVER_BASE = "2a078ea58cc7281bfd91fe597675157de04851d9"
+"""The version before of study servers: the last commit before rounds went around the router."""
+
+
 @functools.cache
-def source() -> Path | None:
+def source(base: str = BASE) -> Path | None:
     """The folder to put on PYTHONPATH; None, with a word on why, where git or the commit is missing."""
-    kept = ROOT / "out" / "before" / BASE[:12]
+    kept = ROOT / "out" / "before" / base[:12]
     if not (kept / "src").is_dir():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:  # half an archive must never be taken for it
@@ -24,11 +28,11 @@ def source() -> Path | None:
             fresh.mkdir()
             archive = Path(folder) / "src.tar"
             try:
-                _run("git", "archive", "--output", str(archive), BASE, "src")
+                _run("git", "archive", "--output", str(archive), base, "src")
                 _run("tar", "-x", "-f", str(archive), "-C", str(fresh))
             except (OSError, subprocess.CalledProcessError) as error:
                 told = getattr(error, "stderr", "") or str(error)
-                print(f"The version before ({BASE[:7]}) is not to be had, so its column stays empty: {told.strip()}")
+                print(f"The version before ({base[:7]}) is not to be had, so its column stays empty: {told.strip()}")
                 return None
             fresh.rename(kept)
     return kept / "src"

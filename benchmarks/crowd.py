@@ -20,6 +20,8 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
+ARRIVING = 20
+
 
 @dataclass
 class Order:
@@ -160,11 +162,16 @@ async def _arrive(line: Line, study: str, place: int) -> str:
 
 
 async def _play(order: Order) -> Met:
-    tokens = []
-    for place in range(order.people):  # an idle connection would be closed before all are there
-        line = await _open(order.url)
-        tokens.append(await _arrive(line, order.study, place))
-        line.close()
+    at_once = asyncio.Semaphore(ARRIVING)
+
+    async def arrive(place: int) -> str:
+        async with at_once:
+            line = await _open(order.url)  # an idle connection would be closed before all are there
+            token = await _arrive(line, order.study, place)
+            line.close()
+            return token
+
+    tokens = list(await asyncio.gather(*(arrive(place) for place in range(order.people))))
     lines = [await _open(order.url) for _ in range(order.people)]
     rng = random.Random(0)
     latencies: list[float] = []

@@ -1,6 +1,8 @@
 """Study servers under load: a crowd of simulated participants, every round durable before it is answered.
 
-``python -m benchmarks studies`` prints these lines alone. Server, crowd and PostgreSQL share the cores of the machine.
+``python -m benchmarks studies`` prints these lines alone. Server, crowd, researchers who watch and PostgreSQL share the
+cores of the machine, each in a process of its own. The CPU seconds that the server spends on a thousand rounds hang
+least on who else is at the machine; rounds a second and latencies do, so compare those of one run.
 """
 
 from __future__ import annotations
@@ -8,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import shutil
 import statistics
 import subprocess
 import sys
@@ -20,15 +23,19 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks.crowd import Met, Order
+from benchmarks import before, stored
+from benchmarks.crowd import Met, Order, cpu_seconds
+from benchmarks.measure import NOW, Pair
 from benchmarks.report import Report
 from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
+from cobandit.web.config import VARIABLE
 from cobandit.web.serving import prepare
 
-PEOPLE = 200
-RATE = 3.0
-SECONDS = 20.0
+CROWDS = (50, 200, 500)
+FLAT_OUT = 100
+SECONDS = 8.0
+PASSWORD = "correct horse"
 
 
 def casino() -> StudyDesign:
@@ -49,37 +56,44 @@ def servers() -> ModuleType:
     return sys.modules[name]
 
 
+def versions() -> list[Path]:
+    """The source of this version, and of the server before where it is to be had."""
+    earlier = before.source(before.SERVER_BASE)
+    return [NOW] if earlier is None else [NOW, earlier]
+
+
 @contextlib.contextmanager
-def databases() -> Iterator[dict[str, tuple[str, int]]]:
-    """Address and workers by name; PostgreSQL with fsync, where there is one."""
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory())
-        found = {"SQLite": (f"sqlite:///{folder}/studies.sqlite", 1)}
-        try:
-            address = stack.enter_context(servers().postgresql_server(safe=True))
-            found["PostgreSQL, two workers"] = (stack.enter_context(servers().fresh_database(address)), 2)
-        except servers().NoPostgreSQL as error:
-            print(error)
-        yield found
-
-
-@dataclass(frozen=True)
-class Load:
-    """A crowd at 3 rounds a second each, and the same crowd as fast as it goes."""
-
-    steady: Met
-    flat_out: Met
-
-
-def load(database: str, workers: int) -> Load:
-    """Both, on one server."""
-    prepare(database, [casino()], password="correct horse")
-    server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True), workers).start()
+def serving(database: str, source: Path = NOW, workers: int = 1, script: str | None = None) -> Iterator[Any]:
+    """A server of a version before a database that is ready."""
+    server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
+    server.environment = {"PYTHONPATH": str(source)}
+    if source != NOW:  # which knows fewer settings
+        server.environment |= {VARIABLE: json.dumps({"database": database})}
+    server.script = server.script if script is None else script
     try:
-        steady = crowd(Order(server.url, "casino", PEOPLE, SECONDS, RATE))
-        return Load(steady, crowd(Order(server.url, "casino", PEOPLE, SECONDS / 2)))
+        yield server.start()
     finally:
         server.stop()
+
+
+@contextlib.contextmanager
+def watched(url: str, researchers: int) -> Iterator[None]:
+    """So many researchers look at the study meanwhile."""
+    if not researchers:
+        yield
+        return
+    login = _ask(url, "/api/admin/login", {"password": PASSWORD})["token"]
+    command = [sys.executable, "-m", "benchmarks.watcher", url, login, str(researchers)]
+    watcher = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert watcher.stdout is not None
+        watcher.stdout.readline()  # they are there
+        yield
+        if watcher.poll() is not None:
+            raise RuntimeError("Nobody was watching any more.")
+    finally:
+        watcher.terminate()
+        watcher.communicate()
 
 
 def crowd(order: Order) -> Met:
@@ -87,6 +101,148 @@ def crowd(order: Order) -> Met:
     command = [sys.executable, "-m", "benchmarks.crowd", json.dumps(asdict(order))]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Met(**json.loads(done.stdout))
+
+
+def play(server: Any, people: int, rate: float | None = None, researchers: int = 0, seconds: float = SECONDS) -> Met:
+    """A crowd at a server; ``rate`` None: as fast as it goes."""
+    with watched(server.url, researchers):
+        return crowd(Order(server.url, "casino", people, seconds, rate, server=tuple(server.worker_pids())))
+
+
+@contextlib.contextmanager
+def databases() -> Iterator[dict[str, str]]:
+    """SQLite databases with the study: with nobody in it, and with a million rounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty = f"sqlite:///{folder}/empty.sqlite"
+        prepare(empty, [casino()], password=PASSWORD)
+        full = f"sqlite:///{folder}/full.sqlite"
+        shutil.copy(f"{folder}/empty.sqlite", f"{folder}/full.sqlite")
+        stored.fill(full, casino())
+        yield {"nothing stored": empty, "a million rounds stored": full}
+
+
+@contextlib.contextmanager
+def copied(database: str) -> Iterator[str]:
+    """A copy, so that everybody finds the same."""
+    path = Path(database.removeprefix("sqlite:///"))
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        shutil.copy(path, folder)
+        yield f"sqlite:///{folder}/{path.name}"
+
+
+def measured(database: str, people: int, rate: float | None = None, researchers: int = 0) -> list[Met]:
+    """A crowd at this version and at the one before, each at a server and a database of its own."""
+    results = []
+    for source in versions():
+        with copied(database) as copy, serving(copy, source) as server:
+            results.append(play(server, people, rate, researchers))
+    return results
+
+
+def _lines(report: Report, name: str, met: list[Met]) -> None:
+    report.add(f"{name}, CPU s per 1000 rounds", Pair(*(each.cpu_per_thousand for each in met)), "s")
+    report.add(f"{name}", Pair(*(each.a_second for each in met)), "rounds/s")
+    report.add(f"{name}, p50", Pair(*(each.p50 for each in met)), "ms")
+    report.add(f"{name}, p99", Pair(*(each.p99 for each in met)), "ms")
+    if errors := sum(each.errors for each in met):
+        report.add(f"{name}, errors", errors, "", "0", False)
+
+
+def _goals(report: Report, database: str) -> None:
+    """What a server is held to: as fast as it goes, and watched while it is at ease."""
+    flat_out = measured(database, FLAT_OUT)
+    name = f"{FLAT_OUT} people, as fast as it goes"
+    report.add(name, Pair(*(met.a_second for met in flat_out)), "rounds/s", "3000", flat_out[0].a_second >= 3000)
+    report.add(f"{name}, p99", Pair(*(met.p99 for met in flat_out)), "ms", "under 60", flat_out[0].p99 < 60)
+    report.add(f"{name}, CPU s per 1000 rounds", Pair(*(met.cpu_per_thousand for met in flat_out)), "s")
+    report.add(f"{name}, cores used by the crowd itself", flat_out[0].own_cpu / flat_out[0].seconds)
+
+
+def _watching(report: Report, database: str) -> None:
+    """A hundred people at a round a second each, ten thousand stored: what they feel of those who watch."""
+    alone = measured(database, FLAT_OUT, 1.0)
+    for researchers in (1, 3):
+        met = measured(database, FLAT_OUT, 1.0, researchers)
+        ratio = Pair(*(each.p99 / unwatched.p99 for each, unwatched in zip(met, alone, strict=True)))
+        name = f"{FLAT_OUT} people, 1 round/s each, {stored.PEOPLE:,} stored, {researchers} watching"
+        report.add(f"{name}: p99", Pair(*(each.p99 for each in met)), "ms")
+        report.add(f"{name}: p99 beside nobody watching", ratio, "x", "at most 1.5", ratio.now <= 1.5)
+
+
+PROTOCOLS = {
+    "httptools behind the guard": None,
+    "httptools without a guard": "httptools",
+    "h11 without a guard": "h11",
+}
+
+
+def _protocols(report: Report, database: str) -> None:
+    """What the guard in front of the parser costs, and what the other parser would."""
+    for name, http in PROTOCOLS.items():
+        script = servers().SCRIPT
+        if http is not None:
+            script = (
+                "import functools, uvicorn\n"
+                "config = uvicorn.Config\n"
+                f"uvicorn.Config = lambda app, http, **more: config(app, http={http!r}, **more)\n" + script
+            )
+        with copied(database) as copy, serving(copy, script=script) as server:
+            met = play(server, FLAT_OUT)
+        report.add(f"{name}: CPU s per 1000 rounds", met.cpu_per_thousand, "s")
+        report.add(f"{name}: {FLAT_OUT} people, as fast as it goes", met.a_second, "rounds/s")
+
+
+def _postgresql(report: Report) -> None:
+    """PostgreSQL with fsync and two workers, where there is one."""
+    try:
+        with servers().postgresql_server(safe=True) as address:
+            met = []
+            for source in versions():
+                with servers().fresh_database(address) as database:
+                    prepare(database, [casino()], password=PASSWORD)
+                    with serving(database, source, workers=2) as server:
+                        met.append(play(server, FLAT_OUT))
+            _lines(report, f"PostgreSQL, two workers: {FLAT_OUT} people, as fast as it goes", met)
+    except servers().NoPostgreSQL as error:
+        print(error)
+
+
+EXPORTED = 400_000
+
+
+def _export(report: Report) -> None:
+    """An export of 400,000 rounds: seconds, and how much larger the server has become at its largest."""
+    with tempfile.TemporaryDirectory() as folder:
+        database = f"sqlite:///{folder}/studies.sqlite"
+        prepare(database, [casino()], password=PASSWORD)
+        rounds = stored.fill(database, casino(), 2000, EXPORTED)
+        seconds, cpu, grown = [], [], []
+        for source in versions():
+            with serving(database, source) as server:
+                login = _ask(server.url, "/api/admin/login", {"password": PASSWORD})["token"]
+                before_it, start, spent = _megabytes(server.pid), time.perf_counter(), cpu_seconds([server.pid])
+                request = urllib.request.Request(
+                    f"{server.url}/api/admin/studies/1/export", headers={"authorization": f"Bearer {login}"}
+                )
+                with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request) as answer:
+                    while answer.read(2**20):
+                        pass
+                seconds.append(time.perf_counter() - start)
+                cpu.append(cpu_seconds([server.pid]) - spent)
+                grown.append(_megabytes(server.pid) - before_it)
+    name = f"export of {rounds:,} rounds"
+    report.add(name, Pair(*seconds), "s", "under 15", seconds[0] < 15)
+    report.add(f"{name}, CPU", Pair(*cpu), "s")
+    report.add(f"{name}, the server grows by", Pair(*grown), "MB")
+
+
+def _megabytes(pid: int) -> float:
+    """The most memory that a process has had, where there is a /proc."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    except OSError:
+        return float("nan")
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) / 1024
 
 
 @dataclass(frozen=True)
@@ -103,7 +259,7 @@ def opening(people: int = 10) -> Opening:
     """On SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{folder}/studies.sqlite"
-        prepare(database, [casino()], password="correct horse")
+        prepare(database, [casino()], password=PASSWORD)
         server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True)).start()
         try:
             tokens = crowd(Order(server.url, "casino", people, 0.0, warm_seconds=0.0)).tokens
@@ -141,18 +297,18 @@ def _state_ms(url: str, token: str, played: int) -> float:
 
 
 def add_lines(report: Report) -> None:
-    """Every figure on study servers, beside what it is held to."""
-    with databases() as found:
-        for name, (database, workers) in found.items():
-            met = load(database, workers)
-            steady, flat_out = met.steady, met.flat_out
-            crowd_name = f"{name}: {PEOPLE} people, {RATE:g} rounds/s each"
-            errors = steady.errors + flat_out.errors
-            report.add(f"{crowd_name}, p50", steady.p50, "ms")
-            report.add(f"{crowd_name}, p95", steady.p95, "ms")
-            report.add(f"{crowd_name}, p99", steady.p99, "ms", "under 100", steady.p99 < 100)
-            report.add(f"{name}: errors among {steady.moves + flat_out.moves:,} rounds", errors, "", "0", errors == 0)
-            report.add(f"{name}: {PEOPLE} people, as fast as it goes", flat_out.a_second, "rounds/s")
+    """Every figure on study servers, beside that of the server before and what it is held to."""
+    with databases() as ready:
+        _goals(report, ready["nothing stored"])
+        _watching(report, ready["a million rounds stored"])
+        for name, database in ready.items():
+            for people in CROWDS:
+                for researchers in (0, 1):
+                    eyes = "watched" if researchers else "unwatched"
+                    _lines(report, f"{people} people, {name}, {eyes}", measured(database, people, None, researchers))
+        _protocols(report, ready["nothing stored"])
+    _postgresql(report)
+    _export(report)
     took = opening()
     report.add("casino of 1000 rounds: open, slowest of 10", took.fresh, "ms", "under 100", took.fresh < 100)
     report.add(

@@ -85,6 +85,8 @@ class StudyServer:
         self.config, self.workers = config, workers
         self._port = KeptPort()
         self.starts = 0
+        self.script = SCRIPT
+        self.environment: dict[str, str] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -102,8 +104,8 @@ class StudyServer:
 
     def start(self) -> StudyServer:
         """Start it, and wait until it answers."""
-        environment = os.environ | {VARIABLE: json.dumps(asdict(self.config))}
-        command = [sys.executable, "-c", SCRIPT, str(self.port), str(self.workers)]
+        environment = os.environ | {VARIABLE: json.dumps(asdict(self.config))} | self.environment
+        command = [sys.executable, "-c", self.script, str(self.port), str(self.workers)]
         self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
         self.starts += 1
         deadline = time.monotonic() + PATIENCE
