@@ -255,3 +255,21 @@ class TestServer:
         assert process.returncode == 0
         assert "everything is stored" in rest
         assert "2 participants, 80 rounds: no difference." in run("study", "verify", "burger").stdout
+
+
+def test_accounts_are_added_listed_reset_and_removed(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    opened = Database("sqlite:///studies.sqlite")
+    opened.migrate()
+    opened.close()
+    added = run("study", "accounts", "add", "anna", "--role", "researcher")
+    assert added.exit_code == 0
+    assert len(added.stdout.strip()) == 16
+    assert run("study", "accounts", "add", "anna").exit_code == 2
+    assert "Did you mean 'owner'" in run("study", "accounts", "add", "ben", "--role", "owne").stderr
+    listed = run("study", "accounts", "list").stdout
+    assert [word in listed for word in ("owner", "anna", "researcher", "off")] == [True] * 4
+    assert run("study", "accounts", "reset", "anna").stdout != added.stdout
+    assert run("study", "accounts", "reset", "owner").exit_code == 0
+    assert run("study", "accounts", "remove", "anna").exit_code == 0
+    assert run("study", "accounts", "remove", "owner").exit_code == 2

@@ -18,7 +18,7 @@ EXTRAS = {
     "spss": ("pandas", "pyreadstat"),
     "stats": ("scipy", "statsmodels"),
     "xarray": ("xarray",),
-    "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn"),
+    "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "pyotp", "segno", "sqlalchemy", "uvicorn"),
 }
 """The modules of each extra without which it does not work; the server is only slower without httptools and uvloop."""
 

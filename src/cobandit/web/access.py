@@ -1,4 +1,6 @@
-"""The researcher's login: one password, random logins that end by themselves, and a limit to guessing.
+"""The researchers' logins: accounts with roles, random logins that end by themselves, and a limit to guessing.
+
+Every route of the researcher asks `require_admin`, which looks up in one table what the account's role may do.
 
 Pages carry the login in a cookie and every change needs the form token too; programs carry it as a bearer, which no
 other site can make a browser send.
@@ -11,31 +13,33 @@ import contextlib
 import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 
 from fastapi import Request, Response
 
 from cobandit.web.refusals import Refused
+from cobandit.web.roles import least_role, may
 from cobandit.web.security import (
     ALL_FAILURES_ALLOWED,
     FAILURE_WINDOW_MS,
     FAILURES_ALLOWED,
     LOGIN_HOURS,
+    NO_PASSWORD,
+    code_step,
     digest,
     form_token_fits,
     network_of,
     new_token,
     password_fits,
+    recovery_digest,
 )
-from cobandit.web.storage import logins
+from cobandit.web.storage import accounts, logins
+from cobandit.web.storage.accounts import Account
 from cobandit.web.storage.audit import OWNER, network_mark, record
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.settings import read_setting
 from cobandit.web.storage.values import now_ms
 
 COOKIE = "cobandit-login"
-PASSWORD = "admin-password"
-"""The setting that holds the hash of the password."""
-
 NOBODY = "unknown"
 """Who has tried a password that is wrong."""
 
@@ -55,29 +59,71 @@ def _gently() -> None:
 _HASHING = {known: ThreadPoolExecutor(1, "password", initializer=_gently) for known in (False, True)}
 
 
-async def log_in(request: Request, password: str, via: str) -> tuple[str, int]:
+@dataclass(frozen=True)
+class Credentials:
+    """What somebody shows to come in; without a name it is the owner."""
+
+    password: str
+    name: str = ""
+    code: str = ""
+    via: str = "program"
+
+    @property
+    def account(self) -> str:
+        """Whose they are said to be."""
+        return self.name.strip() or OWNER
+
+
+async def log_in(request: Request, shown: Credentials) -> tuple[str, int]:
     """A fresh login and when it ends (ms), or a refusal; failures are counted per network and in all."""
     database: Database = request.app.state.database
     network = network_of(request.client.host if request.client else "")
     # Looked at before it is written: a flood of guesses is mostly reading.
     allowed = await database.ask(lambda connection: _allowed(connection, network))
-    attempt = await database.commit(lambda connection: _reserve(connection, network)) if allowed else None
+    attempt = await database.commit(lambda connection: _reserve(connection, network, shown)) if allowed else None
     if attempt is None:
         raise Refused(
             429, "too-many", "Too many wrong passwords from this address. Wait a quarter of an hour.", retry_after=900
         )
-    number, stored, known = attempt
+    number, account, known = attempt
+    stored = NO_PASSWORD if account is None or account.password is None else account.password
     loop = asyncio.get_running_loop()
-    if stored is None or not await loop.run_in_executor(_HASHING[known], password_fits, password, stored):
-        await database.commit(lambda connection: _record_failure(connection, network, via))
-        raise Refused(403, "forbidden", "The password is wrong.")
+    fits = await loop.run_in_executor(_HASHING[known], password_fits, shown.password, stored)
+    if not fits or account is None:
+        await database.commit(lambda connection: _record_failure(connection, network, shown, "password"))
+        raise _wrong(shown)
+    if account.code_key is not None and not shown.code.strip():
+        # It stays counted: whether a password is right is worth knowing.
+        raise Refused(403, "code-needed", "This account asks for a one-time code as well.")
 
-    def job(connection: Connection) -> tuple[str, int]:
+    def job(connection: Connection) -> tuple[str, int] | None:
+        if not _code_fits(connection, account, shown.code):
+            _record_failure(connection, network, shown, "code")
+            return None
         logins.delete_failure(connection, number)
         logins.remember_network(connection, network, now_ms())
-        return grant_login(connection, OWNER, via=via, network=network_mark(connection, network))
+        return grant_login(connection, account.name, shown.via, network_mark(connection, network))
 
-    return await database.commit(job)
+    login = await database.commit(job)
+    if login is None:
+        raise _wrong(shown)
+    return login
+
+
+def _wrong(shown: Credentials) -> Refused:
+    """Which of them is wrong is not told."""
+    plain = not shown.name.strip() and not shown.code.strip()
+    return Refused(403, "forbidden", f"The {'password' if plain else 'account, password or code'} is wrong.")
+
+
+def _code_fits(connection: Connection, account: Account, code: str) -> bool:
+    """Whether the second thing is there, too; each one-time code and each recovery code counts once."""
+    if account.code_key is None:
+        return True
+    step = code_step(account.code_key, code, now_ms() / 1000)
+    if step is not None:
+        return accounts.use_step(connection, account.name, step)
+    return accounts.use_recovery(connection, account.name, recovery_digest(code))
 
 
 def _allowed(connection: Connection, network: str) -> bool:
@@ -95,31 +141,43 @@ def _allowed(connection: Connection, network: str) -> bool:
     return logins.count_failures(connection, None, since, now) < ALL_FAILURES_ALLOWED
 
 
-def _reserve(connection: Connection, network: str) -> tuple[int, str | None, bool] | None:
+def _reserve(connection: Connection, network: str, shown: Credentials) -> tuple[int, Account | None, bool] | None:
     """Count an attempt as failed until it succeeds: of many at once, at any process, no more are let through."""
-    stored = read_setting(connection, PASSWORD, lock=True)
+    accounts.find_account(connection, OWNER, lock=True)  # whoever tries at the same time waits here
     if not _allowed(connection, network):
         return None
     now = now_ms()
     logins.delete_failures(connection, now - FAILURE_WINDOW_MS, now)
-    return logins.add_failure(connection, network, now), stored, logins.network_is_known(connection, network, now)
+    account = accounts.find_account(connection, shown.account)
+    return logins.add_failure(connection, network, now), account, logins.network_is_known(connection, network, now)
 
 
-def _record_failure(connection: Connection, network: str, via: str) -> None:
-    """Write a refused login down; of very many every fiftieth, so that guessing fills no disk."""
+def _record_failure(connection: Connection, network: str, shown: Credentials, wrong: str) -> None:
+    """Write a refused login down; of very many every fiftieth, so that guessing fills no disk.
+
+    Under which name is told only where there is such an account: people type passwords into the wrong field.
+    """
     now = now_ms()
     recent = logins.count_failures(connection, None, now - FAILURE_WINDOW_MS, now)
     if recent <= FAILURES_LISTED or recent % FAILURES_LISTED == 0:
-        mark = network_mark(connection, network)
-        record(connection, NOBODY, "login-failed", via=via, network=mark, in_this_quarter_of_an_hour=recent)
+        known = accounts.find_account(connection, shown.account) is not None
+        record(
+            connection,
+            shown.account if known and shown.name.strip() else NOBODY,
+            "login-failed",
+            via=shown.via,
+            wrong=wrong,
+            network=network_mark(connection, network),
+            in_this_quarter_of_an_hour=recent,
+        )
 
 
-def grant_login(connection: Connection, by: str, **details: str) -> tuple[str, int]:
+def grant_login(connection: Connection, by: str, via: str, network: str = "", account: str = "") -> tuple[str, int]:
     """A fresh login for whoever may write to the database, and when it ends (ms)."""
-    record(connection, by, "login", **details)
+    record(connection, by, "login", via=via, network=network)
     token, now = new_token(), now_ms()
     expires = now + LOGIN_HOURS * 3_600_000
-    logins.add_login(connection, digest(token), expires, now)
+    logins.add_login(connection, digest(token), expires, now, account=account or by, via=via, network=network)
     return token, expires
 
 
@@ -166,20 +224,24 @@ async def is_admin(request: Request) -> bool:
     token = _bearer(request)
     if token is None and request.method in SAFE_METHODS:
         token = request.cookies.get(COOKIE)
-    return token is not None and await _valid(request, token)
+    return token is not None and await _login(request, token) is not None
 
 
 async def require_admin(request: Request) -> str:
     """The login of the request; a dependency of every route of the researcher. With a cookie, changes need more."""
     bearer = _bearer(request)
     token = bearer or request.cookies.get(COOKIE)
-    if token is None or not await _valid(request, token):
+    login = None if token is None else await _login(request, token)
+    if token is None or login is None:
         raise Refused(401, "login-needed", "This page needs the researcher's login.")
     if bearer is None and request.method not in SAFE_METHODS:
         given = request.headers.get("x-form-token") or await _form_field(request)
         if not form_token_fits(token, given):
             raise Refused(403, "form-expired", "This form is too old or came from elsewhere. Reload the page.")
-    request.state.account = OWNER
+    request.state.account, request.state.role = login
+    if not may(request.state.role, request.method, request.scope["path"]):
+        needed = least_role(request.method, request.scope["path"])
+        raise Refused(403, "not-allowed", f"Your account has the role {login[1]}; this needs the role {needed}.")
     return token
 
 
@@ -197,8 +259,11 @@ def _bearer(request: Request) -> str | None:
     return token.strip() or None if kind.lower() == "bearer" else None
 
 
-async def _valid(request: Request, token: str) -> bool:
+async def _login(request: Request, token: str) -> tuple[str, str] | None:
+    """Whose login it is, and the role; None: it has ended, or there never was one."""
     database: Database = request.app.state.database
-    expires = await database.ask(lambda connection: logins.login_expiry(connection, digest(token)))
+    stored = await database.ask(lambda connection: accounts.login_of(connection, digest(token)))
     # A login from when the clock was ahead does not last until then; an hour back is no such thing.
-    return expires is not None and 0 < expires - now_ms() <= (LOGIN_HOURS + 1) * 3_600_000
+    if stored is None or not 0 < stored[0] - now_ms() <= (LOGIN_HOURS + 1) * 3_600_000:
+        return None
+    return stored[1], stored[2]

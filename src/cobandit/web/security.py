@@ -12,6 +12,7 @@ import hmac
 import ipaddress
 import json
 import os
+import re
 import secrets
 import time
 from collections import OrderedDict, deque
@@ -47,6 +48,53 @@ def password_fits(password: str, stored: str) -> bool:
     except ValueError:
         return False
     return hmac.compare_digest(key, base64.b64decode(wanted))
+
+
+NO_PASSWORD = hash_password(secrets.token_urlsafe(24))
+"""What the password of an account is compared with that is not there, so that it takes as long."""
+
+CODE_SECONDS = 30
+RECOVERY_CODES = 10
+_LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like something else
+
+
+def new_code_key() -> str:
+    """The key of an account's one-time codes (RFC 6238), which the person's app keeps, too."""
+    import pyotp
+
+    return str(pyotp.random_base32())
+
+
+def code_address(key: str, account: str) -> str:
+    """What an app for one-time codes reads."""
+    import pyotp
+
+    return str(pyotp.TOTP(key).provisioning_uri(name=account, issuer_name="cobandit"))
+
+
+def code_step(key: str, code: str, now: float) -> int | None:
+    """The half minute of which it is the code, this one or one beside it; None: of none of them."""
+    import pyotp
+
+    given = re.sub(r"\s", "", code)
+    totp, current = pyotp.TOTP(key), int(now) // CODE_SECONDS
+    fitting = [
+        step
+        for step in (current - 1, current, current + 1)
+        if hmac.compare_digest(str(totp.at(step * CODE_SECONDS)).encode(), given.encode("utf-8", "surrogatepass"))
+    ]
+    return fitting[-1] if fitting else None
+
+
+def new_recovery_codes() -> list[str]:
+    """Codes for the day on which the phone is lost: each works once."""
+    drawn = ("".join(secrets.choice(_LETTERS) for _ in range(10)) for _ in range(RECOVERY_CODES))
+    return [f"{code[:5]}-{code[5:]}" for code in drawn]
+
+
+def recovery_digest(code: str) -> str:
+    """What is stored of a recovery code, however it is typed."""
+    return digest(re.sub(r"[\s-]", "", code.lower()))
 
 
 def new_token() -> str:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
-from cobandit.web.access import PASSWORD
 from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
 from cobandit.web.services.registration import register_study
+from cobandit.web.storage.accounts import PASSWORD
 from cobandit.web.storage.audit import OWNER, command_line, record
 from cobandit.web.storage.database import Database, unsafe_settings
 from cobandit.web.storage.logins import end_logins, forget_networks

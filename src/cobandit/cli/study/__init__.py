@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from cobandit.cli.options import GroupedHelp
+from cobandit.cli.study import accounts
 from cobandit.cli.study.analyse import analyse
 from cobandit.cli.study.audit import log
 from cobandit.cli.study.backup import backup, restore
@@ -41,3 +42,4 @@ app.command(cls=GroupedHelp)(state)
 app.command(name="list", cls=GroupedHelp)(list_studies)
 app.command(cls=GroupedHelp)(power)
 app.command(cls=GroupedHelp)(calibrate)
+app.add_typer(accounts.app)

@@ -118,7 +118,7 @@ def _server(
     from cobandit.web import serving
     from cobandit.web.access import grant_login
     from cobandit.web.config import WebConfig
-    from cobandit.web.storage.audit import command_line
+    from cobandit.web.storage.audit import OWNER, command_line
     from cobandit.web.storage.database import Database
     from cobandit.web.storage.studies import find_study
 
@@ -136,7 +136,7 @@ def _server(
         else:
             design = stored.design
         with opened.write() as connection:
-            login, _ = grant_login(connection, command_line(), via="study simulate")
+            login, _ = grant_login(connection, command_line(), "study simulate", account=OWNER)
         with serving.running(WebConfig(database=database)) as address:
             yield address, login, design.name, design
     finally:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import zipfile
 from pathlib import Path
 from types import TracebackType
@@ -26,8 +27,14 @@ PATIENCE = httpx.Timeout(30.0, read=600.0)  # a large export takes its time
 PIECES = ("long", "wide", "survey", "events", "codebook", "study")
 
 
+ACCOUNT_VARIABLE, CODE_VARIABLE = "COBANDIT_ACCOUNT", "COBANDIT_CODE"
+
+
 class Researcher:
-    """A login at a server, to be used in a ``with`` statement."""
+    """A login at a server, to be used in a ``with`` statement.
+
+    It is the owner's, unless ``COBANDIT_ACCOUNT`` names another account; ``COBANDIT_CODE`` is a one-time code.
+    """
 
     def __init__(self, url: str, password: str | None) -> None:
         options = client_options(url)
@@ -36,8 +43,10 @@ class Researcher:
                 "The server asks for the researcher's password: --password, --password-file or COBANDIT_PASSWORD."
             )
         self._client = httpx.Client(**options, timeout=PATIENCE)
+        more = {"name": os.environ.get(ACCOUNT_VARIABLE), "code": os.environ.get(CODE_VARIABLE)}
+        shown = {"password": password} | {name: value for name, value in more.items() if value}
         try:
-            self.token = str(self._ask("POST", "/api/admin/login", json={"password": password}).json()["token"])
+            self.token = str(self._ask("POST", "/api/admin/login", json=shown).json()["token"])
         except BaseException:
             self._client.close()
             raise

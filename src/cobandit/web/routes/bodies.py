@@ -150,9 +150,11 @@ class EventsBody(StrictBody):
 
 
 class PasswordBody(StrictBody):
-    """The researcher's password."""
+    """A password; without a name it is the owner's. A one-time or recovery code, where the account has them."""
 
     password: Annotated[str, Field(max_length=1000)]
+    name: Annotated[str, Field(max_length=100)] = ""
+    code: Annotated[str, Field(max_length=100)] = ""
 
 
 class LoginBody(BaseModel):

@@ -37,9 +37,9 @@ def copy_to_file(database: Database, path: Path) -> None:
 
 def _copy_to_file(database: Database, path: Path) -> None:
     if database.sqlite:
-        with _raw(Path(str(database.url.database))) as source, _raw(path) as target:
-            source.backup(target)  # all pages in one step: one read transaction, which holds up no writer
-            _one_file(target)
+        with _raw(Path(str(database.url.database))) as original, _raw(path) as written:
+            original.backup(written)  # all pages in one step: one read transaction, which holds up no writer
+            _one_file(written)
         return
     copy = Database(sqlite_url(path))
     try:
@@ -50,8 +50,8 @@ def _copy_to_file(database: Database, path: Path) -> None:
             _copy_rows(source, target)
     finally:
         copy.close()
-    with _raw(path) as target:
-        _one_file(target)
+    with _raw(path) as written:
+        _one_file(written)
 
 
 def copy_from_file(path: Path, database: Database) -> None:

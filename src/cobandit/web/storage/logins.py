@@ -15,15 +15,10 @@ MOST_NETWORKS = 50
 _NETWORKS = "login-networks"
 
 
-def add_login(connection: Connection, digest: str, expires_at: int, now: int) -> None:
-    """A login until a time; those that have ended are deleted."""
+def add_login(connection: Connection, digest: str, expires_at: int, now: int, **whose: str) -> None:
+    """A login until a time, and whose it is; those that have ended are deleted."""
     connection.execute(delete(admin_logins).where(admin_logins.c.expires_at < now))
-    connection.execute(insert(admin_logins).values(digest=digest, expires_at=expires_at))
-
-
-def login_expiry(connection: Connection, digest: str) -> int | None:
-    """When a login ends (ms); None: there is none of this digest."""
-    return connection.scalar(select(admin_logins.c.expires_at).where(admin_logins.c.digest == digest))
+    connection.execute(insert(admin_logins).values(digest=digest, expires_at=expires_at, created_at=now, **whose))
 
 
 def end_login(connection: Connection, digest: str) -> None:

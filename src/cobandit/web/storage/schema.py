@@ -135,6 +135,22 @@ admin_logins = Table(
     metadata,
     Column("digest", Text, primary_key=True),  # of the token in the cookie, so that the table opens no door
     Column("expires_at", BigInteger, nullable=False),
+    Column("account", Text, nullable=False, server_default="owner"),
+    Column("created_at", BigInteger, nullable=False, server_default="0"),
+    Column("via", Text, nullable=False, server_default=""),  # page, program
+    Column("network", Text, nullable=False, server_default=""),  # four digits, no address
+)
+
+accounts = Table(
+    "accounts",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("role", Text, nullable=False),  # owner, researcher, assistant
+    Column("password", Text),  # scrypt; the owner's stands among the settings
+    Column("code_key", Text),  # of one-time codes; empty: none are asked for
+    Column("code_step", BigInteger, nullable=False),  # the half minute of the last code that was used
+    Column("recovery", Text, nullable=False),  # JSON: SHA-256 of codes that were not used yet
+    Column("created_at", BigInteger, nullable=False),
 )
 
 failed_logins = Table(

@@ -13,7 +13,7 @@ from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.web.access import acting, log_out, require_admin
-from cobandit.web.routes.admin import audit, robot
+from cobandit.web.routes.admin import account, audit, robot
 from cobandit.web.routes.admin.common import (
     By,
     CurvesService,
@@ -62,6 +62,7 @@ router = APIRouter(
 )
 router.include_router(robot.router)
 router.include_router(audit.router)
+router.include_router(account.api)
 
 
 @router.post("/logout", response_model=DoneBody)

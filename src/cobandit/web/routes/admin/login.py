@@ -9,11 +9,13 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.web import pages
-from cobandit.web.access import is_admin, log_in, set_cookie
+from cobandit.web.access import Credentials, is_admin, log_in, set_cookie
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes.admin.common import LOGIN, PAGE
 from cobandit.web.routes.bodies import LoginBody, PasswordBody
+from cobandit.web.storage.accounts import all_accounts
+from cobandit.web.storage.database import Database
 
 router = APIRouter()
 
@@ -24,20 +26,22 @@ async def login_page(request: Request) -> Response:
     onwards = _local(request.query_params.get("next", ""))
     if await is_admin(request):
         return RedirectResponse(onwards, 303)
-    return _login_page(onwards)
+    return await _login_page(request, onwards)
 
 
 @router.post(LOGIN, response_class=HTMLResponse, include_in_schema=False)
 async def login(request: Request) -> Response:
     """Take the password from the form."""
-    onwards = PAGE
+    onwards, name = PAGE, ""
     try:
         form = await _form(request)
         onwards = _local(form.get("next", [""])[0])
         _own_form(request)
-        token, _ = await log_in(request, form.get("password", [""])[0], "page")
+        fields = {name: form.get(name, [""])[0] for name in ("password", "name", "code")}
+        name = fields["name"]
+        token, _ = await log_in(request, Credentials(**fields, via="page"))
     except Refused as error:
-        response = _login_page(onwards, error.status, str(error))
+        response = await _login_page(request, onwards, error.status, str(error), name)
         if error.retry_after is not None:
             response.headers["retry-after"] = str(error.retry_after)
         return response
@@ -49,7 +53,7 @@ async def login(request: Request) -> Response:
 @router.post("/api/admin/login", tags=["researcher"], response_model=LoginBody)
 async def program_login(request: Request, body: PasswordBody) -> dict[str, Any]:
     """A login for programs, sent as a bearer from then on."""
-    token, expires = await log_in(request, body.password, "program")
+    token, expires = await log_in(request, Credentials(body.password, body.name, body.code))
     return {"token": token, "expires_at": expires}
 
 
@@ -61,9 +65,23 @@ async def _form(request: Request) -> dict[str, list[str]]:
         raise Refused(422, "invalid", "This is not the form of the login: it has too many fields.") from error
 
 
-def _login_page(onwards: str, status: int = 200, message: str = "") -> Response:
+async def _login_page(request: Request, onwards: str, status: int = 200, message: str = "", name: str = "") -> Response:
+    """The form; it asks for no more than the accounts of this server need."""
+    database: Database = request.app.state.database
+    try:
+        accounts = await database.ask(all_accounts)
+    except Refused:  # the database is away: the page says so when the form comes
+        accounts = []
     return pages.page(
-        "admin/login.html", status, title="Researcher's login", language="en", onwards=onwards, message=message
+        "admin/login.html",
+        status,
+        title="Researcher's login",
+        language="en",
+        onwards=onwards,
+        message=message,
+        named=len(accounts) > 1,
+        given=name,
+        codes=any(account.code_key is not None for account in accounts),
     )
 
 

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
 from decimal import Decimal
-from typing import Any
-from urllib.parse import quote
 
 from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
-from fastapi.routing import APIRoute
 
 from cobandit.studies.audit import ACTIONS
 from cobandit.studies.data import moment
-from cobandit.web import pages
 from cobandit.web.access import COOKIE, log_out, require_admin
 from cobandit.web.config import WebConfig
-from cobandit.web.refusals import Refused
 from cobandit.web.routes.admin.audit import Before
-from cobandit.web.routes.admin.common import LOGIN, PAGE, By, Data, PublicId, StudyNumber, base_url, csv_table
-from cobandit.web.security import form_token
+from cobandit.web.routes.admin.common import LOGIN, PAGE, By, Data, PublicId, StudyNumber, csv_table
+from cobandit.web.routes.admin.views import LoginFirst, view
 from cobandit.web.services.admission import unready
 from cobandit.web.services.audit import audit_view
 from cobandit.web.services.backup import last_backup
@@ -28,27 +22,6 @@ from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.payments import list_payments, prolific_bonuses
 from cobandit.web.services.plays import participant_view
 from cobandit.web.services.studies import about, find_study, list_studies
-
-
-class LoginFirst(APIRoute):
-    """A page that sends whoever is not logged in to the login, and back afterwards."""
-
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, behind the login."""
-        handle = super().get_route_handler()
-
-        async def guarded(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except Refused as error:
-                if error.status != 401:
-                    raise
-            wanted = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-            asked = f"?next={quote(wanted, safe='/')}" if request.method == "GET" and wanted != PAGE else ""
-            return RedirectResponse(LOGIN + asked, 303)
-
-        return guarded
-
 
 router = APIRouter(prefix=PAGE, include_in_schema=False, route_class=LoginFirst, dependencies=[Depends(require_admin)])
 
@@ -62,21 +35,6 @@ async def logout(request: Request) -> Response:
     return answer
 
 
-def _view(name: str, request: Request, title: str, **values: Any) -> Response:
-    config: WebConfig = request.app.state.config
-    token = form_token(request.cookies.get(COOKIE, ""))
-    return pages.page(
-        f"admin/{name}.html",
-        title=title,
-        language="en",
-        form_token=token,
-        demo=config.demo,
-        base=base_url(request),
-        robot=request.app.state.robot.in_lab,
-        **values,
-    )
-
-
 @router.get("", response_class=HTMLResponse)
 async def studies_page(request: Request, database: Data) -> Response:
     """Every study."""
@@ -87,7 +45,7 @@ async def studies_page(request: Request, database: Data) -> Response:
     config: WebConfig = request.app.state.config
     stored = await request.app.state.participants.studies()
     sentences = {study.id: None if config.consent_elsewhere else unready(study.design) for study in stored}
-    return _view(
+    return view(
         "studies", request, "Studies", studies=await list_studies(database), disk=disk, backup=backup, unready=sentences
     )
 
@@ -95,13 +53,13 @@ async def studies_page(request: Request, database: Data) -> Response:
 @router.get("/log", response_class=HTMLResponse)
 async def audit_page(request: Request, database: Data, before: Before = None) -> Response:
     """Who did what."""
-    return _view("log", request, "Audit log", log=await audit_view(database, before), words=ACTIONS)
+    return view("log", request, "Audit log", log=await audit_view(database, before), words=ACTIONS)
 
 
 @router.get("/robot", response_class=HTMLResponse)
 async def robot_page(request: Request) -> Response:
     """The console of the arm in the lab."""
-    return _view("robot", request, "Robot", arm=request.app.state.robot.lab.arm.name)
+    return view("robot", request, "Robot", arm=request.app.state.robot.lab.arm.name)
 
 
 @router.get("/studies/{number}", response_class=HTMLResponse)
@@ -111,14 +69,16 @@ async def study_page(request: Request, number: StudyNumber, database: Data) -> R
     study = about(stored)
     config: WebConfig = request.app.state.config
     sentence = None if config.consent_elsewhere else unready(stored.design)
-    return _view("study", request, study["title"], study=study, most_links=MOST_LINKS, unready=sentence)
+    return view("study", request, study["title"], study=study, most_links=MOST_LINKS, unready=sentence)
 
 
 @router.get("/studies/{number}/participants/{participant}", response_class=HTMLResponse)
 async def participant_page(request: Request, number: StudyNumber, participant: PublicId, database: Data) -> Response:
     """One participant's play."""
-    view = await participant_view(database, number, participant)
-    return _view("participant", request, participant, study=view["study"], participant=participant, kind=view["kind"])
+    person = await participant_view(database, number, participant)
+    return view(
+        "participant", request, participant, study=person["study"], participant=participant, kind=person["kind"]
+    )
 
 
 @router.get("/studies/{number}/payments", response_class=HTMLResponse)
@@ -131,7 +91,7 @@ async def payments_page(request: Request, number: StudyNumber, database: Data) -
     ]
     lines, left_out = prolific_bonuses(payments)
     totals = [Decimal(payment["total"]) for payment in payments if payment["total"] is not None]
-    return _view(
+    return view(
         "payments",
         request,
         f"Payments: {study['title']}",

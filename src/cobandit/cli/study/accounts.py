@@ -1,0 +1,79 @@
+"""``cobandit study accounts``: who may log in at /admin, and as what."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import output
+from cobandit.cli.door import say
+from cobandit.cli.options import GroupedHelp
+from cobandit.cli.study.common import DATABASE, DatabaseUrl, existing_database
+
+app = typer.Typer(
+    name="accounts",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Who may log in at /admin: list, add, remove, reset.",
+)
+
+Name = Annotated[str, typer.Argument(metavar="NAME", help="The account.", show_default=False)]
+
+
+@app.command(name="list", cls=GroupedHelp)
+def list_accounts(database: DatabaseUrl = DATABASE) -> None:
+    """List the accounts, their roles, and whether they have one-time codes."""
+    require_extras("Listing accounts", web=True)
+    from cobandit.web.storage.accounts import all_accounts
+
+    with existing_database(database) as opened, opened.read() as connection:
+        shown = output.table("account", "role", "one-time codes", first="left")
+        for account in all_accounts(connection):
+            shown.add_row(account.name, account.role, "off" if account.code_key is None else "on")
+    output.console().print(shown)
+
+
+@app.command(cls=GroupedHelp)
+def add(
+    name: Name,
+    role: Annotated[
+        str, typer.Option(metavar="owner|researcher|assistant", help="What it may do; an assistant exports nothing.")
+    ] = "assistant",
+    database: DatabaseUrl = DATABASE,
+) -> None:
+    """Add an account; its password is made up and printed once."""
+    require_extras("Adding an account", web=True)
+    from cobandit.web.services.accounts import add_account
+    from cobandit.web.storage.audit import command_line
+
+    with existing_database(database) as opened, opened.write() as connection:
+        password = add_account(connection, command_line(), name, role)
+    say(f"Added {name!r} with the role {role}. Its password, shown this once:")
+    output.console().print(password)
+
+
+@app.command(cls=GroupedHelp)
+def remove(name: Name, database: DatabaseUrl = DATABASE) -> None:
+    """Remove an account; its logins end at once."""
+    require_extras("Removing an account", web=True)
+    from cobandit.web.services.accounts import remove_account
+    from cobandit.web.storage.audit import command_line
+
+    with existing_database(database) as opened, opened.write() as connection:
+        remove_account(connection, command_line(), name)
+    say(f"Removed {name!r}.")
+
+
+@app.command(cls=GroupedHelp)
+def reset(name: Name, database: DatabaseUrl = DATABASE) -> None:
+    """Give an account a new password, printed once, and turn its one-time codes off; its logins end."""
+    require_extras("Resetting an account", web=True)
+    from cobandit.web.services.accounts import reset_account
+    from cobandit.web.storage.audit import command_line
+
+    with existing_database(database) as opened, opened.write() as connection:
+        password = reset_account(connection, command_line(), name)
+    say(f"The password of {name!r}, shown this once:")
+    output.console().print(password)

@@ -1,0 +1,37 @@
+"""Accounts with roles and one-time codes; logins know whose they are."""
+
+import time
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0007"
+down_revision = "0006"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Whoever has the one password is the owner, and logins that are there are the owner's."""
+    accounts = op.create_table(
+        "accounts",
+        sa.Column("name", sa.Text(), nullable=False),
+        sa.Column("role", sa.Text(), nullable=False),
+        sa.Column("password", sa.Text(), nullable=True),
+        sa.Column("code_key", sa.Text(), nullable=True),
+        sa.Column("code_step", sa.BigInteger(), nullable=False),
+        sa.Column("recovery", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("name", name="pk_accounts"),
+    )
+    owner = {"name": "owner", "role": "owner", "code_step": 0, "recovery": "[]"}
+    op.bulk_insert(accounts, [owner | {"password": None, "code_key": None, "created_at": int(time.time() * 1000)}])
+    op.add_column("admin_logins", sa.Column("account", sa.Text(), server_default="owner", nullable=False))
+    op.add_column("admin_logins", sa.Column("created_at", sa.BigInteger(), server_default="0", nullable=False))
+    op.add_column("admin_logins", sa.Column("via", sa.Text(), server_default="", nullable=False))
+    op.add_column("admin_logins", sa.Column("network", sa.Text(), server_default="", nullable=False))
+
+
+def downgrade() -> None:
+    """Refused: with the accounts gone, everybody would be the owner."""
+    raise NotImplementedError("A database is not taken back to the tables before 0007; restore a copy of it instead.")
