@@ -34,7 +34,7 @@ from cobandit.web.storage.copies import (
     others_connected,
     sqlite_url,
 )
-from cobandit.web.storage.database import Connection, Database, plain
+from cobandit.web.storage.database import Connection, Database, database_message
 from cobandit.web.storage.logins import end_logins, forget_networks
 from cobandit.web.storage.participants import participants_of
 from cobandit.web.storage.settings import read_setting, write_setting
@@ -96,7 +96,7 @@ def back_up(database: Database, folder: Path, keep: int | None = None, *, schedu
             os.rename(part, path)
             flush(folder)
     except OSError as error:
-        problem = f"The backup could not be written to {str(folder)!r}: {plain(error)}."
+        problem = f"The backup could not be written to {str(folder)!r}: {database_message(error)}."
         _note(database, None, problem)
         raise InvalidInput(problem) from error
     except InvalidInput as error:
@@ -156,7 +156,7 @@ def restore(path: Path, database: Database, *, overwrite: bool = False, despite:
             _settle(part, path)
             _put_in_place(part, database)
     except OSError as error:
-        raise InvalidInput(f"The backup could not be restored: {plain(error)}.") from error
+        raise InvalidInput(f"The backup could not be restored: {database_message(error)}.") from error
     return checked
 
 
@@ -223,7 +223,9 @@ def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
-        raise InvalidInput(f"The folder {str(folder)!r} for backups cannot be made: {plain(error)}.") from error
+        raise InvalidInput(
+            f"The folder {str(folder)!r} for backups cannot be made: {database_message(error)}."
+        ) from error
 
 
 @contextlib.contextmanager

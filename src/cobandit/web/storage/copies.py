@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Table, delete, func, insert, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
 from cobandit.base.errors import InvalidInput
-from cobandit.web.storage.database import Database, plain
+from cobandit.web.storage.database import Database, database_message
 from cobandit.web.storage.schema import audit, audit_head, metadata, studies
 
 ROWS_AT_ONCE = 2000
@@ -32,7 +32,7 @@ def copy_to_file(database: Database, path: Path) -> None:
     try:
         _copy_to_file(database, path)
     except (sqlite3.Error, SQLAlchemyError) as error:
-        raise InvalidInput(f"The database {database.name} could not be copied: {plain(error)}.") from error
+        raise InvalidInput(f"The database {database.name} could not be copied: {database_message(error)}.") from error
 
 
 def _copy_to_file(database: Database, path: Path) -> None:
