@@ -46,6 +46,7 @@ class Server:
         self.admin = httpx.Client(
             base_url=url, timeout=30, trust_env=False, headers={"authorization": f"Bearer {token}"}
         )
+        self.admin.post("/api/admin/studies/1/unblind")
 
     def arrive(self, **body: Any) -> str:
         sent = {"key": uuid.uuid4().hex, "consent_version": DESIGN.consent.version} | body
@@ -368,6 +369,26 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
         dialog.get_by_role("button", name="Save").click()
         page.locator(f"#standing.{state}").wait_for()
         assert server.admin.get("/api/admin/studies").json()["studies"][0]["state"] == state
+    assert opened.complaints == []
+
+
+def test_conditions_are_hidden_until_somebody_asks(visit: Callable[..., Visit], server: Server) -> None:
+    server.go_on(server.arrive())
+    server.admin.post("/api/admin/studies/1/blind")
+    opened = visit()
+    page = opened.login()
+    expect(page.locator("#conditions tbody")).to_contain_text("A")
+    expect(page.locator("#conditions tbody")).not_to_contain_text("ucb")
+    expect(page.locator("#people tbody .order")).to_have_text(re.compile("^(A → B|B → A)$"))
+    expect(page.locator("#curves .plot")).to_contain_text("Hidden")
+    page.get_by_role("button", name="Show conditions …").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog).to_contain_text("audit log")
+    dialog.get_by_role("button", name="Show the conditions").click()
+    expect(page.locator("#conditions tbody")).to_contain_text("partner-aware-ucb")
+    expect(page.locator("#curves .legend .key-0")).to_contain_text("partner-aware-ucb")  # as in every report
+    page.get_by_role("button", name="Hide them again").click()
+    expect(page.locator("#conditions tbody")).not_to_contain_text("ucb")
     assert opened.complaints == []
 
 

@@ -40,6 +40,7 @@ def test_the_tree_of_a_text() -> None:
     assert tree[1]["of"][:4] == ["Read ", {"tag": "strong", "of": ["all"]}, " of it, ", {"tag": "em", "of": ["please"]}]
     links = [node["href"] for node in tree[1]["of"] if isinstance(node, dict) and node["tag"] == "a"]
     assert links == ["https://lab.example/a?b=1", "mailto:lab@example.org"]
+    assert tree[2]["of"][1] == {"tag": "li", "of": ["two ", {"tag": "code", "of": ["code"]}]}
     assert tags(tree) <= set(TAGS)
     assert {"ol", "li", "br", "code", "blockquote", "hr"} <= tags(tree)
     assert "".join(part for part in tree[-1]["of"]) == "x < 5 & y & 2 * 3"

@@ -65,6 +65,8 @@ def _nodes(name: str, tokens: Iterator[Token], closing: str | None) -> Iterator[
             )
         if token.type == "inline":
             yield from _nodes(name, iter(token.children or ()), None)
+        elif token.hidden:  # the paragraph of an item in a list without blank lines
+            yield from _nodes(name, tokens, token.type.replace("_open", "_close"))
         elif token.type == "text":
             if token.content:
                 yield token.content
