@@ -87,9 +87,10 @@ def check(
 
     Joints and their speeds are compared with the limits. Exits with 1 where a step goes wrong.
     """
-    from cobandit.robot.driver import make_arm, require_arm
+    from cobandit.robot.names import require_arm
 
     require_arm(driver, f"The driver {driver!r}")
+    from cobandit.robot.driver import make_arm
     from cobandit.robot.dry_run import DryStep, dry_run
     from cobandit.robot.layout import item_named
 

@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from cobandit.robot.driver import JointTrajectory as JointTrajectory
     from cobandit.robot.driver import Observation as Observation
     from cobandit.robot.driver import Outcome as Outcome
-    from cobandit.robot.driver import known_arms as known_arms
     from cobandit.robot.driver import make_arm as make_arm
-    from cobandit.robot.driver import require_arm as require_arm
     from cobandit.robot.layout import Layout as Layout
     from cobandit.robot.manual import AsksPeople as AsksPeople
     from cobandit.robot.manual import NullArm as NullArm
     from cobandit.robot.manual import Request as Request
+    from cobandit.robot.names import known_arms as known_arms
+    from cobandit.robot.names import require_arm as require_arm
     from cobandit.robot.recording import Event as Event
     from cobandit.robot.recording import Recording as Recording
     from cobandit.robot.rosbridge import RosbridgeArm as RosbridgeArm
@@ -83,9 +83,9 @@ _HOMES = {
     "Stacking": "cobandit.robot.stacking",
     "StackingStep": "cobandit.robot.stacking",
     "burger_layers": "cobandit.robot.burger",
-    "known_arms": "cobandit.robot.driver",
+    "known_arms": "cobandit.robot.names",
     "make_arm": "cobandit.robot.driver",
-    "require_arm": "cobandit.robot.driver",
+    "require_arm": "cobandit.robot.names",
     "scene_description": "cobandit.robot.scene",
     "simulate_burger": "cobandit.robot.simulated",
     "stack_burger": "cobandit.robot.stacking",

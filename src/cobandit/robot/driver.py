@@ -18,6 +18,7 @@ from cobandit.base.checks import real, short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.streams import checked_seed
+from cobandit.robot.names import known_arms
 
 Status = Literal["done", "failed", "stopped", "refused", "lost"]
 """How an action ended: as asked; tried and not achieved; stopped by somebody; not begun; without the robot."""
@@ -110,15 +111,6 @@ class Arm(Protocol):
         ...
 
 
-ARMS = ("simulated", "rosbridge", "null")
-"""The drivers of the package."""
-
-
-def known_arms() -> list[str]:
-    """Every name that `make_arm` knows, ours first."""
-    return [*ARMS, *(name for name in plugins.plugin_names(plugins.ARMS) if name not in ARMS)]
-
-
 def make_arm(name: str, url: str | None = None, speed: float = 1.0, seed: int = 0) -> Arm:
     """A driver by its name, not yet connected.
 
@@ -139,13 +131,6 @@ def make_arm(name: str, url: str | None = None, speed: float = 1.0, seed: int = 
     if not isinstance(arm, Arm):
         raise plugin.error(f"made {short_repr(arm)}, which lacks a part of the protocol cobandit.robot.Arm")
     return arm
-
-
-def require_arm(name: str, purpose: str) -> None:
-    """Refuse an unknown driver, or one whose extra is missing, before any work."""
-    if name not in known_arms():
-        raise UnknownName("robot arm", name, known_arms())
-    require_extras(purpose, robot=name == "simulated", ros=name == "rosbridge")
 
 
 def _of_plugin(plugin: plugins.Plugin, url: str | None, speed: float, seed: int) -> Any:
