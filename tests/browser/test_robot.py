@@ -1,33 +1,22 @@
-"""The arm on the page and the experimenter's console, in a real browser before a real server."""
+"""The arm on the participant's page, in a real browser before a real server."""
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-httpx = pytest.importorskip("httpx")
+pytest.importorskip("httpx")
 pytest.importorskip("fastapi")
 pytest.importorskip("mujoco")
 expect = pytest.importorskip("playwright.sync_api").expect
 
-from axe_playwright_python.sync_playwright import Axe  # noqa: E402
-
-from cobandit.robot import burger_layers  # noqa: E402
-from cobandit.studies import StudyDesign, load_design  # noqa: E402
-from cobandit.web import WebConfig  # noqa: E402
 from cobandit.web.services.robot.filler import fill  # noqa: E402
 from cobandit.web.services.robot.pool import Pool  # noqa: E402
-from cobandit.web.serving import prepare, running  # noqa: E402
-from cobandit.web.storage.database import Database  # noqa: E402
-from cobandit.web.storage.events import events_by_participant  # noqa: E402
-from cobandit.web.storage.participants import participant_by_token  # noqa: E402
+from tests.browser.robot_site import Site, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
 
-PASSWORD = "only for tests"
-DESIGN = StudyDesign.from_dict(load_design("burger").to_dict() | {"name": "shop", "rounds": 4})
 NO_WEBGL = """
 const context = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (kind, ...more) {
@@ -75,44 +64,6 @@ window.pictures = (n) => new Promise((done) => {
 """
 
 
-class Site:
-    """A server with a robot, and people who have come to the first round."""
-
-    def __init__(self, address: str, database: str) -> None:
-        self.address, self.database = address, Database(database)
-        self._client = httpx.Client(base_url=address, timeout=60, trust_env=False)
-
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        answer = self._client.request(method, f"/api/{path}", json=body)
-        assert answer.status_code < 300, answer.text
-        return answer.json()
-
-    def someone(self) -> str:
-        body = {"key": str(uuid.uuid4()), "consent_version": DESIGN.consent.version, "language": "en"}
-        token = str(self._ask("POST", "studies/shop/participants", body)["token"])
-        answers: dict[str, Any] = {
-            "demographics": {"age": 33, "gender": 0, "ai_researcher": 1},
-            "instructions": {},
-            "quiz": {item.id: item.answer for item in DESIGN.quiz},
-        }
-        while (step := self.state(token)["step"]["id"]) in answers:
-            self._ask("POST", f"participants/{token}/answers/{step}", {"answers": answers[step]})
-        return token
-
-    def state(self, token: str) -> Any:
-        return self._ask("GET", f"participants/{token}")
-
-    def events(self, token: str) -> list[tuple[str, Any]]:
-        with self.database.read() as connection:
-            person = participant_by_token(connection, token)
-            assert person is not None
-            return [(event.kind, event.data) for event in events_by_participant(connection, [person.id])[person.id]]
-
-    def close(self) -> None:
-        self._client.close()
-        self.database.close()
-
-
 @pytest.fixture(scope="module")
 def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One recording of every burger."""
@@ -121,47 +72,18 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def _serve(folder: Path, **robot: Any) -> Iterator[Site]:
-    database = f"sqlite:///{folder / 'studies.sqlite'}"
-    prepare(database, [DESIGN], password=PASSWORD, seed=7)
-    with running(WebConfig(database=database, consent_elsewhere=True, **robot)) as address:
-        site = Site(address, database)
-        yield site
-        site.close()
-
-
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, pool: Path) -> Iterator[Site]:
     """Recorded burgers."""
     folder = tmp_path_factory.mktemp("site")
-    yield from _serve(folder, robot="simulated", robot_folder=str(pool), robot_variants=1)
-
-
-@pytest.fixture
-def lab(tmp_path: Path) -> Iterator[Site]:
-    """An arm that is the experimenter's own."""
-    yield from _serve(tmp_path, robot="null")
-
-
-Visit = Callable[..., Any]
+    yield from serve(folder, robot="simulated", robot_folder=str(pool), robot_variants=1)
 
 
 @pytest.fixture
 def visit(new_context: Callable[..., Any]) -> Iterator[Visit]:
-    """Open a page that must not complain."""
-    complaints: list[str] = []
-
-    def open_page(address: str, script: str = "", **options: Any) -> Any:
-        context = new_context(**({"viewport": {"width": 1100, "height": 800}, "locale": "en-GB"} | options))
-        if script:
-            context.add_init_script(script)
-        page = context.new_page()
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
-        return page
-
-    yield open_page
-    assert complaints == []
+    """Opens pages that must not complain."""
+    with quiet_pages(new_context) as open_page:
+        yield open_page
 
 
 def staged(visit: Visit, site: Site, mode: str = "arm", **options: Any) -> tuple[Any, str]:
@@ -169,14 +91,6 @@ def staged(visit: Visit, site: Site, mode: str = "arm", **options: Any) -> tuple
     page = visit(f"{site.address}/p/{token}", **options)
     expect(page.locator(".stage")).to_have_attribute("data-mode", mode)
     return page, token
-
-
-def choose(page: Any, arm: int) -> None:
-    page.locator(".choice").nth(arm).click()
-
-
-def shown(page: Any, n: int) -> None:
-    expect(page.locator("#app")).to_have_attribute("data-shown", str(n))
 
 
 def burger_of(site: Site, token: str) -> str:
@@ -187,11 +101,6 @@ def burger_of(site: Site, token: str) -> str:
 
 def skipped(site: Site, token: str) -> list[int]:
     return [data["skipped"] for kind, data in site.events(token) if kind == "robot" and "skipped" in data]
-
-
-def clean(page: Any) -> None:
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
 
 
 class TestPlayback:
@@ -391,84 +300,3 @@ class TestFallingBack:
         choose(page, 1)
         shown(page, 1)
         assert site.state(token)["episode"]["played"] == 1
-
-
-class TestConsole:
-    def console(self, visit: Visit, lab: Site) -> Any:
-        page = visit(f"{lab.address}/admin/robot")
-        page.fill("input[type=password]", PASSWORD)
-        page.keyboard.press("Enter")
-        expect(page.locator("#connection")).to_have_text("live")
-        return page
-
-    def place(self, console: Any, text: str) -> None:
-        """Wait until the console asks for it and takes the press."""
-        expect(console.locator("#doing")).to_contain_text(text)
-        console.locator("#placed").click()
-
-    def participant(self, visit: Visit, lab: Site) -> tuple[Any, str]:
-        token = lab.someone()
-        page = visit(f"{lab.address}/p/{token}")
-        expect(page.locator("#app")).to_have_attribute("data-step", "episode-0")
-        return page, token
-
-    def test_the_experimenter_places_what_the_arm_would(self, visit: Visit, lab: Site) -> None:
-        console = self.console(visit, lab)
-        expect(console.locator("#arm-standing")).to_have_text("Ready")
-        page, token = self.participant(visit, lab)
-        choose(page, 0)
-        expect(console.locator("#placed")).to_be_visible()
-        clean(console)
-        self.place(console, "puts a bottom bun")
-        for layer in burger_layers(lab.state(token)["episode"]["latest"]["arms"]):
-            if layer.by == "person":
-                expect(page.locator(".robot-line")).to_contain_text("place this layer")
-                mine = page.get_by_role("button", name="I have placed it")
-                mine.click()
-                expect(mine).to_be_hidden()
-            else:
-                self.place(console, f"places the {layer.item.replace('_', ' ')}")
-        shown(page, 1)
-        happened = lab.events(token)
-        assert [data["by"] for kind, data in happened if kind == "robot-placed"].count("participant") == 2
-        assert [kind for kind, _ in happened].count("robot-done") == 1
-        expect(console.locator("#whose")).to_have_text("None.")
-        assert lab.state(token)["episode"]["played"] == 1
-
-    def test_stop_retry_and_skip(self, visit: Visit, lab: Site) -> None:
-        console = self.console(visit, lab)
-        page, token = self.participant(visit, lab)
-        choose(page, 1)
-        expect(console.locator("#placed")).to_be_visible()
-        expect(console.locator("#layers li")).to_have_count(5)
-        console.keyboard.press("Escape")
-        expect(console.locator("#arm-standing")).to_have_text("Stopped")
-        expect(page.locator(".robot-line")).to_contain_text("Your choice is stored")
-        console.locator("#retry").click()
-        expect(console.locator("#placed")).to_be_visible()
-        expect(console.locator("#arm-standing")).to_have_text("Stacking")
-        page.reload()
-        expect(page.locator("h1")).to_have_text("Your burger is being stacked")
-        clean(page)
-        console.locator("#stop").click()
-        expect(console.locator("#arm-message")).to_be_visible()
-        clean(console)
-        console.locator("#skip").click()
-        expect(page.locator("#app")).to_have_attribute("data-step", "episode-0")
-        expect(page.locator(".choice").first).to_be_visible()
-        kinds = [kind for kind, _ in lab.events(token) if kind.startswith("robot-")]
-        assert kinds.count("robot-stop") == 2
-        assert kinds.count("robot-retry") == 1
-        assert kinds.count("robot-skipped") == 1
-        console.locator("#retry").click()
-        expect(console.locator("#arm-standing")).to_have_text("Ready")
-
-    def test_a_second_participant_waits_kindly_and_goes_on_by_itself(self, visit: Visit, lab: Site) -> None:
-        console = self.console(visit, lab)
-        self.participant(visit, lab)
-        token = lab.someone()
-        second = visit(f"{lab.address}/p/{token}")
-        expect(second.locator("h1")).to_have_text("The robot is busy")
-        clean(second)
-        console.locator("#release").click()
-        expect(second.locator("#app")).to_have_attribute("data-step", "episode-0")

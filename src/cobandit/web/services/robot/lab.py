@@ -264,7 +264,14 @@ class Lab:
         elif result.status == "done":
             self._wait_for(self._finish(burger, skipped=False))
         elif not self._closing.is_set():
-            self._trouble(burger, result.status, result.message, result.layers)
+            self._trouble(burger, result.status, f"{result.message}{self._in_gripper()}", result.layers)
+
+    def _in_gripper(self) -> str:
+        """What to do with a slice that the arm had in its gripper when it stopped."""
+        held: str | None = getattr(self.arm, "held", None)
+        if held is None:
+            return ""
+        return f" It holds the {held.replace('_', ' ')}: put it back onto its tray before the arm goes on."
 
     def _interrupted(self, burger: Burger) -> bool:
         return self._closing.is_set() or self._halted.is_set() or self._skipping == burger.name
