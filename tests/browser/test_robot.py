@@ -228,6 +228,23 @@ class TestPlayback:
             assert max(burgers) <= 60_000
 
 
+    def test_looks_that_are_not_ours_are_credited(self, visit: Visit, site: Site) -> None:
+        """As `scene_description("fetch")` gives them: with a word about whose they are."""
+        token = site.someone()
+        context = visit("about:blank").context
+        credit = {"name": "A robot by others", "licence": "CC BY-NC-SA 4.0", "source": "https://example.org"}
+
+        def credited(route: Any) -> None:
+            answer = route.fetch()
+            route.fulfill(response=answer, json=answer.json() | {"credit": credit})
+
+        context.route("**/scene.json", credited)
+        page = context.new_page()
+        page.goto(f"{site.address}/p/{token}")
+        expect(page.locator(".robot-credit")).to_have_text("Robot: A robot by others, CC BY-NC-SA 4.0")
+        clean(page)
+
+
 class TestFallingBack:
     def test_without_webgl_the_burger_is_a_film(self, visit: Visit, site: Site) -> None:
         page, token = staged(visit, site, "clip", script=NO_WEBGL, **MOTION)

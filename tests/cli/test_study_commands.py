@@ -88,6 +88,8 @@ class TestDesigns:
             ),
             (("serve", "burger", "--robot", "simulated", "--robot-url", "ws://robot"), "goes with an arm"),
             (("serve", "burger", "--robot", "null", "--robot-speed", "2"), "robot-speed is 2"),
+            (("serve", "burger", "--robot", "simulated", "--robot-skin", "fetsh"), "Did you mean 'fetch'"),
+            (("serve", "burger", "--robot", "simulated", "--robot-skin", "fetch"), "pip install gymnasium-robotics"),
             (("serve", "burger", "--password", "short"), "at least 8"),
             (("serve", "burger", "--password-file", "none"), "cannot be read"),
             (("simulate", "nothing"), "There is no study 'nothing'"),

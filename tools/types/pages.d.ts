@@ -150,6 +150,8 @@ interface KitchenScene {
   meshes: Record<string, { vertices: number[]; faces: number[] }>;
   camera: { position: Position; target: Position; fov: number };
   lights: { position: Position; target: Position; intensity: number; shadow: boolean }[];
+  /** Whose the meshes are, where they are not ours. */
+  credit: { name: string; licence: string; source: string } | null;
 }
 
 type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "rest" | "survey" | "thanks";

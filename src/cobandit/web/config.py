@@ -19,8 +19,8 @@ class WebConfig:
     ``consent_elsewhere``: people have agreed elsewhere, so that the placeholder of a shipped design keeps nobody out.
 
     ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
-    ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, kept in ``robot_folder``) or an arm
-    of `cobandit.robot`.
+    ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, kept in ``robot_folder``, and the
+    looks ``robot_skin``) or an arm of `cobandit.robot`.
     """
 
     database: str = DEFAULT_URL
@@ -33,6 +33,7 @@ class WebConfig:
     robot_speed: float = 0.25
     robot_folder: str | None = None
     robot_variants: int = 8
+    robot_skin: str = "own"
 
     def to_environment(self) -> None:
         """Leave it where `from_environment` finds it, in this process and those it starts."""

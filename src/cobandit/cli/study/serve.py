@@ -138,6 +138,14 @@ class RobotOptions:
         str,
         typer.Option(metavar="X", help="The part of its speed that an arm may use.", rich_help_panel=THE_ROBOT),
     ] = "0.25"
+    robot_skin: Annotated[
+        str,
+        typer.Option(
+            metavar="own|fetch",
+            help="Looks of the simulated arm: ours, or Fetch's from an installed gymnasium-robotics.",
+            rich_help_panel=THE_ROBOT,
+        ),
+    ] = "own"
 
 
 @with_option_groups
@@ -200,6 +208,7 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
         robot=robot.robot,
         robot_url=robot.robot_url,
         robot_speed=real(0, 1, above=True)("robot-speed", parsing.value(robot.robot_speed)),
+        robot_skin=robot.robot_skin,
     )
 
 
@@ -219,7 +228,10 @@ def _schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
 def _check_robot(config: WebConfig, workers: int) -> None:
     """Refuse a robot that cannot be had before anything is made ready."""
     from cobandit.robot import make_arm
+    from cobandit.robot.scene.description import require_skin
 
+    if require_skin(config.robot_skin) != "own" and config.robot != "simulated":
+        raise InvalidInput(f"--robot-skin goes with --robot simulated, and --robot is {config.robot!r}.")
     if config.robot in NO_ARM:
         if config.robot_url is not None:
             raise InvalidInput(f"--robot-url goes with an arm, and --robot is {config.robot!r}.")

@@ -23,6 +23,16 @@ LIGHTS = [
 BACKGROUND = "#dfe9ef"
 
 
+def require_skin(skin: str) -> str:
+    """The skin, if this machine has what it is drawn from; a refusal where not, before any work."""
+    one_of(SKINS, "skin")("skin", skin)
+    if skin == "fetch":
+        from cobandit.robot.scene.skin import mesh_folder
+
+        mesh_folder()
+    return skin
+
+
 def scene_description(skin: str = "own") -> dict[str, Any]:
     """What to draw, once; a `Recording` then says where the moving bodies are in each frame.
 

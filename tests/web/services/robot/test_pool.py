@@ -47,6 +47,14 @@ def test_a_key_takes_the_same_variant_each_time_and_keys_take_different_ones(poo
     assert pool.pick("42:0:1", (1, 1)) is None, "another configuration is none"
 
 
+def test_another_skin_is_another_pool(tmp_path: Path) -> None:
+    own, fetch = Pool(tmp_path, "v1", 4), Pool(tmp_path, "v1", 4, "fetch")
+    fetch.add_scene({"credit": "theirs"})
+    assert not own.has_scene
+    assert fetch.version == "v1-fetch"
+    assert json.loads(gzip.decompress(fetch.scene() or b"")) == {"credit": "theirs"}
+
+
 def test_while_variants_are_missing_those_that_are_there_are_taken(pool: Pool) -> None:
     add(pool, (1, 0), 2)
     assert {pool.pick(str(n), (1, 0)) for n in range(20)} == {RecordedBurger((1, 0), 2, "v1")}

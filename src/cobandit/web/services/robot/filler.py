@@ -1,7 +1,7 @@
 """The process that fills the pool: physics takes about a second of a processor per burger, and nobody waits for it.
 
-Started by the server as ``python -m cobandit.web.services.robot.filler FOLDER VARIANTS``; it ends by itself when all
-is there.
+Started by the server as ``python -m cobandit.web.services.robot.filler FOLDER VARIANTS SKIN``; it ends by itself
+when all is there.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def fill(pool: Pool, turn: int = 0) -> list[str]:
     from cobandit.robot import scene_description, simulate_burger  # the engine, which servers do not load
 
     if not pool.has_scene:
-        pool.add_scene(scene_description())
+        pool.add_scene(scene_description(pool.skin))
     trouble = []
     for burger in pool.missing(turn):
         recording = simulate_burger(burger.configuration, burger.seed)
@@ -40,7 +40,7 @@ class Filler:
     """Fills a pool in a process of its own, as long as the server runs."""
 
     def __init__(self, pool: Pool) -> None:
-        command = [sys.executable, "-m", __name__, str(pool.home), str(pool.variants)]
+        command = [sys.executable, "-m", __name__, str(pool.home), str(pool.variants), pool.skin]
         self._process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         )
@@ -67,7 +67,7 @@ def main() -> None:
     with contextlib.suppress(OSError, AttributeError):  # not on every system
         os.nice(NICENESS)
     with contextlib.suppress(KeyboardInterrupt):
-        for line in fill(Pool.open(sys.argv[1], int(sys.argv[2])), turn=os.getpid()):
+        for line in fill(Pool.open(sys.argv[1], int(sys.argv[2]), sys.argv[3]), turn=os.getpid()):
             print(line, file=sys.stderr)
 
 

@@ -24,6 +24,7 @@ from cobandit.base.files import make_folder, whole_file
 from cobandit.robot import CONFIGURATIONS
 
 SCENE = "scene.json.gz"
+OWN_SKIN = "own"
 _NAME = re.compile(r"([01])-([01])-(\d{1,9})")
 
 
@@ -47,13 +48,15 @@ class RecordedBurger:
 
 @lru_cache(maxsize=1)
 def physics_version() -> str:
-    """A digest of the code that moves the arm and of the physics engine; "none" where the engine is missing."""
+    """A digest of the code that moves and draws, and of the physics engine; "none" where the engine is missing."""
     if not installed("robot"):
         return "none"
     digest = hashlib.sha256(metadata.version("mujoco").encode())
     sources = resources.files("cobandit.robot")
-    for file in sorted((file for file in sources.iterdir() if file.name.endswith(".py")), key=lambda file: file.name):
-        digest.update(file.name.encode() + b"\0" + file.read_bytes())
+    for folder in (sources, sources / "scene"):
+        files = (file for file in folder.iterdir() if file.name.endswith(".py"))
+        for file in sorted(files, key=lambda file: file.name):
+            digest.update(file.name.encode() + b"\0" + file.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -64,17 +67,18 @@ def default_folder() -> Path:
 
 
 class Pool:
-    """The recordings of one version of the physics, ``variants`` of each configuration."""
+    """The recordings of one version of the physics, ``variants`` of each configuration, and a kitchen in one skin."""
 
-    def __init__(self, folder: Path, version: str, variants: int) -> None:
-        self.version, self.variants = version, variants
+    def __init__(self, folder: Path, version: str, variants: int, skin: str = OWN_SKIN) -> None:
+        self.version = version if skin == OWN_SKIN else f"{version}-{skin}"
+        self.variants, self.skin = variants, skin
         self.home = folder
-        self._folder = folder / version
+        self._folder = folder / self.version
 
     @classmethod
-    def open(cls, folder: str | None, variants: int) -> Pool:
+    def open(cls, folder: str | None, variants: int, skin: str = OWN_SKIN) -> Pool:
         """The pool of this installation; in the user's own folder, where none is named."""
-        return cls(default_folder() if folder is None else Path(folder), physics_version(), variants)
+        return cls(default_folder() if folder is None else Path(folder), physics_version(), variants, skin)
 
     # Taking
 

@@ -32,7 +32,7 @@ class Robot:
         self._lab: Lab | None = None
         self.stage: Stage | None = None
         if config.robot == "simulated":
-            self._pool = Pool.open(config.robot_folder, config.robot_variants)
+            self._pool = Pool.open(config.robot_folder, config.robot_variants, config.robot_skin)
             self.stage = Show(database, self._pool)
         elif config.robot != "none":
             self.stage = self._lab = Lab(database, make_arm(config.robot, config.robot_url, config.robot_speed))

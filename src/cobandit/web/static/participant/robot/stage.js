@@ -37,6 +37,8 @@ export class Stage {
   #skip;
   #verdict = el("div", { class: "verdict", "aria-hidden": "true", hidden: true });
   #trouble = el("p", { class: "robot-trouble", role: "status", hidden: true });
+  /** Whose the robot's looks are, where they are not ours. */
+  #credit = el("p", { class: "robot-credit", hidden: true });
   /** The round that is over, if one is, and the number of the present one.
    * @type {Round | null} */
   #latest = null;
@@ -58,7 +60,7 @@ export class Stage {
     this.picture = this.#shop.picture;
     this.#skip = el("button", { type: "button", class: "skip-burger", hidden: true }, app.texts.say("robot.skip"));
     this.element = el("div", { class: "scene stage", "data-mode": "loading" },
-      this.#view, this.#verdict, this.#caption, this.#skip, this.#trouble);
+      this.#view, this.#verdict, this.#caption, this.#skip, this.#credit, this.#trouble);
     this.#open();
   }
 
@@ -72,11 +74,18 @@ export class Stage {
         import(THREE), import("./player.js"), fetched(scene).then((answer) => answer.json()), this.#fetch(opening),
       ]);
       if (this.#closed) return;
+      this.#acknowledge(description);
       this.#player = new Player(three, description, first, () => this.#fall("clip", "The graphics card went away."));
       this.#enter("arm");
     } catch (error) {
       this.#fall("clip", error);
     }
+  }
+
+  /** @param {KitchenScene} scene */
+  #acknowledge({ credit }) {
+    this.#credit.hidden = !credit;
+    this.#credit.textContent = credit ? this.#app.texts.say("robot.credit", credit) : "";
   }
 
   /** A lesser stage, from here on.
@@ -87,6 +96,7 @@ export class Stage {
     this.#note(error);
     this.#player?.close();
     this.#player = null;
+    this.#credit.hidden = true; // films and drawings are ours
     this.#enter(mode);
   }
 
