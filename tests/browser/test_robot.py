@@ -32,6 +32,23 @@ LISTEN = """() => {
     if (text && text !== window.captions.at(-1)) window.captions.push(text);
   }).observe(caption, { childList: true, characterData: true, subtree: true });
 }"""
+# Nine customers one after the other, then one who is glad and one who is not, in the middle of it and afterwards.
+CUSTOMERS = """async () => {
+  const three = await import("/static/vendor/three-0.185.1/three.module.min.js");
+  const { Customer, SKIN } = await import("/static/participant/robot/customer.js");
+  const [body, mouth, skin] = [new three.Group(), new three.Group(), new three.MeshLambertMaterial()];
+  const customer = new Customer(three, body, mouth);
+  customer.wear(SKIN, [skin]);
+  const customers = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((t) => {
+    customer.welcome(t);
+    return { looks: skin.color.getHexString() + body.children.map((part) => Number(part.visible)).join("") };
+  });
+  const now = () => ({
+    mouth: Math.sign(mouth.scale.z), hop: body.position.z > 0.01, turned: Math.abs(body.rotation.z) > 0.01,
+  });
+  const felt = (mood, part) => { customer.feel(mood); customer.move(mood, part); return now(); };
+  return { customers, good: felt("good", 0.2), bad: felt("bad", 0.1), after: felt("bad", 1) };
+}"""
 MOTION = {"reduced_motion": "no-preference"}
 # So slow an arm that every test is faster: time passes at a fiftieth of its speed.
 SLOW_ARM = """
@@ -227,6 +244,13 @@ class TestPlayback:
             assert burgers
             assert max(burgers) <= 60_000
 
+    def test_the_next_customer_is_somebody_else_and_shows_what_they_feel(self, visit: Visit, site: Site) -> None:
+        page, _ = staged(visit, site)
+        seen = page.evaluate(CUSTOMERS)
+        assert len({customer["looks"] for customer in seen["customers"]}) == len(seen["customers"]) == 9
+        assert seen["good"] == {"mouth": 1, "hop": True, "turned": False}
+        assert seen["bad"] == {"mouth": -1, "hop": False, "turned": True}
+        assert seen["after"] == {"mouth": -1, "hop": False, "turned": False}, "they come to rest"
 
     def test_looks_that_are_not_ours_are_credited(self, visit: Visit, site: Site) -> None:
         """As `scene_description("fetch")` gives them: with a word about whose they are."""

@@ -18,6 +18,9 @@ SCRIPTS = (
     "/static/vendor/three-0.185.1/three.core.min.js",
     "/static/participant/robot/player.js",
     "/static/participant/robot/kitchen.js",
+    "/static/participant/robot/customer.js",
+    "/static/participant/robot/merging.js",
+    "/static/participant/robot/room.js",
     "/static/participant/robot/orbit.js",
 )
 """What a page imports for a robot alone, under the addresses it imports it by."""

@@ -1,11 +1,15 @@
 // The kitchen in three dimensions: what the server describes, put together from shapes and meshes, and lit.
 
+import { Customer } from "./customer.js";
+import { merged } from "./merging.js";
+import { Room } from "./room.js";
+
 /** @typedef {typeof import("three")} Three */
 /** @typedef {import("three").BufferGeometry} Shape */
 
-/** The room on a light and on a dark page: its walls, and how bright sky and lamps are.
+/** On a light and on a dark page: the colour of what is far, and how bright sky and lamps are.
  * @type {Record<"light" | "dark", { wall: string, sky: number, ground: string, lamps: number }>} */
-const ROOM = {
+const AIR = {
   light: { wall: "#e3eef2", sky: 1.75, ground: "#d8cfc4", lamps: 3.0 },
   dark: { wall: "#1d2a31", sky: 1.0, ground: "#3a3029", lamps: 2.4 },
 };
@@ -16,12 +20,8 @@ const CORNERS = { large: 32, small: 12 };
 const SMALL = 0.02;
 const FLOOR = "plane";
 const CUSTOMER = "customer";
-/** The customer's mouth is made of capsules and of nothing else; it is turned over for a bad burger. */
+/** The customer's mouth is made of small capsules, and nothing else of them is. */
 const MOUTH = "mouth";
-const LIPS = 1.289; // their height when the mouth is turned
-/** Nobody in particular, but somebody else each time: the colours of the described figure, and those of the others. */
-const [SKIN, SHIRT] = ["#b8a6d9", "#7d6bb3"];
-const PEOPLE = [[SKIN, SHIRT], ["#e8c29b", "#3f8f79"], ["#9fc5e8", "#c8523f"], ["#b07b52", "#4a7fb5"], ["#f0b7b0", "#8a5a9c"], ["#a8d5a2", "#d08b2c"], ["#8a5f45", "#c25b7a"]];
 
 export class Kitchen {
   #three;
@@ -29,9 +29,7 @@ export class Kitchen {
   #bodies = new Map();
   /** @type {{ mesh: import("three").Mesh, rich: import("three").Material, plain: import("three").Material }[]} */
   #parts = [];
-  /** What is painted anew for every customer.
-   * @type {{ colour: string, rich: import("three").MeshStandardMaterial, plain: import("three").MeshLambertMaterial }[]} */
-  #looks = [];
+  #room;
   #sky;
   /** @type {import("three").DirectionalLight[]} */
   #lamps;
@@ -46,15 +44,15 @@ export class Kitchen {
     this.camera = description.camera;
     this.#sky = new three.HemisphereLight("#ffffff", "#d8cfc4", 1);
     this.#lamps = description.lights.map((light) => this.#lamp(light));
-    this.scene.add(this.#sky);
+    this.#room = new Room(three);
+    this.scene.add(this.#sky, this.#room.element);
     for (const [name, { pos, quat }] of Object.entries(description.bodies)) set(this.#body(name), pos, quat);
+    this.customer = new Customer(three, this.#body(CUSTOMER), this.#body(MOUTH));
     const meshes = this.#meshes(description);
     for (const part of this.#sorted(description.geoms)) {
       const shapes = part.geoms.flatMap((geom) => this.#shape(geom, meshes) ?? []);
       this.#add(part, merged(three, shapes));
     }
-    const mouth = this.#bodies.get(MOUTH);
-    if (mouth) this.#body(CUSTOMER).add(mouth);
   }
 
   /** @param {string} name */
@@ -90,7 +88,7 @@ export class Kitchen {
     /** @type {Map<string, { body: string, colour: string, finish: string, geoms: KitchenGeom[] }>} */
     const parts = new Map();
     for (const geom of geoms) {
-      if (geom.type === FLOOR) continue; // the floor has the colour of the walls, so that it has no end
+      if (geom.type === FLOOR) continue; // it comes with the room
       const lips = geom.body === CUSTOMER && geom.type === "capsule" && geom.size[0] < 0.01;
       const body = lips ? MOUTH : geom.body;
       const key = [body, geom.colour, geom.finish].join();
@@ -111,7 +109,7 @@ export class Kitchen {
     const rich = new MeshStandardMaterial({ color: colour, roughness: ROUGHNESS[finish] ?? 0.6, metalness: 0 });
     const mesh = new Mesh(shape, plain);
     this.#parts.push({ mesh, rich, plain });
-    if (body === CUSTOMER && (colour === SKIN || colour === SHIRT)) this.#looks.push({ colour, rich, plain });
+    if (body === CUSTOMER) this.customer.wear(colour, [rich, plain]);
     this.#body(body).add(mesh);
   }
 
@@ -152,9 +150,10 @@ export class Kitchen {
   /** Colours for a light or a dark page.
    * @param {"light" | "dark"} theme */
   paint(theme) {
-    const { wall, sky, ground, lamps } = ROOM[theme];
+    const { wall, sky, ground, lamps } = AIR[theme];
+    this.#room.paint(theme);
     this.scene.background = new this.#three.Color(wall);
-    this.scene.fog = new this.#three.Fog(wall, 2.6, 5.2);
+    this.scene.fog = new this.#three.Fog(wall, 2.8, 7.5);
     this.#sky.intensity = sky;
     this.#sky.groundColor.set(ground);
     for (const lamp of this.#lamps) lamp.intensity = lamps * lamp.userData.intensity;
@@ -169,25 +168,6 @@ export class Kitchen {
       part.mesh.castShadow = shadows;
       part.mesh.receiveShadow = shadows;
     }
-  }
-
-  /** Another customer comes to the counter.
-   * @param {number} t */
-  welcome(t) {
-    const [skin, shirt] = PEOPLE[t % PEOPLE.length];
-    for (const { colour, rich, plain } of this.#looks) {
-      for (const material of [rich, plain]) material.color.set(colour === SKIN ? skin : shirt);
-    }
-  }
-
-  /** What the customer makes of it.
-   * @param {"wait" | "good" | "bad"} mood */
-  feel(mood) {
-    const mouth = this.#bodies.get(MOUTH);
-    if (!mouth) return;
-    const scale = { wait: 0.25, good: 1.25, bad: -1 }[mood];
-    mouth.scale.z = scale;
-    mouth.position.z = LIPS * (1 - scale);
   }
 
   /**
@@ -217,30 +197,4 @@ function set(object, pos, quat) {
   object.position.set(...pos);
   object.quaternion.set(quat[1], quat[2], quat[3], quat[0]);
   return object;
-}
-
-/**
- * Several shapes as one; corners that triangles share stay shared.
- * @param {Three} three
- * @param {Shape[]} shapes
- */
-function merged({ BufferAttribute, BufferGeometry }, shapes) {
-  const starts = [0];
-  for (const shape of shapes) starts.push(starts[starts.length - 1] + shape.getAttribute("position").count);
-  const all = starts[shapes.length];
-  const whole = new BufferGeometry();
-  for (const name of /** @type {const} */ (["position", "normal"])) {
-    const numbers = new Float32Array(3 * all);
-    shapes.forEach((shape, i) => numbers.set(shape.getAttribute(name).array, 3 * starts[i]));
-    whole.setAttribute(name, new BufferAttribute(numbers, 3));
-  }
-  const corners = new Uint32Array(shapes.reduce((sum, shape) => sum + (shape.index ?? shape.getAttribute("position")).count, 0));
-  let at = 0;
-  shapes.forEach(({ index }, i) => {
-    const count = index ? index.count : starts[i + 1] - starts[i];
-    for (let k = 0; k < count; k += 1) corners[at + k] = starts[i] + (index ? index.array[k] : k);
-    at += count;
-  });
-  whole.setIndex(new BufferAttribute(corners, 1));
-  return whole;
 }

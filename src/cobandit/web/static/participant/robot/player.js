@@ -26,12 +26,16 @@ const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 const ASPECT = 1.6;
 const QUALITY = "cobandit:robot:quality";
 
-/** The picture is wider than high, and the customer's head belongs into it. */
-const AIM = [0, 0.02, 0.05];
-/** While the burger grows the camera comes close: what it looks at then, and which part of the way is left. */
-const CLOSE = { target: [0.62, 0.02, 0.84], part: 0.58 };
-/** How close it is when the burger stands, and the customer's face is to be seen as well. */
-const ENDED = 0.36;
+/** Where the camera goes: from the whole kitchen to the plate while the burger grows, and at the end low over the table, with
+ * the burger in front and the customer's face behind it.
+ * @typedef {{ position: number[], target: number[], fov: number }} Shot */
+const AIM = [0, 0.02, 0.05]; // the picture is wider than high, and the customer's head belongs into it
+const CLOSE = { target: [0.64, 0.03, 0.86], part: 0.5, fov: 32 };
+/** @type {Shot} */
+const ENDED = { position: [1.0, -0.74, 1.06], target: [0.56, 0.4, 0.91], fov: 39 };
+const [COMING, GOING] = [0.2, 0.86]; // the parts of the time when it is close, and when it leaves
+const DRIFT = 0.14; // radians that it wanders about the table meanwhile
+const REACTION = 900; // milliseconds for which a customer hops or shakes their head
 
 export class Player {
   #three;
@@ -43,7 +47,11 @@ export class Player {
   /** @type {Recording} */
   #recording;
   #frame = 0;
-  #close = 0; // 0: wide, 1: close
+  #close = 0; // 0: the whole kitchen, 1: the plate
+  #ended = 0; // 1: the burger and the customer
+  #drift = 0;
+  /** @type {{ mood: "good" | "bad", at: number, last: number | null } | null} */
+  #reaction = null;
   /** @type {{ at: number, last: number | null, done: () => void, watch: (frame: number) => void } | null} */
   #run = null;
   /** @type {number[]} */
@@ -151,32 +159,58 @@ export class Player {
       run.last = now;
       run.at = Math.min(1, run.at + step / DURATION);
       this.#frame = this.#recording.frameAt(run.at);
-      this.#close = smooth(run.at / 0.3) - (1 - ENDED) * smooth((run.at - 0.86) / 0.14);
+      this.#close = smooth(run.at / COMING);
+      this.#ended = smooth((run.at - GOING) / (1 - GOING));
+      this.#drift = DRIFT * Math.sin(Math.PI * run.at) * (run.at - 0.5);
       run.watch(this.#frame);
       if (step) this.#judge(step);
     }
+    this.#react(now);
     this.#draw();
     if (run && run.at >= 1) {
       this.#run = null;
       run.done();
       this.#stir();
-    } else if (run && this.#run === run) this.#ask();
+    } else if (this.#reaction || (run && this.#run === run)) this.#ask();
+  }
+
+  /** The customer's hop, or the head that is shaken.
+   * @param {number} now */
+  #react(now) {
+    const reaction = this.#reaction;
+    if (!reaction) return;
+    reaction.at = Math.min(1, reaction.at + (reaction.last === null ? 0 : now - reaction.last) / REACTION);
+    reaction.last = now;
+    this.#kitchen.customer.move(reaction.mood, reaction.at);
+    if (reaction.at >= 1) this.#reaction = null;
   }
 
   #draw() {
     this.#kitchen.pose(this.#recording, this.#frame);
-    const { position, target: looked } = this.#kitchen.camera;
-    const wide = looked.map((value, i) => value + AIM[i]);
-    const target = wide.map((value, i) => value + (CLOSE.target[i] - value) * this.#close);
-    const part = 1 - (1 - CLOSE.part) * this.#close;
-    const [dx, dy, dz] = position.map((value, i) => (value - looked[i]) * part);
+    const { position, target, fov } = this.#shot();
+    const [dx, dy, dz] = position.map((value, i) => value - target[i]);
     const away = new this.#three.Spherical().setFromVector3(new this.#three.Vector3(dy, dz, dx));
-    away.theta += this.#orbit.turn;
+    away.theta += this.#orbit.turn + this.#drift;
     away.phi = Math.min(1.5, Math.max(0.15, away.phi - this.#orbit.tilt));
     const { x, y, z } = new this.#three.Vector3().setFromSpherical(away);
     this.#camera.position.set(target[0] + z, target[1] + x, target[2] + y);
     this.#camera.lookAt(target[0], target[1], target[2]);
+    this.#camera.fov = fov;
+    this.#camera.updateProjectionMatrix();
     this.#renderer.render(this.#kitchen.scene, this.#camera);
+  }
+
+  /** Where the camera is now.
+   * @returns {Shot} */
+  #shot() {
+    const { position, target, fov } = this.#kitchen.camera;
+    const aimed = target.map((value, i) => value + AIM[i]);
+    /** @type {Shot} */
+    const wide = { position: position.map((value, i) => value + AIM[i]), target: aimed, fov };
+    const away = position.map((value, i) => value - target[i]);
+    /** @type {Shot} */
+    const close = { ...CLOSE, position: CLOSE.target.map((value, i) => value + CLOSE.part * away[i]) };
+    return between(between(wide, close, this.#close), ENDED, this.#ended);
   }
 
   /** Something has to go when pictures come too slowly.
@@ -198,12 +232,13 @@ export class Player {
     return this.#level;
   }
 
-  /** Which customer it is, and what they make of the burger.
+  /** Which customer it is, and what they make of the burger; `lively`, if they have just seen it.
    * @param {number} t
    * @param {"wait" | "good" | "bad"} mood */
-  feel(t, mood) {
-    this.#kitchen.welcome(t);
-    this.#kitchen.feel(mood);
+  feel(t, mood, lively = false) {
+    this.#kitchen.customer.welcome(t);
+    this.#kitchen.customer.feel(mood);
+    this.#reaction = lively && mood !== "wait" ? { mood, at: 0, last: null } : null;
     this.#stir();
   }
 
@@ -213,7 +248,8 @@ export class Player {
     this.stop();
     this.#recording = recording ?? this.#recording;
     this.#frame = recording ? recording.last : 0;
-    this.#close = recording ? ENDED : 0;
+    this.#close = this.#ended = recording ? 1 : 0;
+    this.#drift = 0;
     this.#stir();
   }
 
@@ -248,6 +284,23 @@ export class Player {
     this.#renderer.dispose();
     this.#renderer.forceContextLoss();
   }
+}
+
+/**
+ * On the way from one shot to another.
+ * @param {Shot} from
+ * @param {Shot} to
+ * @param {number} part
+ * @returns {Shot}
+ */
+function between(from, to, part) {
+  /** @type {(a: number, b: number) => number} */
+  const mixed = (a, b) => a + (b - a) * part;
+  return {
+    position: from.position.map((value, i) => mixed(value, to.position[i])),
+    target: from.target.map((value, i) => mixed(value, to.target[i])),
+    fov: mixed(from.fov, to.fov),
+  };
 }
 
 /** Whether pictures are made by the processor alone. */

@@ -179,9 +179,9 @@ export class Stage {
 
   /** The customer of a round, and what they make of it.
    * @param {Round | null} round */
-  #feel(round) {
+  #feel(round, lively = false) {
     const mood = !round || round.good === null ? "wait" : round.good ? "good" : "bad";
-    this.#player?.feel(round?.t ?? this.#t, mood);
+    this.#player?.feel(round?.t ?? this.#t, mood, lively);
     this.#verdict.hidden = mood === "wait";
     this.#verdict.replaceChildren(face(mood === "good"));
   }
@@ -274,7 +274,7 @@ export class Stage {
     }
     if (!wanted()) return;
     this.#say(null);
-    this.#feel(round);
+    this.#feel(round, true);
     await pause(REACTION);
   }
 
