@@ -11,7 +11,7 @@ import { Room } from "./room.js";
  * @type {Record<"light" | "dark", { wall: string, sky: number, ground: string, lamps: number }>} */
 const AIR = {
   light: { wall: "#e3eef2", sky: 1.75, ground: "#d8cfc4", lamps: 3.0 },
-  dark: { wall: "#1d2a31", sky: 1.0, ground: "#3a3029", lamps: 2.4 },
+  dark: { wall: "#1d2a31", sky: 1.15, ground: "#3a3029", lamps: 2.4 },
 };
 /** How much a surface shines.
  * @type {Record<string, number>} */

@@ -10,7 +10,7 @@ import { merged } from "./merging.js";
 /** @type {Record<"light" | "dark", Colours>} */
 const COLOURS = {
   light: { floor: "#d9cdbb", wall: "#eef3f1", panel: "#9cc3bb", rail: "#f7f5ef", board: "#30444a", wood: "#c49a68", lamp: "#e07a5f", glow: "#fff3cf" },
-  dark: { floor: "#4b4039", wall: "#33454d", panel: "#24545a", rail: "#51636a", board: "#10181c", wood: "#8a6a46", lamp: "#a34d38", glow: "#ffe9b0" },
+  dark: { floor: "#4b4039", wall: "#3b4f58", panel: "#2a6066", rail: "#51636a", board: "#10181c", wood: "#8a6a46", lamp: "#a34d38", glow: "#ffe9b0" },
 };
 const [BACK, SIDE] = [2.0, -1.05]; // where the walls stand: y of the one behind the customer, x of the one behind the robot
 const DADO = 0.98; // up to here the walls are panelled
