@@ -132,6 +132,24 @@ class TestByHand:
         expect(second.locator("#app")).to_have_attribute("data-step", "episode-0")
 
 
+def in_trouble(console: Any, page: Any, standing: str, message: str) -> None:
+    """The experimenter is told what is wrong, the participant that nothing is lost."""
+    expect(console.locator("#arm-standing")).to_have_text(standing)
+    expect(console.locator("#arm-message")).to_contain_text(message)
+    expect(page.locator(".robot-line")).to_contain_text("Your choice is stored")
+
+
+def assert_logged(lab: Site, token: str) -> None:
+    """One burger with a stop and a lost connection, everything among the participant's events."""
+    happened = [(kind, data) for kind, data in lab.events(token) if kind.startswith("robot-")]
+    kinds = [kind.removeprefix("robot-") for kind, _ in happened if kind != "robot-step"]
+    assert kinds == [
+        "asked", "placed", "placed", "stop", "trouble", "retry", "placed", "trouble", "retry", "done",
+    ]  # fmt: skip
+    assert [data["status"] for kind, data in happened if kind == "robot-trouble"] == ["stopped", "lost"]
+    assert all({"episode", "t"} <= data.keys() for _, data in happened)
+
+
 class TestRosbridge:
     def test_a_burger_with_a_stop_in_mid_motion_and_a_lost_connection(
         self, visit: Visit, ros_lab: Site, peer: Peer, until: Until
@@ -162,9 +180,7 @@ class TestRosbridge:
         expect(console.locator("#doing")).to_contain_text("Robot picks the")
         until(console, lambda: peer.steps >= 10, "the arm moves")
         console.keyboard.press("Escape")
-        expect(console.locator("#arm-standing")).to_have_text("Stopped")
-        expect(console.locator("#arm-message")).to_contain_text("The arm was stopped")
-        expect(page.locator(".robot-line")).to_contain_text("Your choice is stored")
+        in_trouble(console, page, "Stopped", "The arm was stopped")
         assert peer.cancels(ARM_ACTION) >= 1
         steps, goals = peer.steps, len(peer.goals(ARM_ACTION))
         second = ros_lab.someone()
@@ -178,9 +194,7 @@ class TestRosbridge:
         # The connection is lost while the arm carries the next layer.
         peer.drop_at = peer.steps + 40
         by_participant()
-        expect(console.locator("#arm-standing")).to_have_text("Not connected")
-        expect(console.locator("#arm-message")).to_contain_text("connection to the robot was lost")
-        expect(page.locator(".robot-line")).to_contain_text("Your choice is stored")
+        in_trouble(console, page, "Not connected", "connection to the robot was lost")
         peer.drop_at = None
         peer.arm.connect()  # somebody puts the slice back onto its tray
         goals = len(peer.goals(ARM_ACTION))
@@ -191,13 +205,7 @@ class TestRosbridge:
         shown(page, 1)
         peer.arm.settle(0.5)
         assert peer.arm.stands(["bottom_bun", *(layer.item for layer in layers)])
-        happened = [(kind, data) for kind, data in ros_lab.events(token) if kind.startswith("robot-")]
-        kinds = [kind.removeprefix("robot-") for kind, _ in happened if kind != "robot-step"]
-        assert kinds == [
-            "asked", "placed", "placed", "stop", "trouble", "retry", "placed", "trouble", "retry", "done",
-        ]  # fmt: skip
-        assert [data["status"] for kind, data in happened if kind == "robot-trouble"] == ["stopped", "lost"]
-        assert all({"episode", "t"} <= data.keys() for _, data in happened)
+        assert_logged(ros_lab, token)
         assert ros_lab.state(token)["episode"]["played"] == 1
 
     def test_a_burger_is_skipped_in_mid_motion(self, visit: Visit, ros_lab: Site, peer: Peer, until: Until) -> None:
