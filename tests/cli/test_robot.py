@@ -49,7 +49,9 @@ class TestCheck:
 
     def test_without_a_robot_the_terminal_asks(self, monkeypatch):
         monkeypatch.setattr("builtins.input", lambda text: "")
-        result = run("check", "--driver", "null", "--yes")
+        result = run("check", "--driver", "null")
+        assert "stop button" not in result.output, "nothing moves"
+        assert ".;" not in result.output
         assert result.exit_code == 0, result.output
         assert "ok   place the tomato on the bottom bun" in result.output
 
@@ -60,7 +62,8 @@ class TestCheck:
         assert "skipped" in result.output
 
     def test_a_real_arm_does_not_move_before_somebody_says_so(self):
-        result = run("check", "--driver", "null", input="n\n")
+        result = run("check", "--driver", "rosbridge", "--url", "ws://127.0.0.1:9", input="n\n")
+        assert "connect:" not in result.output
         assert result.exit_code == 1
         assert "connect" not in result.output
 

@@ -14,6 +14,9 @@ from cobandit.cli.options import GroupedHelp
 
 __all__ = ["app"]
 
+NO_MOTION = ("simulated", "null")
+"""Drivers with which nothing moves that could hurt anybody."""
+
 app = typer.Typer(
     name="robot",
     no_args_is_help=True,
@@ -96,13 +99,14 @@ def check(
 
     item_named(item)
     arm = make_arm(driver, url, speed)
-    if driver != "simulated" and not yes:
+    if driver not in NO_MOTION and not yes:
         typer.confirm("Is everybody out of the arm's reach, and a hand on the stop button?", abort=True)
     stop_asking = _answer_requests(arm)
 
     def show(step: DryStep) -> None:
         mark = "ok  " if step.ok else "FAIL"
-        details = "; ".join(filter(None, [step.outcome.message, f"{step.outcome.duration:.1f} s", step.joints]))
+        said = step.outcome.message.removesuffix(".")
+        details = "; ".join(filter(None, [said, f"{step.outcome.duration:.1f} s", step.joints]))
         typer.echo(f"{mark} {step.text}: {details}")
 
     try:
