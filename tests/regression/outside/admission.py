@@ -36,7 +36,7 @@ MESSAGES = {
 }
 STATE = "/api/admin/studies/{number}/state"
 BLIND = STATE.replace("state", "blind")
-PLACES = {"naive-ucb": 1, "partner-aware-ucb": 0, "naive": 1, "aware": 0}
+PLACES = {"naive-ucb": 1, "partner-aware-ucb": 0, "naive": 2, "aware": 3}
 STUDY = {"open", "code", "words", "conditions"}
 """Keys by which the researcher's interface tells of a study."""
 
@@ -120,6 +120,7 @@ CHOICES = [
 ]
 
 
+PAGER = ["Pages of participants", "Previous page", "Next page"]
 NOTES = [
     "Conditions are hidden: they stand as letters, and regret by condition is not shown.",
     "Show conditions …",
@@ -163,6 +164,6 @@ def who_may_begin(page: dict[str, Any]) -> dict[str, Any]:
     text = ["Who may begin …" if part == "Close the study …" else part for part in page["text"]]
     start = text.index("Close this study?")
     end = text.index("Cancel", start)
-    text = [*text[:start], *CHOICES, *UNBLIND, *text[end + 1 :]]
+    text = [*text[:start], *PAGER, *CHOICES, *UNBLIND, *text[end + 1 :]]
     place = text.index("By condition")
     return page | {"text": [*text[:place], *NOTES, *text[place:]]}
