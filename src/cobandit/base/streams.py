@@ -22,7 +22,7 @@ SETUP, REWARDS, FIRST_OBSERVATION = 0, 1, 2
 
 
 class StudyStream(enum.IntEnum):
-    """Of one participant; the root is the SHA-256 of design and seed up to `SURVEY`, then the seed alone."""
+    """Of one participant; the root is the SHA-256 of design and seed up to `PARTNERS`, then the seed alone."""
 
     MEANS = 0
     LUCK = 1
@@ -30,6 +30,7 @@ class StudyStream(enum.IntEnum):
     CHOICES = 3
     WARM_START = 4
     SURVEY = 5
+    PARTNERS = 6
     BEHAVIOUR = 7
     ORDER = 8
     ANSWERS = 9

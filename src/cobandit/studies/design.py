@@ -45,6 +45,7 @@ from cobandit.studies.design_tables import Condition as Condition
 from cobandit.studies.design_tables import Consent as Consent
 from cobandit.studies.design_tables import Limits as Limits
 from cobandit.studies.design_tables import MeansRule as MeansRule
+from cobandit.studies.design_tables import PartnerIdentity as PartnerIdentity
 from cobandit.studies.design_tables import Practice as Practice
 from cobandit.studies.design_tables import Question as Question
 from cobandit.studies.design_tables import QuizItem as QuizItem
@@ -89,6 +90,7 @@ class StudyDesign(Record):
     rounds: int = entry(whole(1, MOST_ROUNDS))
     episodes: int = entry(whole(1, 1000), 1)
     conditions: tuple[Condition, ...] = entry(listing(Condition.read, 1, 4, unique="name"))
+    partners: tuple[PartnerIdentity, ...] = entry(listing(PartnerIdentity.read, 0, 4, unique="name"), ())
     order: str = entry(one_of(ORDERS, "order rule"))
     shared_luck: bool = entry(flag, True)
     swap_labels: bool = entry(flag, False)
@@ -108,6 +110,7 @@ class StudyDesign(Record):
     debriefing: str = entry(words_or_empty, "")
     languages: tuple[str, ...] = entry(listing(slug, 1, 50, unique="="), ("en",))
     translations: Table = entry(table_of(table_of(words)), Table())
+    messages: Table = entry(table_of(table_of(words)), Table())
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -137,6 +140,7 @@ class StudyDesign(Record):
             if matrix.arms != self.arms:
                 raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
         self._check_attention()
+        self._check_partners()
         self._check_texts()
 
     def _check_texts(self) -> None:
@@ -148,10 +152,30 @@ class StudyDesign(Record):
             for key, _ in texts.pairs:
                 if key not in known:
                     raise UnknownName("text of the design called", key, known)
+        for language, _ in self.messages.pairs:
+            if language not in self.languages:
+                raise UnknownName("language of the design", language, self.languages)
         for language in self.languages if self.markup == "markdown" else ():
             texts = self.texts(language)
             for key in sorted(self.marked_texts & texts.keys()):
                 markdown_tree(key if language == self.languages[0] else f"translations.{language}.{key}", texts[key])
+
+    def _check_partners(self) -> None:
+        if self.partners and len(self.partners) != len(self.conditions):
+            raise InvalidInput(
+                f"partners names {len(self.partners)}, and there are {len(self.conditions)} conditions; one partner "
+                "for each set is needed, or none at all."
+            )
+        looks = [partner.look for partner in self.partners]
+        if len(set(looks)) < len(looks):
+            raise InvalidInput(f"partners look {', '.join(looks)}; each needs a look of its own.")
+        others = len(self.agent_seats)
+        for partner in self.partners:
+            if len(partner.seats) != (others if others > 1 else 0):
+                raise InvalidInput(
+                    f"The partner {partner.name!r} names {len(partner.seats)} seats; "
+                    + (f"all {others} AIs need a name." if others > 1 else "with a single AI its own name is enough.")
+                )
 
     def _check_attention(self) -> None:
         for check in self.attention:
@@ -267,6 +291,9 @@ class StudyDesign(Record):
             texts |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
         if len(self.seating) > 2:
             texts |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
+        for i, partner in enumerate(self.partners):
+            texts[f"partners.{i}"] = partner.name
+            texts |= {f"partners.{i}.{place}": name for place, name in enumerate(partner.seats)}
         texts |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
         if self.debriefing:
             texts["debriefing"] = self.debriefing

@@ -37,6 +37,9 @@ ANSWERS = ("whole", "choice", "text")
 MARKS = ("holm", "paper")
 """What asterisks are of: p-values after Holm's correction, or the plain ones, as in the paper's figures."""
 
+LOOKS = ("teal", "amber", "violet", "rose")
+"""How a partner may look on the page: a colour, with a face that goes with it."""
+
 REGRETS = ("task", "team")
 """Which regret is tested: what the task lost, or what the team observed of it (the paper's R(T))."""
 
@@ -143,6 +146,19 @@ class Task(Record):
             )
 
 
+@dataclass(frozen=True)
+class PartnerIdentity(Record):
+    """Who the participant plays with in one of the sets, as they are told: a name, and how it looks.
+
+    Who appears in which set is drawn for each participant, whatever the algorithm (`ParticipantPlan.partner_order`).
+    ``seats`` names the AIs one by one, where there are several.
+    """
+
+    name: str = entry(words)
+    look: str = entry(one_of(LOOKS, "look of a partner"))
+    seats: tuple[str, ...] = entry(listing(words, 0, MOST_SEATS - 1, unique="="), ())
+
+
 def _matrices(name: str, value: Any) -> tuple[FixedMeans, ...]:
     if not isinstance(value, (list, tuple)):
         raise InvalidInput(f"{name} is {short_repr(value)}; a list of matrices, one per episode, is needed.")
@@ -236,12 +252,16 @@ class QuizItem(Record):
 
 @dataclass(frozen=True)
 class AttentionCheck(Record):
-    """A survey item with one right answer, asked after one of the sets (``after_set`` from 1)."""
+    """A question with one right answer, asked after one of the sets (``after_set`` from 1).
+
+    ``apart``: it stands below the survey's items, outside their scale; otherwise it is among them and looks like one.
+    """
 
     id: str = entry(slug)
     text: str = entry(words)
     answer: int = entry(whole(1))
     after_set: int = entry(whole(1), 1)
+    apart: bool = entry(flag, False)
 
 
 @dataclass(frozen=True)

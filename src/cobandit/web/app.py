@@ -19,6 +19,7 @@ from starlette.routing import Match
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
 from cobandit.report.kit.assets import VENDOR
+from cobandit.studies.page_texts import PAGE_LANGUAGE, page_texts
 from cobandit.web import pages
 from cobandit.web.access import forget_failures
 from cobandit.web.config import WebConfig
@@ -149,13 +150,14 @@ def from_environment() -> FastAPI:
 
 def _answer(request: Request, status: int, code: str, message: str, **more: Any) -> Response:
     if pages.wants_page(request):
-        language = pages.page_language(request, pages.message_languages())
-        texts = pages.messages(language)
+        design = getattr(request.state, "design", None)  # of the study whose page it is, which may word it itself
+        language = pages.page_language(request, None if design is None else design.languages)
+        texts = page_texts(language, design)
         about = PAGES.get(code, "trouble")
         room = request.url.path.split("/")[1]
         if room in RESEARCHERS:  # whose pages are in English, and say what happened
-            texts, language = pages.messages(pages.LANGUAGE) | {f"{about}.text": message}, pages.LANGUAGE
-        home = ("/admin", "home.studies") if room == "admin" else ("/", "home.link")
+            texts, language = page_texts(PAGE_LANGUAGE) | {f"{about}.text": message}, PAGE_LANGUAGE
+        home = ("/admin", texts["home.studies"]) if room == "admin" else ("/", texts["home.link"])
         return pages.message_page(status, texts[f"{about}.title"], texts[f"{about}.text"], language, home)
     return JSONResponse({"error": code, "message": message} | more, status)
 

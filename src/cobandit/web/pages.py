@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import tomllib
+import re
 from collections.abc import Sequence
 from functools import lru_cache
 from importlib import resources
@@ -16,9 +16,10 @@ from jinja2 import Environment
 from cobandit import __version__
 from cobandit.report.kit.assets import VENDOR
 from cobandit.report.kit.templates import template_environment
+from cobandit.studies.page_texts import page_languages
 
 ROOM = resources.files("cobandit.web")
-LANGUAGE = "en"
+_WEIGHT = re.compile(r"[01](\.\d{1,3})?")
 
 
 @lru_cache(maxsize=512)
@@ -42,51 +43,34 @@ def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_environment().get_template(name).render(**values), status)
 
 
-def message_page(
-    status: int, title: str, message: str, language: str = LANGUAGE, home: tuple[str, str] = ("/", "home.link")
-) -> HTMLResponse:
-    """A plain page with one thing to say, and a way home: an address, and the key of what its link is called."""
-    address, called = home
-    link_text = messages(language)[called]
-    return page(
-        "message.html", status, title=title, message=message, language=language, link=address, link_text=link_text
-    )
+def message_page(status: int, title: str, message: str, language: str, home: tuple[str, str]) -> HTMLResponse:
+    """A plain page with one thing to say, and a way home: an address, and what its link is called."""
+    link, link_text = home
+    return page("message.html", status, title=title, message=message, language=language, link=link, link_text=link_text)
 
 
-@lru_cache(maxsize=1)
-def message_languages() -> tuple[str, ...]:
-    """The languages the pages speak, English first."""
-    names = sorted(file.name[:-5] for file in ROOM.joinpath("messages").iterdir() if file.name.endswith(".toml"))
-    return (LANGUAGE, *(name for name in names if name != LANGUAGE))
+def spoken_languages(request: Request) -> list[str]:
+    """The languages to speak to whoever asks: the one in the address first, then the browser's, as it prefers them."""
+    preferred: list[tuple[float, str]] = []
+    for part in request.headers.get("accept-language", "").split(","):
+        name, _, more = part.strip().partition(";")
+        weight = more.strip().removeprefix("q=")
+        preferred.append((-float(weight) if _WEIGHT.fullmatch(weight) else -1.0, name.strip().lower()))
+    names = [
+        request.query_params.get("language", ""),
+        *(name for weight, name in sorted(preferred, key=_first) if weight),
+    ]
+    return [name for full in names if full for name in dict.fromkeys((full, full.split("-")[0]))]
 
 
-@lru_cache(maxsize=64)
-def messages(language: str) -> dict[str, str]:
-    """Every text of the pages by dotted key; what is not translated stays English."""
-    english = _catalogue(LANGUAGE)
-    return english | _catalogue(language) if language in message_languages() else english
+def _first(pair: tuple[float, str]) -> float:
+    return pair[0]
 
 
-def _catalogue(language: str) -> dict[str, str]:
-    return _flat(tomllib.loads(ROOM.joinpath("messages", f"{language}.toml").read_text(encoding="utf-8")))
-
-
-def _flat(table: dict[str, Any], prefix: str = "") -> dict[str, str]:
-    flat: dict[str, str] = {}
-    for key, value in table.items():
-        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": str(value)}
-    return flat
-
-
-def page_language(request: Request, known: Sequence[str]) -> str:
+def page_language(request: Request, known: Sequence[str] | None = None) -> str:
     """The language for a page: the one asked for, else the first of the browser's that is known."""
-    wanted = request.query_params.get("language", "")
-    spoken = [part.split(";")[0].strip().split("-")[0].lower() for part in _accepted(request).split(",")]
-    return next((language for language in (wanted, *spoken) if language in known), known[0])
-
-
-def _accepted(request: Request) -> str:
-    return request.headers.get("accept-language", "")
+    choices = page_languages() if known is None else known
+    return next((language for language in spoken_languages(request) if language in choices), choices[0])
 
 
 def wants_page(request: Request) -> bool:

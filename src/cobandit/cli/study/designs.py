@@ -42,6 +42,7 @@ def check(
     from cobandit.studies import load_design, rehearse
     from cobandit.studies.advice import design_warnings
     from cobandit.studies.journey import journey
+    from cobandit.studies.page_texts import missing_page_texts, page_text_problems
 
     study = load_design(design)
     if json:
@@ -72,7 +73,9 @@ def check(
     missing = _untranslated(study)
     for language, keys in missing.items():
         screen.print(f"not translated to {language}: {', '.join(keys[:8])}{' ...' if len(keys) > 8 else ''}")
-    for warning in design_warnings(study):
+    for language, keys in missing_page_texts(study).items():
+        screen.print(f"texts of the pages that stay English in {language} ({len(keys)}): {', '.join(keys)}")
+    for warning in (*design_warnings(study), *page_text_problems(study)):
         screen.print(f"warning: {warning}")
     played = rehearse(study, "softmax", seed=0, order=0)
     rounds = sum(episode.played for episode in played)

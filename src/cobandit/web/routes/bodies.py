@@ -25,6 +25,7 @@ Short = Annotated[str, Field(max_length=200), AfterValidator(storable)]
 Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9-]+$", examples=["0b0c1f6e-5d0b-4a52"])]
 Milliseconds = Annotated[int | None, Field(ge=0, le=LARGEST, description="How long it took, in milliseconds")]
 Language = Annotated[Short | None, Query(description="The language of texts; one the study does not have: its first")]
+Version = Annotated[int | None, Query(ge=1, le=LARGEST, description="The version of the study; left out: the newest")]
 
 
 class StrictBody(BaseModel):

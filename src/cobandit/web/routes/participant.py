@@ -10,6 +10,7 @@ from fastapi import APIRouter, Depends, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse
 
 from cobandit.base.errors import InvalidInput
+from cobandit.studies.page_texts import PAGE_LANGUAGE, page_languages, page_texts
 from cobandit.web import pages
 from cobandit.web.access import is_admin
 from cobandit.web.refusals import Refused, not_found
@@ -24,6 +25,8 @@ from cobandit.web.routes.bodies import (
     PlacedBody,
     RobotBody,
     RoundsBody,
+    Short,
+    Version,
     storable,
 )
 from cobandit.web.security import Throttle
@@ -73,6 +76,7 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
     shown = await service.study(study)
     language = pages.page_language(request, shown.design.languages)
     demo = request.query_params.get("demo") == "1"
+    request.state.design = shown.design
     if not demo and (reason := await service.turned_away(shown)) is not None:
         raise refused(reason)
     title = shown.design.texts(language)["title"]
@@ -80,9 +84,10 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
         "study.html",
         title=title,
         language=language,
-        messages=pages.messages(language),
+        messages=page_texts(language, shown.design),
         mode="open",
         study=shown.name,
+        version=shown.design.version,
         token="",
         demo=demo,
         warm_up=None,  # whoever has not agreed yet may never see the arm
@@ -92,14 +97,16 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
 @router.get("/p/{token}", response_class=HTMLResponse, include_in_schema=False)
 async def personal_link(request: Request, token: Token, service: Service) -> Response:
     """The link of one participant, from consent to code."""
-    state = await service.state(token)
+    state = await service.state(token, request.query_params.get("language"), pages.spoken_languages(request))
+    study = await service.study(state["study"], await service.version(token))
     return pages.page(
         "study.html",
         title=state["title"],
         language=state["language"],
-        messages=pages.messages(state["language"]),
+        messages=page_texts(state["language"], study.design),
         mode="participant",
-        study=state["study"],
+        study=study.name,
+        version=study.design.version,
         token=token,
         demo=state["kind"] == "demo",
         warm_up=request.app.state.robot.warm_up() if state["task"].get("burgers") else None,
@@ -121,10 +128,14 @@ async def alive() -> dict[str, str]:
 
 
 @router.get("/api/messages/{language}", tags=["server"])
-async def messages(language: str) -> dict[str, Any]:
-    """Every text of the pages that is not in a design; English, where the language is unknown."""
-    spoken = language if language in pages.message_languages() else pages.LANGUAGE
-    return {"language": spoken, "messages": pages.messages(spoken)}
+async def messages(
+    service: Service, language: str, study: Short | None = None, version: Version = None
+) -> dict[str, Any]:
+    """Every text of the pages; English, where the language is unknown. With a study, as its design words them."""
+    design = None if study is None else (await service.study(await _study(study), version)).design
+    known = (*page_languages(), *(() if design is None else design.languages))
+    spoken = language if language in known else PAGE_LANGUAGE
+    return {"language": spoken, "messages": page_texts(spoken, design)}
 
 
 @router.get("/api/studies/{study}", tags=["participant"])

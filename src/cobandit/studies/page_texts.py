@@ -1,0 +1,119 @@
+"""The texts of the participants' pages that are not in a design: buttons, hints, errors, by language.
+
+They stand in ``messages/LANGUAGE.toml``. A design may word any of them itself, or bring all of them in a language that
+the software does not speak (its table ``messages``). A text with forms such as ``.one`` and ``.other`` is chosen by a
+number and by the plural rules of the language; whoever words one form of a text words it whole.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+from cobandit.studies.design import StudyDesign
+from cobandit.studies.design_tables import TASKS
+
+PAGE_LANGUAGE = "en"
+"""The language that stands in where a text is missing."""
+
+PLURALS = ("zero", "one", "two", "few", "many", "other")
+_BLANK = re.compile(r"\{(\w+)\}")
+
+
+@lru_cache(maxsize=1)
+def page_languages() -> tuple[str, ...]:
+    """The languages that the pages speak by themselves, English first."""
+    folder = resources.files("cobandit.studies").joinpath("messages")
+    names = sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml"))
+    return (PAGE_LANGUAGE, *(name for name in names if name != PAGE_LANGUAGE))
+
+
+@lru_cache(maxsize=64)
+def _catalogue(language: str) -> Mapping[str, str]:
+    if language not in page_languages():
+        return {}
+    file = resources.files("cobandit.studies").joinpath("messages", f"{language}.toml")
+    return _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
+    flat: dict[str, str] = {}
+    for key, value in table.items():
+        flat |= _flat(value, f"{prefix}{key}.") if isinstance(value, dict) else {f"{prefix}{key}": str(value)}
+    return flat
+
+
+def _base(key: str) -> str:
+    """The key without its plural form, if it has one."""
+    stem, _, form = key.rpartition(".")
+    return stem if form in PLURALS else key
+
+
+def _over(texts: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
+    """The texts with others in their place; a text in several forms gives way with all of them."""
+    plural = {_base(key) for key in own if _base(key) != key}
+    return {key: text for key, text in texts.items() if _base(key) == key or _base(key) not in plural} | dict(own)
+
+
+def page_texts(language: str, design: StudyDesign | None = None) -> dict[str, str]:
+    """Every text of the pages by dotted key, as the design words it, if one is given; what is missing is English."""
+    texts = _over(_catalogue(PAGE_LANGUAGE), _catalogue(language))
+    return texts if design is None else _over(texts, own_page_texts(design, language))
+
+
+def own_page_texts(design: StudyDesign, language: str) -> dict[str, str]:
+    """Texts of the pages that the design words itself in a language."""
+    words = dict(design.messages.pairs).get(language)
+    return {} if words is None else dict(words.pairs)
+
+
+def _concerns(design: StudyDesign, key: str) -> bool:
+    """Whether the pages of a design can show a text: those of other tasks and of other teams are not needed."""
+    kinds = [part for part in key.split(".") if part in TASKS]
+    if key.startswith("robot."):
+        return design.task.kind == "burger"
+    if key.startswith("partner."):
+        return bool(design.partners)
+    return not kinds or design.task.kind in kinds
+
+
+def missing_page_texts(design: StudyDesign) -> dict[str, list[str]]:
+    """What the pages would say in English, by language of the design; a text in several forms is named once."""
+    missing: dict[str, list[str]] = {}
+    for language in design.languages:
+        given = {_base(key) for key in (*_catalogue(language), *own_page_texts(design, language))}
+        wanted = dict.fromkeys(_base(key) for key in _catalogue(PAGE_LANGUAGE) if _concerns(design, key))
+        if keys := [key for key in wanted if key not in given]:
+            missing[language] = keys
+    return missing
+
+
+def page_text_problems(design: StudyDesign) -> list[str]:
+    """What is wrong with the texts of the pages that the design words itself, in sentences."""
+    known = _catalogue(PAGE_LANGUAGE)
+    bases = {_base(key) for key in known}
+    problems = []
+    for language in design.languages:
+        own = own_page_texts(design, language)
+        for key, text in own.items():
+            where = f"messages.{language} has {key!r}"
+            if key not in known and (_base(key) == key or f"{_base(key)}.other" not in known):
+                near = difflib.get_close_matches(key, sorted(bases), n=1)
+                problems.append(f"{where}, which no page says." + (f" Did you mean {near[0]!r}?" if near else ""))
+                continue
+            odd = _blanks([text]) - _blanks(value for other, value in known.items() if _base(other) == _base(key))
+            if odd:
+                problems.append(f"{where} with {', '.join(sorted(odd))}, which the page cannot fill in.")
+        for base in dict.fromkeys(_base(key) for key in own if _base(key) != key):
+            if f"{base}.other" in known and f"{base}.other" not in own:
+                problems.append(f"messages.{language} has forms of {base!r} without {base + '.other'!r}.")
+    return problems
+
+
+def _blanks(texts: Iterable[str]) -> set[str]:
+    return {f"{{{name}}}" for text in texts for name in _BLANK.findall(text)}
