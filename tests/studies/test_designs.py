@@ -56,18 +56,19 @@ class TestBurger:
         )  # fmt: skip
 
     def test_words(self):
-        assert self.design.version == 2
+        assert self.design.version == 3
+        assert [(check.after_set, check.apart) for check in self.design.attention] == [(1, True), (2, True)]
         assert self.design.task.arms == (("Patty first", "Cheese first"), ("Tomato second", "Lettuce second"))
         assert self.design.task.fillings == (("Patty", "Cheese"), ("Tomato", "Lettuce"))
         assert [item.id for item in self.design.demographics] == ["age", "gender", "ai_researcher"]
 
-    @pytest.mark.parametrize("language", ["en", "de"])
+    @pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
     def test_words_name_the_fillings_of_the_drawing(self, language):
         """What is called patty is drawn as one, in the choices, in the instructions and in the quiz."""
         texts = self.design.texts(language)
         names = [[texts[f"task.fillings.{seat}.{arm}"] for arm in (0, 1)] for seat in (0, 1)]
         for seat, arm in itertools.product((0, 1), repeat=2):
-            assert names[seat][arm] in texts[f"task.arms.{seat}.{arm}"]
+            assert names[seat][arm].lower() in texts[f"task.arms.{seat}.{arm}"].lower()
             assert names[seat][arm].lower() in texts["task.instructions.0"].lower()
         right = self.design.quiz[1]
         assert right.id == "order"

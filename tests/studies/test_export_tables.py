@@ -32,7 +32,8 @@ class TestLong:
         episodes = [episode for person in PEOPLE for episode in rehearse(design, *person)]
         expected = columns(episodes, practice=practice)
         long = tables(rehearsed_data(design, PEOPLE), practice=practice)["long"]
-        assert list(long) == LONG
+        assert [name for name in long if name != "partner"] == LONG
+        assert ("partner" in long) == bool(design.partners)
         assert set(expected) <= set(long)
         for name in ("run", "episode", "set", "t", "arm_0", "arm_1", "reward", "seen_0", "seen_1", "predicted_1_0"):
             np.testing.assert_array_equal(long[name], expected[name], err_msg=name)
@@ -50,7 +51,7 @@ class TestLong:
         assert first | {"reward": 0} | dict.fromkeys(first.keys() - set(LONG[:11]), 0) == {
             "run": 5, "participant": "r-0001", "kind": "rehearsal", "order": "partner-aware-ucb > naive-ucb",
             "set": 1, "condition": "naive-ucb", "episode": 5, "number": 0, "practice": False, "swapped": False, "t": 1,
-        } | dict.fromkeys(LONG[11:], 0)  # fmt: skip
+        } | dict.fromkeys(("partner", *LONG[11:]), 0)  # fmt: skip
         assert set(long["set"][long["practice"]]) == {-1}
         assert set(long["condition"][long["practice"]]) == {"practice"}
 
@@ -80,9 +81,10 @@ class TestLong:
 class TestWide:
     def test_columns(self):
         names = list(tables(everybody(), recruiting=True)["wide"])
-        assert names[:16] == [
+        assert names[:17] == [
             "participant", "kind", "status", "order", "language", "consent_version", "consented_at", "started_at",
             "finished_at", "minutes", "quiz_attempts", "age", "gender", "ai_researcher", "note", "attention_attention",
+            "attention_attention_2",
         ]  # fmt: skip
         items = ["ability", "insisting", "easy", "annoying", "alone"]
         wanted = [
@@ -90,9 +92,10 @@ class TestWide:
             "good_{}",
             "task_regret_{}",
             "team_regret_{}",
+            "partner_{}",
             *(f"survey_{item}_{{}}" for item in items),
         ]
-        assert names[16:-2] == [name.format(c) for c in ("naive_ucb", "pa_ucb") for name in wanted]
+        assert names[17:-2] == [name.format(c) for c in ("naive_ucb", "pa_ucb") for name in wanted]
         assert names[-2:] == ["recruiter", "external_id"]
         assert list(tables(everybody())["wide"]) == names[:-2]
 
@@ -111,6 +114,21 @@ class TestWide:
         assert np.isnan(wide["task_regret_pa_ucb"][1:3]).all()
         assert np.isnan(wide["good_naive_ucb"][2])
         assert wide["external_id"] == ["=cmd|' /C calc'!A0", None, None, None]
+
+    def test_who_was_met(self):
+        data = everybody()
+        made = tables(data)
+        for place, person in enumerate(data.participants):
+            plan = person.plan(OPEN)
+            met = {} if plan is None else dict(zip(plan.conditions, plan.partner_order, strict=True))
+            for condition in ("naive-ucb", "partner-aware-ucb"):
+                name = OPEN.partners[met[condition]].name if met else None
+                assert made["wide"][f"partner_{TAGS[condition]}"][place] == name
+                theirs = (made["long"]["participant"] == person.id) & (made["long"]["condition"] == condition)
+                assert set(made["long"]["partner"][theirs]) <= {name}
+        unnamed = replace(OPEN, partners=(), translations=Table())
+        again = tables(rehearsed_data(unnamed, PEOPLE))
+        assert not [name for table in again.values() for name in table if name.startswith("partner")]
 
     @pytest.mark.parametrize("design", [BURGER, SHORT])
     def test_sums_are_those_of_the_counted_rounds(self, design):
@@ -179,14 +197,14 @@ class TestSurveyAndEvents:
             "answered_at", "ms",
         ]  # fmt: skip
         mine = survey["participant"] == "p-aaaa"
-        assert mine.sum() == 6 + 5
+        assert mine.sum() == 6 + 6
         assert set(survey["participant"]) == {"p-aaaa", "r-0001"}
         first = mine & (survey["set"] == 0)
         assert tuple(survey["item"][first]) == ParticipantPlan(OPEN, 5, 1).survey_order(0)
         assert survey["position"][first].tolist() == list(range(6))
         assert set(survey["condition"][first]) == {"partner-aware-ucb"}
         assert set(survey["item"][survey["reversed"]]) == {"insisting", "annoying", "alone"}
-        assert set(survey["item"][survey["attention"]]) == {"attention"}
+        assert set(survey["item"][survey["attention"]]) == {"attention", "attention_2"}
         given = data.participants[0].answers["survey-1"].values
         assert dict(zip(survey["item"][first], survey["value"][first], strict=True)) == given
         assert set(survey["ms"][mine]) == {900}
@@ -197,7 +215,7 @@ class TestSurveyAndEvents:
         for person, condition, item, value in zip(
             survey["participant"], survey["condition"], survey["item"], survey["value"], strict=True
         ):
-            if item != "attention":
+            if not item.startswith("attention"):
                 assert wide[f"survey_{item}_{TAGS[condition]}"][wide["participant"] == person] == value
 
     def test_events(self):

@@ -20,7 +20,8 @@ from cobandit.studies import (
     task_payload,
     wrong_quiz_answers,
 )
-from cobandit.studies.design import AttentionCheck, Question
+from cobandit.studies.design import AttentionCheck, PartnerIdentity, Question, StudyDesign
+from cobandit.studies.journey import named_partner, partner_payload
 
 BURGER, CASINO, THREE = load_design("burger"), load_design("casino"), load_design("three-by-three")
 NOTE = Question(id="note", text="Anything else?", answer="text", required=False)
@@ -44,8 +45,10 @@ class TestSteps:
             "demographics",
             "instructions",
             "quiz",
+            "partner-1",
             "episode-0",
             "survey-1",
+            "partner-2",
             "episode-1",
             "survey-2",
             "thanks",
@@ -53,12 +56,12 @@ class TestSteps:
 
     def test_casino_rests_between_casinos_and_after_the_trial(self):
         ids = [step.id for step in journey(CASINO).steps]
-        assert ids[4:10] == ["episode-0", "rest-1", "episode-1", "rest-2", "episode-2", "rest-3"]
-        assert ids[ids.index("survey-1") - 1 : ids.index("survey-1") + 3] == [
-            "episode-25", "survey-1", "episode-26", "rest-27",
+        assert ids[4:10] == ["episode-0", "rest-1", "partner-1", "episode-1", "rest-2", "episode-2"]
+        assert ids[ids.index("survey-1") - 1 : ids.index("survey-1") + 4] == [
+            "episode-25", "survey-1", "partner-2", "episode-26", "rest-27",
         ]  # fmt: skip
         assert ids[-3:] == ["episode-50", "survey-2", "thanks"]
-        assert len(ids) == len(set(ids)) == 4 + 51 + 49 + 3
+        assert len(ids) == len(set(ids)) == 4 + 51 + 49 + 2 + 3
 
     def test_what_is_not_asked_is_no_step(self):
         assert [step.id for step in journey(THREE).steps][:3] == ["consent", "instructions", "episode-0"]
@@ -66,8 +69,14 @@ class TestSteps:
     def test_several_practice_episodes(self):
         design = replace(CASINO, episodes=1, practice=replace(CASINO.practice, episodes=2))
         assert [step.id for step in journey(design).steps][4:] == [
-            "episode-0", "rest-1", "episode-1", "rest-2", "episode-2", "survey-1", "episode-3", "survey-2", "thanks",
+            "episode-0", "rest-1", "episode-1", "rest-2", "partner-1", "episode-2", "survey-1", "partner-2",
+            "episode-3", "survey-2", "thanks",
         ]  # fmt: skip
+
+    def test_nobody_is_met_where_nobody_is_named(self):
+        assert not [
+            step for step in journey(replace(BURGER, partners=(), translations=Table())).steps if step.kind == "partner"
+        ]
 
     @pytest.mark.parametrize("design", [BURGER, CASINO, THREE])
     def test_episodes_are_those_of_the_plan_and_every_set_ends_with_its_survey(self, design):
@@ -105,7 +114,7 @@ class TestSteps:
 
     def test_after(self):
         way = journey(BURGER)
-        assert way.after("quiz").id == "episode-0"
+        assert way.after("quiz").id == "partner-1"
         assert way.after("thanks").id == "thanks"
 
 
@@ -119,7 +128,8 @@ class TestAnswers:
         assert checked("quiz", {"layers": 0, "order": 1, "simultaneous": 2, "sensor": 1})["simultaneous"] == 2
         five = {"ability": 5, "insisting": 1, "easy": 3, "annoying": 2, "alone": 4}
         assert checked("survey-1", five | {"attention": 2}) == five | {"attention": 2}
-        assert checked("survey-2", five) == five
+        assert checked("survey-2", five | {"attention_2": 4}) == five | {"attention_2": 4}
+        assert checked("partner-1", {}) == {}
 
     @pytest.mark.parametrize("answers", [None, [], "x", 3, [("version", "1")], {"version"}])
     def test_not_a_table(self, answers):
@@ -152,7 +162,7 @@ class TestAnswers:
 
     @pytest.mark.parametrize("value", [True, 0, 6, "3", 2.5, [], float("nan")])
     def test_bad_agreement(self, value):
-        answers = {"ability": value, "insisting": 1, "easy": 3, "annoying": 2, "alone": 4}
+        answers = {"ability": value, "insisting": 1, "easy": 3, "annoying": 2, "alone": 4, "attention_2": 4}
         assert "from 1 to 5" in refused("survey-2", answers)
 
     def test_missing_ones_are_all_named(self):
@@ -226,13 +236,25 @@ class TestPayload:
         assert quiz["instructions"] == list(BURGER.task.instructions)
         assert all(set(question) == {"id", "text", "choices"} for question in quiz["questions"])
 
-    def test_survey_with_a_check_that_looks_like_the_others(self):
+    def test_survey_with_a_check_apart_after_each_set(self):
         survey = self.payload("survey-1")["survey"]
         assert {key: survey[key] for key in ("set", "sets", "points")} == {"set": 1, "sets": 2, "points": 5}
-        assert [set(item) for item in survey["items"]] == [{"id", "text"}] * 6
+        assert [set(item) for item in survey["items"]] == [{"id", "text"}] * 5 + [{"id", "text", "apart"}]
         assert [item["id"] for item in self.payload("survey-2")["survey"]["items"]] == [
-            item.id for item in BURGER.survey.items
+            *(item.id for item in BURGER.survey.items),
+            "attention_2",
         ]
+
+    def test_a_check_among_the_items_looks_like_one(self):
+        design = replace(BURGER, attention=(replace(BURGER.attention[0], apart=False),), translations=Table())
+        items = self.payload("survey-1", design)["survey"]["items"]
+        assert [set(item) for item in items] == [{"id", "text"}] * 6
+
+    def test_what_stands_apart_is_never_shuffled_among_the_items(self):
+        design = replace(BURGER, survey=replace(BURGER.survey, shuffled=True))
+        orders = [ParticipantPlan(design, seed, 0).survey_order(0) for seed in range(12)]
+        assert len(set(orders)) > 1
+        assert {order[-1] for order in orders} == {"attention"}
 
     def test_survey_in_the_order_of_the_participant(self):
         design = replace(BURGER, survey=replace(BURGER.survey, shuffled=True))
@@ -302,3 +324,52 @@ def test_completion_codes():
     codes = {completion_code() for _ in range(200)}
     assert len(codes) == 200
     assert all(len(code) == 8 and not set(code) & set("01OIL") and code == code.upper() for code in codes)
+
+
+class TestPartners:
+    def payload(self, step, seed=0, order=0, design=BURGER, language=None):
+        return partner_payload(ParticipantPlan(design, seed, order), journey(design).find(step), language)
+
+    def test_each_set_has_one_of_its_own_at_every_step(self):
+        for seed in range(8):
+            first, second = (
+                {json.dumps(self.payload(step, seed)) for step in steps}
+                for steps in (("partner-1", "episode-0", "survey-1"), ("partner-2", "episode-1", "survey-2"))
+            )
+            assert len(first) == len(second) == 1
+            assert first != second
+
+    def test_they_are_tied_to_the_seed_and_not_to_the_algorithm(self):
+        names = [self.payload("partner-1", seed)["name"] for seed in range(200)]
+        assert names == [self.payload("partner-1", seed, order=1)["name"] for seed in range(200)]
+        assert 70 < names.count("Rivo") < 130
+
+    def test_a_rest_looks_back_and_practice_has_nobody(self):
+        assert self.payload("episode-0", design=CASINO) is None
+        assert self.payload("rest-1", design=CASINO) is None
+        assert self.payload("rest-2", design=CASINO) == self.payload("episode-1", design=CASINO)
+        assert self.payload("episode-25", design=CASINO) != self.payload("episode-26", design=CASINO)
+
+    def test_names_in_a_team_of_three(self):
+        pairs = (("Ada and Bo", "teal", ("Ada", "Bo")), ("Cy and Di", "rose", ("Cy", "Di")))
+        named = tuple(PartnerIdentity(name=name, look=look, seats=seats) for name, look, seats in pairs)
+        design = replace(load_design("three-seats"), partners=named)
+        met = self.payload("episode-0", design=design)
+        assert met["names"] in (["Ada", "Bo"], ["Cy", "Di"])
+        assert named_partner(design, met) == {
+            "task.partner": met["name"], "seats.1": met["names"][0], "seats.2": met["names"][1],
+        }  # fmt: skip
+
+    @pytest.mark.parametrize(
+        ("partners", "message"),
+        [
+            ([{"name": "Rivo", "look": "teal"}], "there are 2 conditions"),
+            ([{"name": "Rivo", "look": "teal"}, {"name": "Teki", "look": "teal"}], "a look of its own"),
+            ([{"name": "Rivo", "look": "teal"}, {"name": "Rivo", "look": "rose"}], "Rivo"),
+            ([{"name": "Rivo", "look": "teal"}, {"name": "Teki", "look": "blue"}], "blue"),
+            ([{"name": "A", "look": "teal", "seats": ["B"]}, {"name": "C", "look": "rose"}], "a single AI"),
+        ],
+    )
+    def test_what_is_refused(self, partners, message):
+        with pytest.raises(cb.InvalidInput, match=message):
+            StudyDesign.from_dict(BURGER.to_dict() | {"partners": partners, "translations": {}})

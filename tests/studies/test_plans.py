@@ -124,13 +124,14 @@ class TestSurveyOrder:
     def test_as_written(self):
         plan = ParticipantPlan(BURGER, 1, 0)
         assert plan.survey_order(0) == ("ability", "insisting", "easy", "annoying", "alone", "attention")
-        assert plan.survey_order(1) == ("ability", "insisting", "easy", "annoying", "alone")
+        assert plan.survey_order(1) == ("ability", "insisting", "easy", "annoying", "alone", "attention_2")
 
     def test_shuffled(self):
         design = replace(BURGER, survey=replace(BURGER.survey, shuffled=True))
         orders = {ParticipantPlan(design, seed, 0).survey_order(1) for seed in range(50)}
         assert len(orders) > 20
-        assert all(sorted(order) == ["ability", "alone", "annoying", "easy", "insisting"] for order in orders)
+        assert all(sorted(order[:-1]) == ["ability", "alone", "annoying", "easy", "insisting"] for order in orders)
+        assert {order[-1] for order in orders} == {"attention_2"}
 
 
 def left(places, order):

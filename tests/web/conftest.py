@@ -48,7 +48,7 @@ servers = _servers()
 
 
 def _short_design() -> StudyDesign:
-    """A study with every kind of step, two languages and few rounds."""
+    """A study with every kind of step but meeting partners, two languages and few rounds."""
     data = load_design("burger").to_dict()
     data |= {
         "name": "short",
@@ -56,12 +56,14 @@ def _short_design() -> StudyDesign:
         "rounds": 5,
         "episodes": 2,
         "practice": {"agent": "very-naive-ucb", "rounds": 2, "options": {}},
+        "partners": [],
         "languages": ["en", "de"],
         "translations": {"de": {"title": "Burger mit einem Roboter", "task.arms.0.0": "Bratling"}},
         "completion_code": "THANKS42",
     }
     data["survey"] |= {"shuffled": True}
     data["consent"] |= {"text": "I want to take part in this test."}
+    data["attention"] = [data["attention"][0] | {"apart": False}]
     return StudyDesign.from_dict(data)
 
 

@@ -443,6 +443,6 @@ def _made_up(plan: ParticipantPlan, source: str | Rule) -> dict[str, Answer]:
             answers[step.id] = {item.id: item.answer for item in design.quiz}
         elif step.kind == "survey":
             answers[step.id] = {item: opinion(step, item) for item in survey_ids(design, step)}
-        elif step.kind in ("instructions", "rest"):
+        elif step.kind in ("instructions", "partner", "rest"):
             answers[step.id] = {}
     return {id: Answer(values) for id, values in answers.items()}

@@ -22,7 +22,7 @@ from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.markup import markdown_tree
 from cobandit.studies.plan import ParticipantPlan
 
-KINDS = ("consent", "demographics", "instructions", "quiz", "episode", "rest", "survey", "thanks")
+KINDS = ("consent", "demographics", "instructions", "quiz", "partner", "episode", "rest", "survey", "thanks")
 """Every kind of step."""
 
 LONGEST_ANSWER = 1000
@@ -81,8 +81,9 @@ class Journey:
 def journey(design: StudyDesign) -> Journey:
     """The steps that a design asks for; made once for each shape of a study."""
     practices = 0 if design.practice is None else design.practice.episodes
+    asked = bool(design.demographics), bool(design.quiz), bool(design.partners)
     return _journey(
-        bool(design.demographics), bool(design.quiz), practices, len(design.conditions), design.episodes
+        *asked, practices, len(design.conditions), design.episodes
     )  # a few numbers as the key: hashing a whole design at every request would be slow
 
 
@@ -92,7 +93,7 @@ def steps(plan: ParticipantPlan) -> tuple[Step, ...]:
 
 
 @lru_cache(maxsize=256)
-def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes: int) -> Journey:
+def _journey(demographics: bool, quiz: bool, introduced: bool, practices: int, sets: int, episodes: int) -> Journey:
     steps = [Step("consent", "consent")]
     if demographics:
         steps.append(Step("demographics", "demographics"))
@@ -100,9 +101,12 @@ def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes
     if quiz:
         steps.append(Step("quiz", "quiz"))
 
-    def play(index: int, *, rested: bool) -> None:
+    def play(index: int, *, rested: bool, meets: bool = False) -> None:
         if rested:
             steps.append(Step("rest", f"rest-{index}", index))
+        if meets:
+            place = (index - practices) // episodes + 1
+            steps.append(Step("partner", f"partner-{place}", place))
         steps.append(Step("episode", f"episode-{index}", index))
 
     for index in range(practices):
@@ -110,7 +114,8 @@ def _journey(demographics: bool, quiz: bool, practices: int, sets: int, episodes
     for place in range(sets):
         for number in range(episodes):
             # A survey is a rest of its own, so the first episode after one follows at once.
-            play(practices + place * episodes + number, rested=number > 0 or (place == 0 and practices > 0))
+            rested = number > 0 or (place == 0 and practices > 0)
+            play(practices + place * episodes + number, rested=rested, meets=introduced and number == 0)
         steps.append(Step("survey", f"survey-{place + 1}", place + 1))
     return Journey((*steps, Step("thanks", "thanks")))
 
@@ -226,6 +231,8 @@ def step_payload(
 ) -> dict[str, Any]:
     """What the page needs to draw a step, under the name of its kind; empty for episodes, rests and thanks.
 
+    Whoever the participant is about to meet is told by `partner_payload`.
+
     ``plan`` is needed for surveys alone, whose items may come in the participant's own order, and ``attempts`` is how
     often the quiz was answered wrongly. Right answers are never told.
     """
@@ -291,6 +298,35 @@ def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[s
     }
 
 
+def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | None = None) -> dict[str, Any] | None:
+    """Who the participant plays with at a step, as the page shows it; None in practice and where nobody is named.
+
+    It follows from the participant's seed, so a reload shows the same, and it tells nothing of the algorithm.
+    """
+    if plan is None or not plan.design.partners or step.number is None:
+        return None
+    practices = 0 if plan.design.practice is None else plan.design.practice.episodes
+    if step.kind in ("partner", "survey"):
+        place = step.number - 1
+    elif step.kind in ("episode", "rest"):
+        # A rest looks back at the episode before it.
+        place = (step.number - (step.kind == "rest") - practices) // plan.design.episodes
+    else:
+        return None
+    if place < 0:
+        return None
+    identity, texts = plan.partner_order[place], plan.design.texts(language)
+    partner = plan.design.partners[identity]
+    names = [texts[f"partners.{identity}.{i}"] for i in range(len(partner.seats))]
+    return {"name": texts[f"partners.{identity}"], "look": partner.look, "names": names}
+
+
+def named_partner(design: StudyDesign, partner: Mapping[str, Any]) -> dict[str, str]:
+    """The texts of the design that a partner's own name takes the place of."""
+    texts = {"task.partner": partner["name"]}
+    return texts | {f"seats.{seat}": name for seat, name in zip(design.agent_seats, partner["names"], strict=False)}
+
+
 def task_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
     """What the page needs to draw the task: its kind, arms and the participant's seat.
 
@@ -319,10 +355,14 @@ def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts
     if plan is None or step.number is None:
         raise InvalidInput(f"The step {step.id!r} has no plan; the participant's plan is needed to order its items.")
     checks = {check.id for check in design.attention}
-    items = [
+    apart = {check.id for check in design.attention if check.apart}
+    items: list[dict[str, Any]] = [
         {"id": id, "text": texts[f"{'attention' if id in checks else 'survey'}.{id}"]}
         for id in plan.survey_order(step.number - 1)
     ]
+    for item in items:
+        if item["id"] in apart:
+            item["apart"] = True
     return {
         "set": step.number,
         "sets": len(design.conditions),

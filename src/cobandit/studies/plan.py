@@ -3,7 +3,7 @@
 Nothing random is stored: a plan is a few numbers, and its means, its luck and its streams are computed when asked for.
 The streams are SFC64 generators of ``SeedSequence(key, spawn_key=(purpose, kind, number, part))``, where ``key`` is the
 SHA-256 of design digest and seed, ``number`` counts the episodes of a set and ``part`` tells conditions apart where
-they must not share.Means that everybody shares hang on the design and on ``secret``, which a server keeps to itself:
+they must not share. Means that everybody shares hang on the design and on ``secret``, which a server keeps to itself:
 whoever has the design must not be able to work them out. Neither luck nor means depend on the order, so both orders
 lead through the same world.
 Paper: Experiments, Procedure; Online Casino Study, Procedure.
@@ -12,8 +12,9 @@ Paper: Experiments, Procedure; Online Casino Study, Procedure.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -36,6 +37,22 @@ PRACTICE = "practice"
 def person_key(*parts: object) -> int:
     """What the streams of a participant hang on: the SHA-256 of design digest and seed."""
     return int.from_bytes(hashlib.sha256(":".join(map(str, parts)).encode("ascii")).digest(), "big")
+
+
+def partner_orders(design: StudyDesign) -> tuple[tuple[int, ...], ...]:
+    """Every way in which the partners' identities may appear, set by set; one empty way, where the design has none."""
+    return tuple(itertools.permutations(range(len(design.partners))))
+
+
+@lru_cache(maxsize=8192)
+def _drawn_partners(digest: str, seed: int, ways: int) -> int:
+    return int(generator(person_key(digest, seed), StudyStream.PARTNERS).random() * ways)
+
+
+def partner_order(design: StudyDesign, seed: int) -> tuple[int, ...]:
+    """Which of the design's partners a participant of this seed meets, set by set: a draw, whatever the order."""
+    ways = partner_orders(design)
+    return ways[_drawn_partners(design.digest, seed, len(ways))]
 
 
 @dataclass(frozen=True)
@@ -83,6 +100,13 @@ class EpisodePlan:
         if self.design.practice is not None and self.practice:
             return self.design.practice
         return self.design.condition(self.condition)
+
+    @property
+    def identity(self) -> int | None:
+        """Which of the design's partners the participant is told to play with; None in practice, or without any."""
+        if self.practice or not self.design.partners:
+            return None
+        return partner_order(self.design, self.seed)[self.set]
 
     @property
     def rounds(self) -> int:
@@ -222,6 +246,11 @@ class ParticipantPlan:
         """The conditions in the participant's order."""
         return self.design.orders[self.order]
 
+    @property
+    def partner_order(self) -> tuple[int, ...]:
+        """The places of the design's partners in the participant's sets; empty, where the design names none."""
+        return partner_order(self.design, self.seed)
+
     def episode(self, index: int) -> EpisodePlan:
         """The plan of one episode."""
         number = whole(0, len(self) - 1)("episode", index)
@@ -236,8 +265,10 @@ class ParticipantPlan:
         """The ids of the survey items after a set (from 0) as they are shown: drawn, where the design shuffles them."""
         items = [item.id for item in self.design.survey.items]
         place = whole(0, len(self.conditions) - 1)("set", set)
-        items += [check.id for check in self.design.attention if check.after_set == place + 1]
-        if not self.design.survey.shuffled:
-            return tuple(items)
-        rng = generator(person_key(self.design.digest, self.seed), StudyStream.SURVEY, place)
-        return tuple(items[i] for i in rng.random(len(items)).argsort().tolist())
+        checks = [check for check in self.design.attention if check.after_set == place + 1]
+        items += [check.id for check in checks if not check.apart]
+        apart = [check.id for check in checks if check.apart]
+        if self.design.survey.shuffled:
+            rng = generator(person_key(self.design.digest, self.seed), StudyStream.SURVEY, place)
+            items = [items[i] for i in rng.random(len(items)).argsort().tolist()]
+        return (*items, *apart)

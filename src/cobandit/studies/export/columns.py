@@ -139,6 +139,7 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
             f"0 to {len(design.conditions) - 1} | -1: practice",
         ),
         Column("condition", "text", "condition of the episode", f"{names} | {PRACTICE}"),
+        *_partner_columns(design),
         Column("episode", "integer", "place of the episode in all that the participant played, from 0"),
         Column("number", "integer", "place of the episode in its set, or among the practice episodes, from 0"),
         Column("practice", "flag", "whether the episode does not count", "true | false"),
@@ -150,6 +151,15 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
         Column("reaction_ms", "integer", "milliseconds from when the page took choices to the choice", optional=True),
     )
     return (*episode, *_seat_columns(design), *_regret_columns(layout), *times)
+
+
+def _partner_columns(design: StudyDesign) -> tuple[Column, ...]:
+    """Whom the participant was told to play with, where the design names the partners."""
+    if not design.partners:
+        return ()
+    who = "name of the partner as the participant met it, drawn apart from the condition, in the first language"
+    values = " | ".join(f"{partner.name} ({partner.look})" for partner in design.partners)
+    return (Column("partner", "text", who, values, optional=True),)
 
 
 def _seat_columns(design: StudyDesign) -> list[Column]:
@@ -255,6 +265,9 @@ def _wide_columns(
         ):
             meaning = f"{outcome.meaning}, condition {name}"
             outcomes.append(replace(outcome, name=f"{outcome.name}_{name}", meaning=meaning, key=(outcome.name, name)))
+        for shown in _partner_columns(design):
+            meaning = f"{shown.meaning}, condition {name}"
+            outcomes.append(replace(shown, name=f"partner_{name}", meaning=meaning, key=("partner", name)))
         for item in design.survey.items:
             turned = " (reversed)" if item.reversed else ""
             outcomes.append(

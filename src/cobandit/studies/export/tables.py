@@ -79,6 +79,7 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
         "order": [" > ".join(design.orders[episode.plan.order]) for episode in played],
         "set": [episode.plan.set for episode in played],
         "condition": [episode.plan.condition for episode in played],
+        "partner": [_partner_name(design, episode.plan.identity) for episode in played],
         "episode": [episode.plan.index for episode in played],
         "number": [episode.plan.number for episode in played],
         "practice": [episode.plan.practice for episode in played],
@@ -167,6 +168,9 @@ def _wide_row(
             values["attention", check] = int(right)
         for item in design.survey.items:
             values["survey", item.id, plan.conditions[place]] = answer.values.get(item.id)
+    if plan is not None:
+        for name, identity in zip(plan.conditions, plan.partner_order, strict=False):
+            values["partner", name] = _partner_name(design, identity)
     for condition in design.conditions:
         rounds, good, regret = sums.get((person.id, condition.name), (0, None, None))
         values["rounds", condition.name] = rounds
@@ -174,6 +178,10 @@ def _wide_row(
         values["task_regret", condition.name] = regret
         values["team_regret", condition.name] = None if regret is None else regret * design.problem.team_factor
     return [values.get(column.key or column.name) for column in columns]
+
+
+def _partner_name(design: StudyDesign, identity: int | None) -> str | None:
+    return None if identity is None else design.partners[identity].name
 
 
 def _answer_text(person: ParticipantData, question: Question, value: Any) -> Any:

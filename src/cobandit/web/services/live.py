@@ -199,9 +199,11 @@ def _current_episode(
     study: Study, person: Participant, step: Step, running: tuple[int, int] | None
 ) -> dict[str, Any] | None:
     plan = plan_of(study, person)
-    if step.kind not in ("episode", "rest") or step.number is None or plan is None:
+    if step.kind not in ("episode", "rest", "partner") or step.number is None or plan is None:
         return None
-    episode = plan.episode(step.number)
+    practices = 0 if study.design.practice is None else study.design.practice.episodes
+    meets = step.kind == "partner"  # the number of such a step is that of its set, from 1
+    episode = plan.episode(practices + (step.number - 1) * study.design.episodes if meets else step.number)
     return {
         "number": episode.index,
         "practice": episode.practice,

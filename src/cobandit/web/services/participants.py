@@ -14,6 +14,8 @@ from cobandit.studies.journey import (
     consent_payload,
     debriefing_payload,
     journey,
+    named_partner,
+    partner_payload,
     step_payload,
     task_payload,
     wrong_quiz_answers,
@@ -24,6 +26,7 @@ from cobandit.web.services.admission import reason_to_refuse, refused
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
 from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url, unfilled
+from cobandit.web.services.results import results_of
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
@@ -89,9 +92,9 @@ class Participants:
         """Every study."""
         return await self._database.ask(all_studies)
 
-    async def study(self, name: str) -> Study:
-        """The newest version of a study."""
-        study = await self._database.ask(lambda connection: find_study(connection, name))
+    async def study(self, name: str, version: int | None = None) -> Study:
+        """A study, by default its newest version."""
+        study = await self._database.ask(lambda connection: find_study(connection, name, version))
         if study is None:
             raise not_found(f"There is no study called {name!r} here.")
         return study
@@ -172,12 +175,23 @@ class Participants:
 
     # Where somebody is
 
-    async def state(self, token: str, language: str | None = None) -> dict[str, Any]:
-        """Everything the page needs to draw the current step."""
+    async def state(self, token: str, language: str | None = None, spoken: Sequence[str] = ()) -> dict[str, Any]:
+        """Everything the page needs to draw the current step.
+
+        ``spoken`` are the browser's languages, for who has not settled on one yet.
+        """
         async with self.people.person(token, fresh=True) as person:
             if person.step.kind == "consent" and person.record.kind == "real":
                 await self._refuse_before_consent(person.record.study_id)
+            known = person.study.design.languages
+            if language not in known and person.record.language is None:
+                language = next((other for other in spoken if other in known), None)
             return await self._state(person, language)
+
+    async def version(self, token: str) -> int:
+        """The version of the study that somebody takes part in."""
+        async with self.people.person(token) as person:
+            return person.study.design.version
 
     async def _refuse_before_consent(self, number: int) -> None:
         """Tell whoever may not begin before they read what they would agree to."""
@@ -209,6 +223,12 @@ class Participants:
             "texts": design.texts(chosen),
             "task": task_payload(design, chosen),
         }
+        if (partner := partner_payload(person.plan, step, chosen)) is not None:
+            state |= {"partner": partner, "texts": state["texts"] | named_partner(design, partner)}
+        if step.kind == "partner":
+            state["sets"] = len(design.conditions)
+        if step.kind in ("episode", "rest") and design.episodes > 1:
+            state["results"] = await results_of(self._database, person)
         if step.kind == "episode":
             assert step.number is not None
             episode = await self.people.episode(person, step.number)

@@ -236,6 +236,17 @@ def consented_by_kind(connection: Connection, study: int) -> dict[str, int]:
     return {kind: int(count) for kind, count in rows}
 
 
+def seeds_taken(connection: Connection, study: int, kind: str, order: int, since: int) -> list[int]:
+    """The seeds of those with an order who have finished, or have been seen since a time."""
+    query = select(participants.c.seed).where(
+        participants.c.study_id == study,
+        participants.c.kind == kind,
+        participants.c.order_index == order,
+        participants.c.finished_at.is_not(None) | (participants.c.last_seen >= since),
+    )
+    return [int(seed) for seed in connection.scalars(query) if seed is not None]
+
+
 def orders_taken(connection: Connection, study: int, kind: str, since: int) -> dict[tuple[int, bool], int]:
     """How many have each order, by order and whether they have finished; who has left before a time does not count."""
     finished = participants.c.finished_at.is_not(None)

@@ -253,6 +253,20 @@ def successes_of_finished(connection: Connection, study: int, kind: str, practic
     return {int(participant): int(count) for participant, count in connection.execute(query)}
 
 
+def good_by_number(connection: Connection, participant: int, seat: int) -> dict[int, int]:
+    """How many good outcomes a seat has seen in each finished episode, by its place in the participant's plan."""
+    query = (
+        select(episodes.c.number, rounds.c.seen, func.count())
+        .join(episodes, episodes.c.id == rounds.c.episode_id)
+        .where(episodes.c.participant_id == participant, episodes.c.finished_at.is_not(None))
+        .group_by(episodes.c.number, rounds.c.seen)
+    )
+    good: dict[int, int] = defaultdict(int)
+    for number, seen, count in connection.execute(query):
+        good[number] += int(count) if _over_seats(seen)[seat] else 0
+    return dict(good)
+
+
 def count_rounds(connection: Connection, participant: int) -> int:
     """How many rounds are stored of a participant."""
     theirs = select(episodes.c.id).where(episodes.c.participant_id == participant)
