@@ -108,7 +108,7 @@ class Site:
         """The token of a new participant, by default brought to the first round."""
         body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": "en"} | more
         token = str(self.post(f"studies/{study}/participants", body)["token"])
-        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT.get(study, {})}
+        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT.get(study, {}), "partner-1": {}}
         while ready and (step := self.state(token)["step"]["id"]) in answers:
             self.post(f"participants/{token}/answers/{step}", {"answers": answers[step]})
         return token

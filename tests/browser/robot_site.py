@@ -43,6 +43,7 @@ class Site:
             "demographics": {"age": 33, "gender": 0, "ai_researcher": 1},
             "instructions": {},
             "quiz": {item.id: item.answer for item in DESIGN.quiz},
+            "partner-1": {},
         }
         while (step := self.state(token)["step"]["id"]) in answers:
             self._ask("POST", f"participants/{token}/answers/{step}", {"answers": answers[step]})

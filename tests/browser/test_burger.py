@@ -42,6 +42,7 @@ ANSWERS = {
     "demographics": {"age": 33, "gender": 0, "ai_researcher": 1},
     "instructions": {},
     "quiz": {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2},
+    "partner-1": {},
 }
 # What can be seen of a drawing, from bottom to top: each kind of layer once, by its upper edge.
 DRAWN = """(drawing) => {

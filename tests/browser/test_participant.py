@@ -52,6 +52,8 @@ class TestWholeStudies:
         fill(page, 0, 1, 1, 2)
         go_on(page)
         for part in (1, 2):
+            at(page, f"partner-{part}")
+            go_on(page)
             at(page, f"episode-{part - 1}")
             assert page.locator("h1").inner_text() == f"Part {part} of 2"
             for t in range(3):
@@ -98,6 +100,9 @@ class TestWholeStudies:
         page.keyboard.up("w")
         for last, then in ((1, "rest-2"), (2, "survey-1"), (3, "rest-4"), (4, "survey-2")):
             if last in (1, 2, 4):
+                press("Enter")
+            if last in (1, 3):
+                at(page, f"partner-{1 + last // 2}")
                 press("Enter")
             at(page, f"episode-{last}")
             page.keyboard.down("ArrowUp" if last % 2 else "ArrowDown")
@@ -199,6 +204,9 @@ class TestForEverybody:
         look("quiz")
         fill(page, 0, 1, 1, 2)
         go_on(page)
+        at(page, "partner-1")
+        look("partner")
+        go_on(page)
         at(page, "episode-0")
         choose(page, 0)
         look("burger")
@@ -225,7 +233,7 @@ class TestForEverybody:
         said = page.locator("main > [aria-live=polite]").inner_text()
         assert said == f"Burger 1: Cheese first + {latest['labels'][1]}. {latest['outcome']}"
         bar = page.get_by_role("progressbar")
-        assert bar.get_attribute("aria-valuetext") == "4 of 8 steps done"
+        assert bar.get_attribute("aria-valuetext") == "5 of 10 steps done"
 
     def test_touch_repeats_while_it_is_held(self, guest: Invite, site: Site, until: Until) -> None:
         token = site.someone("hall")  # where it does not matter how late the hand goes up

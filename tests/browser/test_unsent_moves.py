@@ -191,7 +191,8 @@ class TestNothingLostNothingDoubled:
         go_on(page)
         at(page, "demographics")
         token = page.url.rsplit("/", 1)[1]
-        for step, answers in (("demographics", ABOUT), ("instructions", {}), ("quiz", RIGHT["shop"])):
+        before = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT["shop"], "partner-1": {}}
+        for step, answers in before.items():
             site.post(f"participants/{token}/answers/{step}", {"answers": answers})
         page.reload()
         at(page, "episode-0")

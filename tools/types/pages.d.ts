@@ -9,8 +9,8 @@ type Values = Record<string, unknown>;
 type Frame = import("../../src/cobandit/web/static/participant/frame.js").Frame;
 type Texts = import("../../src/cobandit/web/static/participant/text.js").Texts;
 type Words = (language: string) => Promise<Texts>;
-/** The language that was chosen, if one was; with an argument, the choice is kept. */
-type Language = (chosen?: string) => string | undefined;
+/** The language that was chosen, or that the page came in; with an argument, the choice is kept. */
+type Language = (chosen?: string) => string;
 type Keys = (event: KeyboardEvent) => void;
 
 /** A text, or an element of a text in Markdown. */
@@ -74,6 +74,13 @@ interface Question {
   high: number;
 }
 
+interface Partner {
+  name: string;
+  look: string;
+  /** Of each AI, where there are several. */
+  names: string[];
+}
+
 /** What the server tells of a participant; which parts are there depends on the step. */
 interface State {
   kind: string;
@@ -91,9 +98,17 @@ interface State {
   marked?: Marked[][];
   quiz: { instructions: string[]; marked?: Marked[][]; questions: Question[] };
   rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number };
-  survey: { items: { id: string; text: string }[]; points: number; low: string; high: string; set: number; sets: number };
+  survey: { items: { id: string; text: string; apart?: boolean }[]; points: number; low: string; high: string; set: number; sets: number };
   thanks: { code: string | null; return_url: string | null; debriefing?: Written };
   episode: Episode;
+  /** The pseudonym of the participant. */
+  participant: string;
+  /** Who is met in this part, where the design says so. */
+  partner?: Partner;
+  /** How many parts there are, at a step where somebody is met. */
+  sets?: number;
+  /** Good outcomes of each finished episode that counts, where there are several in a part. */
+  results?: number[];
   robot?: SimulatedRobot | LabRobot;
 }
 
@@ -154,7 +169,7 @@ interface KitchenScene {
   credit: { name: string; licence: string; source: string } | null;
 }
 
-type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "rest" | "survey" | "thanks";
+type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "partner" | "rest" | "survey" | "thanks";
 
 /** What a study's open link shows. */
 interface StudyInfo {
@@ -216,6 +231,8 @@ interface Shown {
   body: Child[];
   layout?: string;
   focus?: boolean;
+  /** What stands in the line of the heading. */
+  beside?: HTMLElement | null;
 }
 
 interface Field {

@@ -133,7 +133,7 @@ export function place({ step, episode, status }) {
   if (episode) {
     const game = episode.of > 1 ? `, game ${episode.place} of ${episode.of}` : "";
     const set = episode.practice ? `Practice${game}` : `Set ${episode.set} of ${episode.sets}${game}`;
-    return step.kind === "rest" ? `${set}: about to begin` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
+    return step.kind === "rest" || step.kind === "partner" ? `${set}: about to begin` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
   }
   if (step.kind === "survey") return `Survey ${step.id.split("-")[1]}`;
   return STEPS[step.kind] ?? step.id;
@@ -142,6 +142,7 @@ export function place({ step, episode, status }) {
 /** @type {(id: string, kind: string) => string} */
 export const stepName = (id, kind) =>
   kind === "survey" ? `Survey ${id.split("-")[1]}` : kind === "rest" ? `Rest ${id.split("-")[1]}` :
+    kind === "partner" ? `Meeting the partner of set ${id.split("-")[1]}` :
     STEPS[kind] ?? id;
 
 // Toasts, copying, dialogs

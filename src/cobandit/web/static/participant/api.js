@@ -80,8 +80,9 @@ export const api = {
   robot: (token) => call("GET", of(token, "/robot")),
   /** @type {(token: string, request: number) => Promise<unknown>} */
   placed: (token, request) => call("POST", of(token, "/robot/placed"), { request }),
-  /** @type {(language: string) => Promise<{ messages: Record<string, string> }>} */
-  messages: (language) => call("GET", `/api/messages/${encodeURIComponent(language)}`),
+  /** @type {(language: string, study: string, version: string) => Promise<{ messages: Record<string, string> }>} */
+  messages: (language, study, version) => call("GET",
+    `/api/messages/${encodeURIComponent(language)}${study ? `?study=${encodeURIComponent(study)}&version=${encodeURIComponent(version)}` : ""}`),
 
   /**
    * Events may be lost with a closing page, so they go the way that outlives it.

@@ -1,11 +1,14 @@
-// The burger shop: the participant on the left, the robot on the right, a customer behind the counter.
+// The burger shop: the participant on the left, the robot on the right, a customer behind the counter. Robots differ
+// from part to part, and customers come in an order of their own for each participant and part.
 
 import { svg, still } from "./dom.js";
 import { range } from "./counts.js";
+import { head } from "./partner.js";
+import { shuffled } from "./shuffle.js";
 import { turns } from "./turns.js";
 
 /** @param {App} app */
-export const burger = (app) => turns(app, new Shop(app.texts, app.state.task.burgers ?? []));
+export const burger = (app) => turns(app, new Shop(app.texts, app.state));
 
 const DROP = 450;
 const NEXT = 380; // until the next two layers follow
@@ -108,11 +111,11 @@ const PEOPLE = range(15).map((n) => ({ hair: n % 5, skin: n % 4, shirt: n % 3, d
 
 /** @param {number} n */
 function customer(n) {
-  const { hair, skin, shirt, dye } = PEOPLE[n % PEOPLE.length];
+  const { hair, skin, shirt, dye } = PEOPLE[n];
   /** @type {(y: number, shape: string) => SVGElement[]} */
   const eyes = (y, shape) => [-15, 15].map((x) => svg("path", { class: "feature", d: `M${x} ${y}${shape}` }));
   const moods = {
-    wait: svg("g", { class: "mood wait" }, eyes(-3, "v4"), svg("path", { class: "feature", d: "M-9 17q9 4 18 0" })),
+    wait: svg("g", { class: "mood wait" }, eyes(-3, "v4"), svg("path", { class: "feature", d: "M-10 18h20" })),
     good: svg("g", { class: "mood good" },
       svg("circle", { class: "cheek", cx: -25, cy: 10, r: 6 }), svg("circle", { class: "cheek", cx: 25, cy: 10, r: 6 }),
       [-15, 15].map((x) => svg("path", { class: "feature", d: `M${x - 6} 0q6-8 12 0` })),
@@ -120,11 +123,11 @@ function customer(n) {
       at(66, -24, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
         svg("path", { class: "heart", d: "M0 12C-16 0-14-12-6-12q5 0 6 5 1-5 6-5C14-12 16 0 0 12z" }))),
     bad: svg("g", { class: "mood bad" },
-      eyes(0, "v4"), svg("path", { class: "feature", d: "M-22-10l12 5M22-10l-12 5M-13 23q13-14 26 0" }),
+      eyes(0, "v4"), svg("path", { class: "feature", d: "M-22-6l11-5M22-6l-11-5M-11 21q11-9 22 0" }),
       at(66, -24, svg("path", { class: "bubble", d: "M-24 22q2-8-1-12a22 20 0 1 1 12 9q-4 4-11 3z" }),
         svg("path", { class: "cross", d: "M-8-8l16 16M8-8l-16 16" }))),
   };
-  const node = at(240, 98,
+  const node = svg("g", { transform: "translate(240 98)", "data-face": n },
     svg("path", { class: `shirt-${shirt}`, d: "M-62 132C-62 74-34 56 0 56s62 18 62 76z" }),
     svg("path", { class: `skin-${skin}`, d: "M-13 30h26v26q-13 14-26 0z" }),
     hair === 1 && svg("path", { class: `hair-${dye}`, d: HAIR[hair] }),
@@ -145,15 +148,12 @@ const cook = () => svg("g", {},
 
 const hand = () => svg("path", { class: "skin-0 edge", d: "M122 122q-6-16 8-20 10-3 17 3 9 4 6 11l-2 8q-5 7-9 0-5 8-10 1-7 4-10-3z" });
 
-const robot = () => svg("g", {},
+/** @param {string | undefined} look */
+const robot = (look) => svg("g", {},
   svg("path", { class: "steel edge", d: "M376 236v-62q0-24 24-24h44q24 0 24 24v62z" }),
   svg("rect", { class: "teal", x: 400, y: 168, width: 44, height: 30, rx: 8 }),
   svg("path", { class: "light", d: "M408 183h8M422 183h14" }),
-  svg("path", { class: "neck", d: "M422 138v14M422 74v-14" }),
-  svg("circle", { class: "teal", cx: 422, cy: 56, r: 6 }),
-  svg("rect", { class: "steel edge", x: 386, y: 74, width: 72, height: 66, rx: 24 }),
-  svg("rect", { class: "visor", x: 394, y: 88, width: 56, height: 34, rx: 15 }),
-  svg("circle", { class: "eye", cx: 409, cy: 104, r: 5.5 }), svg("circle", { class: "eye", cx: 435, cy: 104, r: 5.5 }),
+  svg("path", { class: "neck", d: "M422 138v14" }), at(422, 107, head(look)),
   svg("path", { class: "arm", d: "M396 178 L368 138 L343 104" }),
   svg("circle", { class: "joint", cx: 368, cy: 138, r: 7 }));
 
@@ -194,13 +194,16 @@ export class Shop {
   #guests = svg("g", {});
   /** @type {({ t: number } & ReturnType<typeof customer>) | null} */
   #guest = null;
+  #faces;
 
   /**
    * @param {Texts} texts
-   * @param {Burger[]} burgers
+   * @param {State} state
    */
-  constructor(texts, burgers) {
+  constructor(texts, state) {
+    const burgers = state.task.burgers ?? [];
     this.#texts = texts;
+    this.#faces = shuffled(PEOPLE.length, `${state.participant}:${state.episode.index}`);
     this.#burgers = new Map(burgers.map(({ arms, layers }) => [arms.join("-"), layers]));
     const tall = burgers[0].layers.length > 4;
     this.#scale = tall ? 0.85 : 1;
@@ -220,9 +223,9 @@ export class Shop {
     };
     const stripes = range(12).map((i) =>
       svg("path", { class: i % 2 ? "stripe" : "stripe other", d: `M${40 * i} 0h40v26a20 13 0 0 1-40 0z` }));
-    this.element = svg("svg", { class: "scene shop", viewBox: "0 0 480 300", "aria-hidden": "true" },
+    this.element = svg("svg", { class: `scene shop look-${state.partner?.look ?? "teal"}`, viewBox: "0 0 480 300", "aria-hidden": "true" },
       svg("rect", { class: "wall", width: 480, height: 300 }), at(0, tall ? -10 : 0, this.#guests), stripes,
-      cook(), robot(),
+      cook(), robot(state.partner?.look),
       svg("rect", { class: "counter", y: 228, width: 480, height: 72 }), svg("rect", { class: "ledge", y: 222, width: 480, height: 14, rx: 4 }),
       svg("ellipse", { class: "plate edge", cx: 240, cy: 225, rx: 68, ry: 7 }),
       svg("g", { transform: `translate(240 ${PLATE}) scale(${this.#scale})` }, this.#stack), this.#held, this.#question, hand(), gripper(),
@@ -317,7 +320,7 @@ export class Shop {
    * @param {number} t */
   #welcome(t) {
     if (this.#guest?.t !== t) {
-      this.#guest = { t, ...customer(t) };
+      this.#guest = { t, ...customer(this.#faces[t % this.#faces.length]) };
       this.#guests.replaceChildren(this.#guest.node);
     }
     return this.#guest;

@@ -1,14 +1,18 @@
 // The casino: two rows of machines and two keys. A choice is echoed at once and sent in batches; what the machines
-// show, counts included, is what the server has answered.
+// show, counts included, is what the server has answered. Levers, reels and sound follow the pulls and hold up none.
 
 import { range } from "./counts.js";
 import { el, still, svg, typing, unseen } from "./dom.js";
+import { avatar } from "./partner.js";
+import { Sound } from "./sound.js";
 
 const GAP = 56; // ms between two pulls of a held key: 1000 pulls in just under a minute
 const FIRST = 260; // ms after which a held key repeats; a short press is one pull
 const MOST_UNANSWERED = 64;
 const FRAME = 24;
 
+const DIP = [{ transform: "none" }, { transform: "rotate(48deg)", offset: 0.35 }, { transform: "none" }];
+const SPIN = [{ transform: "translateY(-46px)" }, { transform: "translateY(5px)", offset: 0.8 }, { transform: "none" }];
 const ROW_KEYS = [["ArrowUp", "w"], ["ArrowDown", "s"]];
 
 /**
@@ -30,6 +34,7 @@ export function casino(app) {
   let ready = performance.now();
   /** @type {Round[]} */
   const arrived = [];
+  const sound = new Sound();
 
   // ------------------------------------------------------------------------------------------------ what is seen
 
@@ -41,7 +46,7 @@ export function casino(app) {
   }, el("kbd", { "aria-hidden": "true" }, twoRows ? ["▲", "▼"][row] : String(row + 1)), el("span", {}, texts.arm(0, row))));
   const heads = range(columns).map((column) => el("div", { class: "column-head" }, texts.arm(1, column)));
   const floor = el("div", { class: "floor", role: "group", "aria-label": texts.say("casino.machines") },
-    el("div", { class: "corner" }), heads,
+    el("div", { class: "corner" }, state.partner && avatar(state.partner.look)), heads,
     range(rows).map((row) => [rowButtons[row], range(columns).map((column) => {
       const made = machine(texts, texts.arm(0, row), texts.arm(1, column));
       machines.set(`${row}-${column}`, made);
@@ -57,20 +62,31 @@ export function casino(app) {
   const won = figure("casino.coins");
   const budget = figure("casino.budget");
   const pulls = figure("casino.pulls");
+  const best = figure("casino.best");
+  const before = Math.max(0, ...state.results ?? []);
   const purse = el("div", { class: "fill" });
+  const hear = el("button", {
+    type: "button", class: "sound", "aria-pressed": String(sound.on),
+    onclick: () => {
+      sound.turn(!sound.on);
+      hear.setAttribute("aria-pressed", String(sound.on));
+    },
+  }, speaker(), el("span", {}, texts.say("casino.sound")));
   const news = el("p", { class: "news" });
   const hint = el("p", { class: "soft keys" }, texts.say(twoRows ? "casino.keys" : "casino.digits", { n: rows }));
   const element = el("div", { class: "task casino" },
     el("div", { class: "play" },
-      el("div", { class: "stats" }, won.node, budget.node, pulls.node),
+      el("div", { class: "stats" }, won.node, budget.node, pulls.node, state.results?.length ? best.node : null),
       el("div", { class: "purse", "aria-hidden": "true" }, purse),
-      floor, news, hint));
+      floor, el("div", { class: "casino-foot" }, news, hear), hint));
 
   function draw() {
     for (const [key, { good, bad }] of counts) machines.get(key)?.count(good, bad);
     won.value.textContent = texts.shown(coins);
     budget.value.textContent = texts.shown(episode.rounds - played);
     pulls.value.textContent = texts.shown(played);
+    best.value.textContent = texts.shown(Math.max(before, coins));
+    best.node.classList.toggle("beaten", coins > before);
     purse.style.setProperty("width", `${(100 * (episode.rounds - played)) / episode.rounds}%`);
     const at = latest && latest.arms.join("-");
     for (const [key, made] of machines) made.light(key === at ? latest : null);
@@ -95,6 +111,7 @@ export function casino(app) {
       for (const round of arrived.splice(0, Math.ceil(arrived.length / 6))) {
         played = round.t;
         latest = round;
+        sound.pull(round.good);
         if (round.good === null) continue;
         const count = counts.get(round.arms.join("-"));
         if (count) count[round.good ? "good" : "bad"] += 1;
@@ -248,6 +265,7 @@ export function casino(app) {
     if (over) return;
     over = true;
     stop();
+    sound.end();
     setTimeout(() => app.next(), still() ? 300 : 900);
   }
 
@@ -262,6 +280,7 @@ export function casino(app) {
       stop();
       over = true;
       cancelAnimationFrame(frame);
+      setTimeout(() => sound.close(), 1000); // the last tone may end
       clearTimeout(speaking);
       clearTimeout(fading);
       removeEventListener("keyup", up);
@@ -279,16 +298,18 @@ export function casino(app) {
  * @param {string} column
  */
 function machine(texts, row, column) {
-  const coin = svg("g", { class: "coin" }, svg("circle", { cx: 0, cy: 0, r: 17 }),
-    svg("path", { d: "M0-10l3 6.5 7 .8-5.2 4.8 1.4 7L0 5.6-6.2 9l1.4-7L-10-2.7l7-.8z" }));
-  const nothing = svg("path", { class: "nothing", d: "M-13 0h26" });
+  const reels = [-21, 0, 21].map((x) => svg("g", { class: "reel" },
+    svg("g", { class: "coin" }, svg("circle", { cx: x, r: 9 }), svg("path", { d: `M${x}-5.5l1.6 3.5 3.9.4-2.9 2.6.8 3.8L${x} 3l-3.4 1.8.8-3.8-2.9-2.6 3.9-.4z` })),
+    svg("path", { class: "nothing", d: `M${x - 6} 0h12` }), svg("circle", { class: "waiting-dot", cx: x, r: 3 })));
+  const lever = svg("g", { class: "lever-arm" },
+    svg("path", { class: "lever", d: "M112 66V30" }), svg("circle", { class: "knob", cx: 112, cy: 26, r: 8 }));
   const drawing = svg("svg", { class: "machine-drawing", viewBox: "0 0 132 112", "aria-hidden": "true" },
-    svg("path", { class: "lever", d: "M112 66V30" }), svg("circle", { class: "knob", cx: 112, cy: 26, r: 8 }),
+    lever,
     svg("path", { class: "cabinet", d: "M14 108V34Q14 8 58 8t44 26v74z" }),
     svg("path", { class: "lamp", d: "M34 26q24-12 48 0" }),
-    svg("rect", { class: "screen", x: 26, y: 36, width: 64, height: 44, rx: 8 }),
-    svg("g", { transform: "translate(58 58)" }, svg("g", { class: "waiting-dots" },
-      [-12, 0, 12].map((cx) => svg("circle", { cx, cy: 0, r: 3 }))), nothing, coin),
+    svg("rect", { class: "screen", x: 24, y: 36, width: 68, height: 44, rx: 8 }),
+    svg("path", { class: "reel-edge", d: "M47.5 38v40M68.5 38v40" }),
+    svg("svg", { x: 24, y: 38, width: 68, height: 40, viewBox: "-34 -20 68 40" }, reels),
     svg("rect", { class: "tray", x: 30, y: 90, width: 56, height: 9, rx: 4.5 }));
   const good = el("b", {});
   const bad = el("b", {});
@@ -297,6 +318,8 @@ function machine(texts, row, column) {
       el("span", { class: "lucky" }, token("lucky"), good, unseen(` ${texts.own("task.good")}, `)),
       el("span", { class: "unlucky" }, token("unlucky"), bad, unseen(` ${texts.own("task.bad")}`))));
   let shown = 0;
+  /** @type {Animation[]} */
+  let motions = [];
   return {
     element,
     /**
@@ -310,15 +333,27 @@ function machine(texts, row, column) {
     /** @param {Round | null} round */
     light(round) {
       element.classList.toggle("latest", round !== null);
-      if (!round || round.t === shown) return;
+      if (!round) {
+        delete element.dataset.outcome; // what it gave some time ago would be taken for news
+        return;
+      }
+      if (round.t === shown) return;
       shown = round.t;
       element.dataset.outcome = round.good === null ? "" : round.good ? "good" : "bad";
-      if (round.good && !still()) {
-        coin.animate([{ transform: "scale(.6)" }, { transform: "none" }], { duration: 130, easing: "ease-out" });
-      }
+      if (still()) return;
+      motions.forEach((motion) => motion.cancel());
+      motions = [
+        lever.animate(DIP, { duration: 170, easing: "ease-out" }),
+        ...reels.map((reel, i) => reel.animate(SPIN, { duration: 120 + 35 * i, easing: "cubic-bezier(.2, .7, .4, 1.15)" })),
+      ];
+      element.dataset.pulls = String(Number(element.dataset.pulls ?? 0) + 1);
     },
   };
 }
+
+const speaker = () => svg("svg", { class: "speaker", viewBox: "0 0 24 24", "aria-hidden": "true" },
+  svg("path", { class: "horn", d: "M3 9h4l5-4v14l-5-4H3z" }),
+  svg("path", { class: "waves", d: "M15.5 9q2.5 3 0 6M18 6.5q5 5.5 0 11" }), svg("path", { class: "mute", d: "M16 9l5 6M21 9l-5 6" }));
 
 /** @param {string} kind */
 function token(kind) {

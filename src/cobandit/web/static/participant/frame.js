@@ -14,6 +14,7 @@ export class Frame {
   #progress = el("div", { class: "progress", hidden: true }, this.#meter, this.#steps);
   #title = el("p", { class: "study" });
   #tools = el("div", { class: "tools" });
+  #chip = el("span", { class: "chip", hidden: true });
   #step = el("div", { class: "step" });
   #hinted = 0;
   #done = 0;
@@ -25,7 +26,7 @@ export class Frame {
    */
   constructor(header, main) {
     this.main = main;
-    header.replaceChildren(el("div", { class: "bar" }, this.#title, this.#tools), this.#ribbon, this.#progress);
+    header.replaceChildren(el("div", { class: "bar" }, this.#title, this.#chip, this.#tools), this.#ribbon, this.#progress);
     main.replaceChildren(this.#banner, this.#hint, this.#step, this.#voice);
     main.removeAttribute("aria-busy");
   }
@@ -39,7 +40,12 @@ export class Frame {
     document.title = title;
     this.#title.textContent = title;
     this.#ribbon.hidden = kind === "real";
-    if (kind !== "real") this.#ribbon.textContent = texts.say(`ribbon.${kind}`);
+    this.#chip.hidden = kind === "real";
+    if (kind !== "real") {
+      this.#ribbon.textContent = texts.say(`ribbon.${kind}`);
+      this.#chip.textContent = texts.say(`ribbon.${kind}.short`);
+      this.#chip.title = texts.say(`ribbon.${kind}`);
+    }
     /** @type {HTMLSelectElement} */
     const choice = el("select", { id: "language", onchange: () => onLanguage(choice.value) },
       languages.map((language) => el("option", { value: language, lang: language }, languageName(language))));
@@ -76,9 +82,10 @@ export class Frame {
 
   /** A new page below the bar; the focus goes to its heading unless it only replaces itself.
    * @param {Shown} page */
-  show({ heading, body, layout = "", focus = true }) {
+  show({ heading, body, layout = "", focus = true, beside = null }) {
     const title = el("h1", { tabindex: "-1" }, heading);
-    this.#step.replaceChildren(title, .../** @type {any[]} */ (body).flat(Infinity).filter(Boolean));
+    const top = beside ? el("div", { class: "heading" }, title, beside) : title;
+    this.#step.replaceChildren(top, .../** @type {any[]} */ (body).flat(Infinity).filter(Boolean));
     this.main.className = layout;
     if (focus) {
       scrollTo(0, 0);

@@ -2,10 +2,11 @@
 
 import { face } from "./counts.js";
 import { el, still } from "./dom.js";
+import { avatar } from "./partner.js";
 import { turns } from "./turns.js";
 
 /** @param {App} app */
-export const grid = (app) => turns(app, new Cards(app.texts, app.state.task));
+export const grid = (app) => turns(app, new Cards(app.texts, app.state.task, app.state.partner));
 
 class Cards {
   #texts;
@@ -17,13 +18,14 @@ class Cards {
   /**
    * @param {Texts} texts
    * @param {State["task"]} task
+   * @param {Partner} [partner]
    */
-  constructor(texts, task) {
+  constructor(texts, task, partner) {
     this.#texts = texts;
     this.#seat = task.seat;
     this.#cards = task.arms.map(() => el("strong", {}));
     const sides = this.#cards.map((card, seat) => el("div", { class: seat === task.seat ? "side mine" : "side" },
-      el("span", { class: "soft" }, texts.seat(seat, task.seat)), card));
+      el("span", { class: "soft who" }, partner && seat !== task.seat && avatar(partner.look), texts.seat(seat, task.seat)), card));
     this.element = el("div", { class: "scene cards", "aria-hidden": "true" }, sides, this.#outcome);
     this.element.style.setProperty("--seats", String(task.arms.length));
   }

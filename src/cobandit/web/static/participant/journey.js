@@ -6,6 +6,7 @@ import { casino } from "./casino.js";
 import { el } from "./dom.js";
 import { grid } from "./grid.js";
 import { Moves, Sender } from "./moves.js";
+import { badge } from "./partner.js";
 import { labBurger, RobotNews, robotIsThrough } from "./robot/lab.js";
 import { stagedBurger } from "./robot/stage.js";
 import { STEPS } from "./steps.js";
@@ -307,7 +308,8 @@ export class Journey {
     }
     this.#frame.main.dataset.shown = String(episode.played);
     this.#task = (TASKS[task.kind] ?? grid)(app);
-    this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide", focus });
+    this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide",
+      beside: badge(state.partner, texts.say("partner.with", { partner: state.partner?.name })), focus });
     this.#sender?.stop();
     /** @type {() => boolean} */
     const mine = () => this.#on && sender === this.#sender;
@@ -350,7 +352,9 @@ export class Journey {
     const { practice, set, sets, episode, episodes } = state.episode;
     const kind = this.#texts.knows(`episode.${state.task.kind}.one`) ? state.task.kind : "grid";
     if (practice) return this.#texts.say(`episode.${kind}.trial`);
-    if (episodes > 1) return this.#texts.say(`episode.${kind}.many`, { set, sets, episode, episodes });
+    if (episodes > 1) return this.#texts.say(`episode.${kind}.many`, {
+      set, sets, episode, episodes, number: (set - 1) * episodes + episode, total: sets * episodes,
+    });
     return several ? this.#texts.say("episode.part", { set, sets }) : this.#texts.say(`episode.${kind}.one`);
   }
 

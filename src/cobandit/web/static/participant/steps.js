@@ -2,10 +2,11 @@
 // lends it ({ state, texts, answer, draft, ... }) and gives the elements below the heading.
 
 import { el, marked, prose, typing, unseen } from "./dom.js";
+import { avatar, badge } from "./partner.js";
 
 /** `{ heading, body }` of a step.
  * @type {Record<StepKind, (lent: Lent) => Shown>} */
-export const STEPS = { consent, demographics, instructions, quiz, rest, survey, thanks };
+export const STEPS = { consent, demographics, instructions, quiz, partner, rest, survey, thanks };
 
 /** @param {string} text */
 function button(text, attributes = {}) {
@@ -259,26 +260,77 @@ function quiz({ state, texts, answer, draft }) {
   };
 }
 
-// ---------------------------------------------------------------------------------------------------- rest
+// ---------------------------------------------------------------------------------------------------- partner
 
-/** @param {Lent} lent */
-function rest({ state, texts, answer, keys }) {
-  const { practice, done, of, set, sets, good, rounds } = state.rest;
-  const kind = texts.knows(`rest.${state.task.kind}.done`) ? state.task.kind : "grid";
-  const over = practice && done >= of;
-  const go = once(button(texts.say(over ? "rest.begin" : `rest.${kind}.next`)), () => answer({}));
+/** Enter goes on, wherever the focus is.
+ * @param {Lent["keys"]} keys
+ * @param {HTMLElement} go */
+function enterPresses(keys, go) {
   keys((event) => {
     if (event.key !== "Enter" || event.repeat || typing(event)) return;
     if (event.target instanceof Element && event.target.closest("button, a")) return;
     event.preventDefault();
     go.click();
   });
+}
+
+/** Who is met in the part that begins.
+ * @param {Lent} lent */
+function partner({ state, texts, answer, keys }) {
+  const { name: called = "", look = "", names = [] } = state.partner ?? {};
+  const [, place] = state.step.id.split("-");
+  const values = { partner: called, set: Number(place), sets: state.sets ?? 1, before: Number(place) - 1 };
+  const go = once(button(texts.say("partner.begin", values)), () => answer({}));
+  enterPresses(keys, go);
+  const words = `partner.${values.set > 1 ? "next" : "first"}${names.length > 1 ? ".many" : ""}`;
   return {
-    heading: texts.say(practice ? "rest.practice" : `rest.${kind}.done`, { done, of, n: done }),
+    heading: texts.say(values.sets > 1 ? "partner.heading" : "partner.only", values),
+    body: [
+      el("div", { class: `card big meeting look-${look}`, "data-look": look }, avatar(look),
+        el("p", { class: "figure" }, called), el("p", {}, texts.say(words, values))),
+      el("div", { class: "actions" }, go, el("span", { class: "soft" }, texts.say("rest.enter"))),
+    ],
+  };
+}
+
+// ---------------------------------------------------------------------------------------------------- rest
+
+/** How it went: this time beside all times before.
+ * @param {number[]} results
+ * @param {Texts} texts */
+function record(results, texts) {
+  if (results.length < 2) return null;
+  const latest = results[results.length - 1];
+  const best = Math.max(...results);
+  const mean = results.reduce((sum, value) => sum + value, 0) / results.length;
+  const bars = results.map((value, i) => {
+    const bar = el("span", { class: i === results.length - 1 ? "result latest" : "result", title: texts.shown(value) });
+    bar.style.setProperty("height", `${best ? Math.max(4, (100 * value) / best) : 4}%`);
+    return bar;
+  });
+  const first = latest > Math.max(...results.slice(0, -1));
+  return el("div", { class: "card record-of-results" },
+    el("p", { class: first ? "record-broken" : null }, first ? texts.say("rest.record") : texts.say("rest.best", { n: best })),
+    el("div", { class: "bars", role: "img", "aria-label": `${texts.say("rest.chart")}: ${results.map((value) => texts.shown(value)).join(", ")}` }, bars),
+    el("p", { class: "soft" }, texts.say("rest.average", { n: Math.round(mean) })));
+}
+
+/** @param {Lent} lent */
+function rest({ state, texts, answer, keys }) {
+  const { practice, done, of, set, sets, good, rounds } = state.rest;
+  const kind = texts.knows(`rest.${state.task.kind}.done`) ? state.task.kind : "grid";
+  const over = practice && done >= of;
+  const number = (set - 1) * of + done;
+  const go = once(button(texts.say(over ? "rest.begin" : `rest.${kind}.next`)), () => answer({}));
+  enterPresses(keys, go);
+  return {
+    heading: texts.say(practice ? "rest.practice" : `rest.${kind}.done`, { done, of, number, total: sets * of, n: done }),
+    beside: badge(state.partner, texts.say("partner.with", { partner: state.partner?.name })),
     body: [
       el("div", { class: "card big" },
         el("p", { class: "figure" }, texts.shown(good), " ", el("small", {}, texts.say("rest.of", { rounds }))),
         el("p", {}, texts.say(`rest.${kind}.good`, { n: good, rounds, good: texts.own("task.good") }))),
+      !practice && record(state.results ?? [], texts),
       !practice && sets > 1 && el("p", { class: "soft" }, texts.say("rest.part", { set, sets, done, of })),
       el("p", {}, texts.say(over ? "rest.counts" : "rest.breathe")),
       el("div", { class: "actions" }, go, el("span", { class: "soft" }, texts.say("rest.enter"))),
@@ -295,12 +347,15 @@ function survey({ state, texts, answer, draft }) {
   const numbers = Array.from({ length: points }, (_, i) => texts.shown(i + 1));
   const ends = numbers.map((_, i) => (i === 0 ? low : i === points - 1 ? high : ""));
   const fields = items.map((item) => radios({
-    id: item.id, legend: item.text, choices: numbers, ends, from: 1, value: before[item.id], required: true, texts,
-    layout: "likert",
+    id: item.id, legend: item.text, choices: numbers, ends: item.apart ? null : ends, from: 1, value: before[item.id],
+    required: true, texts, layout: item.apart ? "likert apart" : "likert",
   }));
+  const first = fields.find((_, i) => items[i].apart);
+  first?.node.prepend(el("p", { class: "apart-heading" }, texts.say("survey.apart")));
   return {
     heading: sets > 1 ? texts.say("survey.heading", { set, sets }) : texts.say("survey.only"),
     body: [
+      state.partner && el("p", {}, badge(state.partner, texts.say("partner.survey", { partner: state.partner.name }))),
       el("p", {}, texts.say("survey.lead", { partner: texts.own("task.partner"), points, low, high })),
       form({ texts, draft, fields, submit: answer, action: texts.say("continue") }),
     ],

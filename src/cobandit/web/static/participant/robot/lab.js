@@ -81,7 +81,7 @@ class LabStage {
   /** @param {App} app */
   constructor(app) {
     this.#app = app;
-    this.#shop = new Shop(app.texts, app.state.task.burgers ?? []);
+    this.#shop = new Shop(app.texts, app.state);
     this.#news = new RobotNews(app);
     this.question = this.#shop.question;
     this.icon = this.#shop.icon;

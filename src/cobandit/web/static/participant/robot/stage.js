@@ -54,12 +54,12 @@ export class Stage {
   constructor(app, robot) {
     this.#app = app;
     this.#robot = robot;
-    this.#shop = new Shop(app.texts, app.state.task.burgers ?? []);
+    this.#shop = new Shop(app.texts, app.state);
     this.question = this.#shop.question;
     this.icon = this.#shop.icon;
     this.picture = this.#shop.picture;
     this.#skip = el("button", { type: "button", class: "skip-burger", hidden: true }, app.texts.say("robot.skip"));
-    this.element = el("div", { class: "scene stage", "data-mode": "loading" },
+    this.element = el("div", { class: `scene stage look-${app.state.partner?.look ?? "teal"}`, "data-mode": "loading" },
       this.#view, this.#verdict, this.#caption, this.#skip, this.#credit, this.#trouble);
     this.#open();
   }

@@ -1,0 +1,258 @@
+"""A pleasure to take part in: everything in sight, partners one can tell apart, a lively casino, one's own language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from tests.browser.participants import (
+    ROUNDS,
+    Check,
+    Invite,
+    Site,
+    Until,
+    at,
+    choose,
+    expect,
+    fill,
+    go_on,
+    pulled,
+    tap,
+)
+
+OVERFLOW = "() => document.documentElement.scrollHeight - innerHeight"
+BOXES = """() => [...document.querySelectorAll(".choice, .row-button")].map((node) => {
+  const { x, y, width, height } = node.getBoundingClientRect();
+  return [x, y, width, height];
+})"""
+INSIDE = """() => [...document.querySelectorAll(".choice, .row-button, .scene, .counts, .machine")].every((node) => {
+  const box = node.getBoundingClientRect();
+  return box.height > 0 && box.top >= 0 && box.left >= 0 && box.bottom <= innerHeight && box.right <= innerWidth;
+})"""
+MOVING = """() => document.getAnimations().map((animation) => animation.effect.target.getAttribute("class"))"""
+FORCED = """(selector) => getComputedStyle(document.querySelector(selector)).backgroundColor"""
+LIT = """(selector) => getComputedStyle(document.querySelector(selector)).outlineStyle"""
+SCREENS = {"laptop": (1366, 625), "telephone": (390, 664)}
+
+
+def seen_at(guest: Invite, screen: str, **options: Any) -> Any:
+    width, height = SCREENS[screen]
+    touch = {"has_touch": True, "is_mobile": True} if width < 500 else {}
+    return guest(viewport={"width": width, "height": height}, **touch, **options)
+
+
+def played(site: Site, study: str, **more: Any) -> str:
+    """Somebody who has just chosen for the first time."""
+    token = site.someone(study, **more)
+    site.post(
+        f"participants/{token}/rounds", {"episode": 0, "moves": [{"t": 1, "arm": 0, "key": "first-move", "ms": 9}]}
+    )
+    return token
+
+
+@pytest.mark.parametrize("screen", SCREENS)
+@pytest.mark.parametrize("study", ["shop", "den", "sundae"])
+def test_choice_counts_and_scene_are_in_sight(guest: Invite, site: Site, fits: Check, screen: str, study: str) -> None:
+    """In the demo, in the language with the longest words, and when the connection is lost, which moves nothing."""
+    language = "de" if study == "sundae" else "fr"
+    visitor = seen_at(guest, screen)
+    page = at(visitor.tab(f"/p/{played(site, study, demo=True, language=language)}"), "episode-0")
+    page.locator(".latest").first.wait_for()
+    expect(page.locator(".chip")).to_be_visible()
+    assert page.evaluate(OVERFLOW) <= 0
+    assert page.evaluate(INSIDE)
+    before = page.evaluate(BOXES)
+    visitor.context.set_offline(True)
+    expect(page.locator(".banner").first).to_be_visible()
+    assert page.evaluate(BOXES) == before
+    assert page.evaluate(OVERFLOW) <= 0
+    visitor.context.set_offline(False)
+    expect(page.locator(".banner").first).to_be_hidden()
+    page.set_viewport_size({"width": 320, "height": 640})
+    fits(page, "320 px")
+
+
+class TestPartners:
+    def test_they_look_and_are_called_differently_and_stay_so(self, guest: Invite, site: Site) -> None:
+        token = site.someone("shop", ready=False)
+        for step, answers in (
+            ("demographics", {"age": 33, "gender": 0, "ai_researcher": 1}),
+            ("instructions", {}),
+            ("quiz", {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2}),
+        ):
+            site.post(f"participants/{token}/answers/{step}", {"answers": answers})
+        page = guest().tab(f"/p/{token}")
+        met = []
+        for part in (1, 2):
+            at(page, f"partner-{part}")
+            look = page.locator(".meeting").get_attribute("data-look")
+            name = page.locator(".meeting .figure").inner_text()
+            page.reload()
+            at(page, f"partner-{part}")
+            assert page.locator(".meeting").get_attribute("data-look") == look, "a reload shows the same"
+            met.append((name, look, page.locator(".meeting .avatar").inner_html()))
+            go_on(page)
+            at(page, f"episode-{part - 1}")
+            expect(page.locator(".badge")).to_have_text(f"with {name}")
+            assert f"look-{look}" in page.locator(".shop").get_attribute("class")
+            assert name in page.locator(".shop").text_content()
+            for arm in (0, 1, 0):
+                choose(page, arm)
+            page.locator(".panel .primary").click()
+            at(page, f"survey-{part}")
+            expect(page.locator(".badge")).to_contain_text(name)
+            fill(page, 1)
+            go_on(page)
+        assert all(one != other for one, other in zip(*met, strict=True))
+
+    def test_customers_come_in_an_order_of_their_own(self, guest: Invite, site: Site) -> None:
+        orders = []
+        for _ in range(2):
+            page = at(guest().tab(f"/p/{site.someone('shop')}"), "episode-0")
+            faces = [page.locator("[data-face]").get_attribute("data-face")]
+            for arm in (0, 1):
+                choose(page, arm)
+                faces.append(page.locator("[data-face]").get_attribute("data-face"))
+            page.reload()
+            at(page, "episode-0")
+            assert page.locator("[data-face]").get_attribute("data-face") == faces[-1]
+            orders.append(faces)
+        assert orders[0] != orders[1]
+
+
+class TestCasino:
+    def test_levers_and_reels_move_and_hold_up_nothing(self, guest: Invite, site: Site, until: Until) -> None:
+        page = at(guest(reduced_motion="no-preference").tab(f"/p/{site.someone('hall')}"), "episode-0")
+        seen: set[str] = set()
+        page.keyboard.down("ArrowUp")
+
+        def look() -> bool:
+            seen.update(kind for kind in page.evaluate(MOVING) if kind)
+            return {"lever-arm", "reel"} <= seen
+
+        until(page, look, "lever and reels move")
+        page.keyboard.up("ArrowUp")
+        calm = at(guest().tab(f"/p/{site.someone('hall')}"), "episode-0")
+        tap(calm, "ArrowUp")
+        pulled(calm, 1)
+        assert calm.evaluate(MOVING) == [], "whoever wants no motion has none"
+
+    def test_a_machine_tells_its_outcome_while_it_is_the_latest(self, guest: Invite, site: Site) -> None:
+        page = at(guest().tab(f"/p/{site.someone('hall')}"), "episode-0")
+        for count, key in enumerate(("ArrowUp", "ArrowDown", "ArrowUp"), 1):
+            tap(page, key)
+            pulled(page, count)
+            expect(page.locator(".machine[data-outcome]")).to_have_count(1)
+            expect(page.locator(".machine.latest[data-outcome]")).to_have_count(1)
+
+    def test_sound_is_off_at_first_and_remembered(self, guest: Invite, site: Site) -> None:
+        script = """
+          window.tones = 0;
+          const start = OscillatorNode.prototype.start;
+          OscillatorNode.prototype.start = function (...when) { window.tones += 1; return start.apply(this, when); };
+        """
+        page = at(guest(script).tab(f"/p/{site.someone('hall')}"), "episode-0")
+        button = page.get_by_role("button", name="Sound")
+        expect(button).to_have_attribute("aria-pressed", "false")
+        tap(page, "ArrowUp")
+        pulled(page, 1)
+        assert page.evaluate("() => window.tones") == 0
+        button.click()
+        expect(button).to_have_attribute("aria-pressed", "true")
+        before = page.evaluate("() => window.tones")
+        tap(page, "ArrowDown")
+        pulled(page, 2)
+        assert page.evaluate("() => window.tones") > before > 0
+        page.reload()
+        at(page, "episode-0")
+        expect(page.get_by_role("button", name="Sound")).to_have_attribute("aria-pressed", "true")
+
+    def test_it_counts_over_both_parts_and_a_rest_tells_how_it_went(self, guest: Invite, site: Site) -> None:
+        token = site.someone("den")
+        for index, rounds in ((0, 30), (1, 8), (2, 8)):
+            moves = [{"t": t, "arm": t % 2, "key": f"pull-{index}-{t}-key", "ms": 1} for t in range(1, rounds + 1)]
+            site.post(f"participants/{token}/rounds", {"episode": index, "moves": moves})
+            step = site.state(token)["step"]["id"]
+            while step.startswith(("rest", "partner")) and index < 2:
+                site.post(f"participants/{token}/answers/{step}", {"answers": {}})
+                step = site.state(token)["step"]["id"]
+        survey = site.state(token)["survey"]["items"]
+        answers = {item["id"]: 3 for item in survey}
+        site.post(f"participants/{token}/answers/survey-1", {"answers": answers})
+        site.post(f"participants/{token}/answers/partner-2", {"answers": {}})
+        page = at(guest().tab(f"/p/{token}"), "episode-3")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Casino 3 of 4")
+        results = site.state(token)["results"]
+        expect(page.locator(".stat").last).to_contain_text(str(max(results)))
+        page.keyboard.down("ArrowUp")
+        at(page, "rest-4")
+        page.keyboard.up("ArrowUp")
+        expect(page.get_by_role("heading", level=1)).to_have_text("Casino 3 of 4 is done")
+        results = site.state(token)["results"]
+        record = "Your best so far!" if results[-1] > max(results[:-1]) else f"Your best so far: {max(results)}"
+        expect(page.locator(".record-of-results p").first).to_have_text(record)
+        expect(page.locator(".bars .result")).to_have_count(3)
+
+
+class TestLanguage:
+    def test_the_browsers_language_from_the_first_page_on(self, guest: Invite, site: Site) -> None:
+        page = at(guest(locale="fr-FR").tab("/s/shop"), "consent")
+        expect(page.get_by_role("heading", name="Bienvenue")).to_be_visible()
+        expect(page.get_by_text("Nous vous invitons à participer")).to_be_visible()
+        go_on(page)
+        at(page, "demographics")
+        expect(page.get_by_role("heading", name="À propos de vous")).to_be_visible()
+        expect(page.locator("html")).to_have_attribute("lang", "fr")
+        token = page.url.rsplit("/", 1)[1]
+        assert site.state(token)["language"] == "fr"
+        page.goto(f"{site.address}/p/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+        expect(page.get_by_text("pas connu")).to_be_visible()
+
+    def test_what_is_on_its_way_when_offline_is_told_in_it(self, guest: Invite, site: Site) -> None:
+        page = at(guest(locale="es-ES").tab(f"/p/{site.someone('shop', language='es')}"), "episode-0")
+        page.route(ROUNDS, lambda route: route.abort())
+        page.locator(".choice").first.click()
+        expect(page.locator(".banner").first).to_contain_text("Conexión perdida")
+        page.unroute(ROUNDS)
+
+
+class TestSurvey:
+    def test_the_check_stands_apart_after_both_sets(self, guest: Invite, site: Site) -> None:
+        token = site.someone("shop")
+        page = guest().tab()
+        for part in (1, 2):
+            moves = [{"t": t, "arm": 0, "key": f"round-{part}-{t}", "ms": 1} for t in (1, 2, 3)]
+            site.post(f"participants/{token}/rounds", {"episode": part - 1, "moves": moves})
+            page.goto(f"{site.address}/p/{token}")
+            at(page, f"survey-{part}")
+            expect(page.locator("fieldset.apart")).to_have_count(1)
+            expect(page.locator("fieldset").last).to_have_class("likert apart")
+            expect(page.locator("fieldset.apart .ends")).to_have_count(0)
+            expect(page.locator("fieldset:not(.apart) .ends")).to_have_count(5)
+            found = Axe().run(page).response["violations"]
+            assert [one["id"] for one in found if one["impact"] in ("serious", "critical")] == []
+            fill(page, 1)
+            go_on(page)
+            if part == 1:
+                at(page, "partner-2")
+                go_on(page)
+        at(page, "thanks")
+
+
+def test_forced_colours_keep_progress_and_highlight(guest: Invite, site: Site) -> None:
+    page = at(guest(forced_colors="active").tab(f"/p/{played(site, 'shop')}"), "episode-0")
+    fill_colour, behind = page.evaluate(FORCED, ".meter .fill"), page.evaluate(FORCED, ".meter")
+    assert fill_colour != behind
+    assert page.evaluate(LIT, "td.latest") == "solid"
+    plain, picked = page.evaluate(FORCED, ".choice"), None
+    page.route(ROUNDS, lambda route: None)  # never answered, so the choice stays marked
+    page.locator(".choice").first.click()
+    expect(page.locator(".choice.picked")).to_have_count(1)
+    picked = page.evaluate(FORCED, ".choice.picked")
+    assert picked != plain
+    page.goto(f"{site.address}/p/{played(site, 'hall')}")
+    at(page, "episode-0")
+    assert page.evaluate(LIT, ".machine.latest") == "solid"
+    assert page.evaluate(FORCED, ".purse .fill") != page.evaluate(FORCED, ".purse")
