@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import admission, burgers, choices, edge, languages, names, payments, robot, seats, trust
+from . import admission, burgers, choices, edge, languages, names, payments, pleasant, robot, seats, trust
 from .doors import left_out_value
 
 HERE = Path(__file__).parent / "recorded"
@@ -49,6 +49,7 @@ LANGUAGE = "a page is in one language"
 ROBOT = "a robot may stack the burgers"
 FILLINGS = "a burger's layers come from the server, and a design may name four fillings"
 SUMMED = "task regret is cumulative everywhere"
+PLEASANT = "partners have names, results are told, pages speak four languages"
 CHOICES = "plans choose what is marked and which regret is tested"
 TRUST = "who does what is written down"
 BLIND = "the monitor is blind to conditions until somebody asks"
@@ -114,6 +115,10 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("*: wide.csv", names.wide, NAMES),
     Change("*: wide.parquet", names.wide_parquet, NAMES),
     Change("*: codebook.csv", names.codebook, NAMES),
+    Change("messages *", pleasant.with_texts, PLEASANT),
+    Change("messages fr", pleasant.french, PLEASANT),
+    Change("*", pleasant.with_partners, PLEASANT),
+    Change("small-casino*", pleasant.with_results, PLEASANT),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

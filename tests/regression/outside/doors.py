@@ -203,8 +203,12 @@ class Names:
     """Whole numbers that can only be times, in milliseconds since 1970."""
     LEFT_OUT = frozenset(
         {"minutes", "seconds", "sha256", "cobandit", "numpy", "analysed_with", "engine", "engine_reason", "successes"}
+        | {"results"}
     )
-    """Keys and columns whose values hang on the clock, on installed versions, or on what the process has loaded."""
+    """Keys and columns whose values hang on the clock, on installed versions, or on what the process has loaded.
+
+    ``results`` stand elsewhere, too: they are the sums of rounds that are compared one by one.
+    """
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
