@@ -177,7 +177,8 @@ async def _play(order: Order) -> Met:
     latencies: list[float] = []
     errors = 0
     begin = time.perf_counter() + 0.2
-    counted, end = begin + order.warm_seconds, begin + order.warm_seconds + order.seconds
+    counted = begin + order.warm_seconds
+    end = counted + order.seconds
 
     async def one(line: Line, token: str) -> None:
         nonlocal errors
@@ -218,14 +219,12 @@ async def _play(order: Order) -> Met:
     finally:
         for line in lines:
             line.close()
-    middle, high, higher, top = (_quantile(latencies, share) for share in (0.5, 0.95, 0.99, 1.0))
-    return Met(len(latencies), errors, order.seconds, middle, high, higher, top, tokens, *cpu)
-
-
-def _quantile(latencies: list[float], share: float) -> float:
-    """In milliseconds."""
     ordered = sorted(latencies)
-    return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+    def at(share: float) -> float:
+        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
+
+    return Met(len(ordered), errors, order.seconds, at(0.5), at(0.95), at(0.99), at(1.0), tokens, *cpu)
 
 
 def main() -> None:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
 from cobandit.engine.fast.kinds.kinetic import KineticUCB, kinetic_winner
 from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, thompson
@@ -24,7 +22,7 @@ def random_cell(me: Any, world: Any) -> Any:
     """Everybody's arm by a draw of its own."""
     cell = 0
     for j in range(world.agents):
-        cell += np.int64(uniform(world.streams, me.stream) * world.arms[j]) * world.strides[j]
+        cell += int(uniform(world.streams, me.stream) * world.arms[j]) * world.strides[j]
     return cell
 
 
