@@ -33,7 +33,7 @@ def test_it_is_said_and_changed_and_written_down(run: Any, stored: str) -> None:
     assert "quota 60" in run("study", "list", "--database", stored).output
     assert "personal links work" in state("invite-only").output
     assert json.loads(state("closed", "--json").stdout)["quota"] is None
-    log = run("study", "audit", "--database", stored).output
+    log = run("study", "log", "--database", stored).output
     for words in ("set a quota for a study", '"quota":60', "let the invited alone begin", "closed a study"):
         assert words in log.replace('": ', '":')
 

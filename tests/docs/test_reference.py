@@ -294,7 +294,7 @@ class TestStudyData:
         elif kind == "survey":
             name, meaning = "survey_ITEM_CONDITION", "answer after condition CONDITION: TEXT"
         elif kind:
-            name, meaning = (text.replace(parts[0], "CONDITION") for text in (name, meaning))
+            name, meaning = f"{kind}_CONDITION", meaning.replace(parts[0], "CONDITION")
         return [f"`{name}`", meaning]
 
     @pytest.mark.parametrize("table", ["long", "wide", "survey", "events"])
