@@ -33,6 +33,6 @@ class OneBrain(SteeredPlayer):
 
 def centralised_gittins(agent: CentralisedGittins, seat: Seat) -> OneBrain:
     """The compiled form."""
-    made = make_steering(agent, seat.briefing, np.array)
-    fixed = {name: table(getattr(made, name)) for name in ("arms", "strides", "own")}
-    return OneBrain(seat.number, seat.stream, *made._replace(**fixed))
+    steering = make_steering(agent, seat.briefing, np.array)
+    fixed = {name: table(getattr(steering, name)) for name in ("arms", "strides", "own")}
+    return OneBrain(seat.number, seat.stream, *steering._replace(**fixed))

@@ -99,6 +99,6 @@ class SteeredPlayer(NamedTuple):
 
 def steered(agent: Steered, seat: Seat) -> SteeredPlayer:
     """The compiled form."""
-    made = make_steering(agent, seat.briefing, np.array)
-    fixed = {name: table(getattr(made, name)) for name in ("arms", "strides", "own")}
-    return SteeredPlayer(seat.number, seat.stream, *made._replace(**fixed))
+    steering = make_steering(agent, seat.briefing, np.array)
+    fixed = {name: table(getattr(steering, name)) for name in ("arms", "strides", "own")}
+    return SteeredPlayer(seat.number, seat.stream, *steering._replace(**fixed))
