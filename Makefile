@@ -46,8 +46,8 @@ bench-robot: $(READY)  ## a thousand simulated burgers under each of three condi
 clips: $(READY)  ## the four burgers as films, for browsers that cannot draw them
 	$(BIN)/python tools/clips.py
 
-faults: $(READY)  ## a study under 300 random faults: nothing acknowledged may be lost or doubled
-	COBANDIT_FAULTS=300 COBANDIT_FAULT_BOTS=50 $(BIN)/pytest tests/faults -s
+faults: $(READY)  ## four studies under 10,000 random faults in all: nothing acknowledged may be lost, doubled or reordered
+	COBANDIT_FAULTS=3400 COBANDIT_FAULT_BOTS=120 $(BIN)/pytest tests/faults -s
 
 floors:  ## the lower bounds of the dependencies, installed and tested in an environment of their own
 	$(PYTHON) tools/floors.py

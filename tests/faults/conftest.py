@@ -43,6 +43,12 @@ def fire() -> ModuleType:
 
 
 @pytest.fixture(scope="session")
+def past() -> ModuleType:
+    """The clients who write everything down, and the checker."""
+    return _opened("cobandit_test_history", HERE / "history.py")
+
+
+@pytest.fixture(scope="session")
 def size() -> tuple[int, int]:
     """How many faults and bots; COBANDIT_FAULTS and COBANDIT_FAULT_BOTS make the tests larger."""
     return FAULTS, BOTS

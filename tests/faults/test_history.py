@@ -1,0 +1,275 @@
+"""Everything a participant does, under faults: the history of calls and answers against what is stored.
+
+The checker itself is tried on stores that lose, double, change or reorder, and on a server that acknowledges early.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from cobandit.studies import StudyDesign, load_design
+from cobandit.web import WebConfig
+from cobandit.web.serving import prepare, running
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.writer import Writer
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="session")
+def little() -> StudyDesign:
+    """Every kind of step, and few rounds."""
+    data = load_design("burger").to_dict()
+    data |= {"name": "little", "rounds": 4, "episodes": 1, "practice": None}
+    data["consent"] |= {"text": "I want to take part in this test."}
+    return StudyDesign.from_dict(data)
+
+
+@contextlib.contextmanager
+def opened(url: str) -> Iterator[Database]:
+    database = Database(url)
+    yield database
+    database.close()
+
+
+def _under_fire(
+    fire: ModuleType, past: ModuleType, server: Any, design: StudyDesign, size: tuple[int, int], seed: int
+) -> Any:
+    """The clients behind the proxy with its faults; their history, and the faults that happened."""
+    faults, clients = size
+    history = past.History()
+
+    async def run() -> Any:
+        # About 24 requests of each client; later ones come as retries.
+        async with fire.Fire(server, fire.drawn(faults, int(24 * clients / fire.SHARE), seed), seed) as proxy:
+            await asyncio.gather(
+                *(past.Client(proxy.url, f"c{n}", design, history, seed).play() for n in range(clients))
+            )
+        return proxy
+
+    return history, asyncio.run(run())
+
+
+@pytest.fixture
+def history_size(size: tuple[int, int]) -> tuple[int, int]:
+    """As many clients as the faults need that were asked for."""
+    faults = size[0] // 2
+    return faults, max(4, faults // 12)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_nothing_is_lost_doubled_or_reordered(
+    kind: str,
+    fire: ModuleType,
+    past: ModuleType,
+    start: Callable[..., Any],
+    little: StudyDesign,
+    tmp_path: Path,
+    request: pytest.FixtureRequest,
+    history_size: tuple[int, int],
+) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.sqlite'}" if kind == "sqlite" else request.getfixturevalue("postgresql")
+    server = start(url, little, workers=1 if kind == "sqlite" else 2)
+    history, proxy = _under_fire(fire, past, server, little, history_size, seed=7)
+    print(f"\n{kind}: {len(history.calls)} calls, faults {dict(proxy.done)}")
+    assert sum(proxy.done.values()) >= 0.9 * history_size[0]
+    assert proxy.wrong == []
+    with opened(url) as database:
+        assert past.check(history, past.stored(database, little)) == []
+
+
+@pytest.fixture(scope="module")
+def quiet_history(past: ModuleType, little: StudyDesign, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A quiet run on SQLite whose log of writes is never folded in: history with its size at every answer."""
+    path = tmp_path_factory.mktemp("history") / "studies.sqlite"
+    prepare(f"sqlite:///{path}", [little], password="correct horse", seed=1)
+    before = path.read_bytes()
+    wal = Path(f"{path}-wal")
+    history = past.History(lambda: wal.stat().st_size if wal.exists() else 0)
+    holding = sqlite3.connect(path)  # a reader from the beginning: nothing is folded in behind its back
+    holding.execute("BEGIN")
+    holding.execute("SELECT count(*) FROM participants").fetchone()
+    with running(WebConfig(database=f"sqlite:///{path}", consent_elsewhere=True)) as url:
+        past.play(url, little, 3, history, seed=3)
+        images = (before, wal.read_bytes())
+        with opened(f"sqlite:///{path}") as database:
+            held = past.stored(database, little)
+    holding.close()
+    return history, held, images
+
+
+def test_a_quiet_run_is_as_it_should_be(past: ModuleType, quiet_history: Any) -> None:
+    history, held, _ = quiet_history
+    assert past.check(history, held) == []
+    assert {call.kind.split()[0] for call in history.calls} == {"arrive", "answer", "quiz-wrong", "events", "rounds"}
+
+
+def _lose_round(held: Any, token: str) -> None:
+    held.rounds[token].pop()
+
+
+def _double_round(held: Any, token: str) -> None:
+    held.rounds[token].append(held.rounds[token][-1])
+
+
+def _change_round(held: Any, token: str) -> None:
+    episode, t, key, arms = held.rounds[token][0]
+    held.rounds[token][0] = (episode, t, key, [1 - arm for arm in arms])
+
+
+def _made_up_round(held: Any, token: str) -> None:
+    held.rounds[token].append((0, 99, "nobody", [0, 0]))
+
+
+def _lose_answer(held: Any, token: str) -> None:
+    held.answers[token] = [row for row in held.answers[token] if row[0] != "demographics"]
+
+
+def _change_answer(held: Any, token: str) -> None:
+    held.answers[token] = [(s, {"age": 1} if s == "demographics" else g) for s, g in held.answers[token]]
+
+
+def _lose_event(held: Any, token: str) -> None:
+    held.events[token] = held.events[token][:-1]
+
+
+def _double_event(held: Any, token: str) -> None:
+    held.events[token].append(held.events[token][0])
+
+
+def _reorder_events(held: Any, token: str) -> None:
+    held.events[token].reverse()
+
+
+def _double_attempt(held: Any, token: str) -> None:
+    held.attempts[token] += 2
+
+
+def _lose_attempt(held: Any, token: str) -> None:
+    held.attempts[token] = 0
+
+
+def _lose_somebody(held: Any, token: str) -> None:
+    del held.attempts[token]
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        _lose_round,
+        _double_round,
+        _change_round,
+        _made_up_round,
+        _lose_answer,
+        _change_answer,
+        _lose_event,
+        _double_event,
+        _reorder_events,
+        _double_attempt,
+        _lose_attempt,
+        _lose_somebody,
+    ],
+)
+def test_the_checker_sees_every_harm(past: ModuleType, quiet_history: Any, harm: Callable[[Any, str], None]) -> None:
+    history, held, _ = quiet_history
+    harmed = copy.deepcopy(held)
+    harm(harmed, history.tokens["c1"])
+    problems = past.check(history, harmed)
+    assert problems
+    assert all(problem.startswith("c1: ") for problem in problems)
+
+
+def test_the_checker_sees_a_server_that_acknowledges_early(
+    past: ModuleType, little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
+    prepare(url, [little], password="correct horse", seed=1)
+    commit, rng = Writer._commit, random.Random(5)
+
+    def early(self: Writer, batch: list[Any]) -> None:
+        """Now and then an event is acknowledged and never written."""
+        lost = [waiting for waiting in batch if ".note." in waiting.job.__qualname__ and rng.random() < 0.2]
+        commit(self, [waiting for waiting in batch if waiting not in lost])
+
+    monkeypatch.setattr(Writer, "_commit", early)
+    history = past.History()
+    with running(WebConfig(database=url, consent_elsewhere=True)) as address:
+        past.play(address, little, 2, history, seed=4)
+    with opened(url) as database:
+        problems = past.check(history, past.stored(database, little))
+    assert any("was acknowledged and is lost" in problem for problem in problems)
+
+
+@pytest.mark.parametrize("ignored", [False, True])
+def test_the_checker_sees_a_server_that_ignores_keys(
+    past: ModuleType, little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignored: bool
+) -> None:
+    url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
+    prepare(url, [little], password="correct horse", seed=1)
+    if ignored:
+        with sqlite3.connect(tmp_path / "studies.sqlite") as connection:
+            connection.execute("DROP INDEX ix_events_participant_id_key")
+        connection.close()
+        monkeypatch.setattr("cobandit.web.services.participants.known_keys", lambda *words: set())
+    history = past.History()
+    with running(WebConfig(database=url, consent_elsewhere=True)) as address:
+        past.play(address, little, 1, history, seed=4, twice=True)
+    with opened(url) as database:
+        problems = past.check(history, past.stored(database, little))
+    assert any("stored twice" in problem for problem in problems) == ignored
+    assert bool(problems) == ignored
+
+
+PAGE, FRAME_HEAD, SECTOR = 4096, 24, 512
+
+
+def test_crash_images_of_the_log_of_writes(
+    past: ModuleType, little: StudyDesign, tmp_path: Path, quiet_history: Any, size: tuple[int, int]
+) -> None:
+    """The database as a power cut may leave it: what was acknowledged is there, whatever became of the rest.
+
+    The images are the file from before the run and its log, cut at a random byte; of what comes after the last
+    acknowledged write, which nobody has waited for, sectors are dropped, torn or left. They show that what SQLite reads
+    from such files is whole; that the disk had what it was told to write is the word of `synchronous = FULL`.
+    """
+    history, _, (before, log) = quiet_history
+    rng = random.Random(11)
+    marks = sorted({call.mark for call in history.calls if call.acknowledged})
+    assert marks[-1] <= len(log)
+    for image in range(max(12, size[0] // 4)):
+        safe = rng.choice([0, *marks])
+        tail = bytearray(log[safe : safe + rng.randrange(1, 40_000)])
+        for start in range(0, len(tail), SECTOR):
+            fate = rng.choice(("stays", "dropped", "torn"))
+            if fate == "dropped":
+                tail[start : start + SECTOR] = bytes(len(tail[start : start + SECTOR]))
+            elif fate == "torn":
+                half = start + rng.randrange(SECTOR)
+                tail[half : start + SECTOR] = rng.randbytes(len(tail[half : start + SECTOR]))
+        folder = tmp_path / str(image)
+        folder.mkdir()
+        (folder / "studies.sqlite").write_bytes(before)
+        (folder / "studies.sqlite-wal").write_bytes(log[:safe] + tail)
+        with opened(f"sqlite:///{folder / 'studies.sqlite'}") as database:
+            held = past.stored(database, little)
+            with database.reading.connect() as connection:
+                assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
+        assert past.check(history, held, until=safe) == []
+        # And it is noticed where something is missing: the same log cut before the last acknowledged write.
+        shutil.rmtree(folder)
+    cut = marks[len(marks) // 2] - PAGE - FRAME_HEAD
+    (tmp_path / "cut.sqlite").write_bytes(before)
+    (tmp_path / "cut.sqlite-wal").write_bytes(log[:cut])
+    with opened(f"sqlite:///{tmp_path / 'cut.sqlite'}") as database:
+        assert past.check(history, past.stored(database, little), until=marks[len(marks) // 2])
