@@ -69,6 +69,7 @@ DESIGN_TABLES = {
     "seats": design.Seat,
     "task": design.Task,
     "conditions": design.Condition,
+    "partners": design.PartnerIdentity,
     "warm_start": design.WarmStart,
     "practice": design.Practice,
     "means": design.MeansRule,
@@ -229,7 +230,10 @@ class TestModelsAndErrors:
 class TestStudyDesign:
     def test_every_table_is_there(self, page_called):
         page = page_called("docs/reference/study-design.md")
-        assert re.findall(r"^## (.+)$", page.text, re.MULTILINE) == [*DESIGN_TABLES, "translations", "The digest"]
+        assert re.findall(r"^## (.+)$", page.text, re.MULTILINE) == [
+            *(*DESIGN_TABLES, "translations", "messages"),
+            "The digest",
+        ]
         made = {
             kind
             for kind in vars(design).values()
