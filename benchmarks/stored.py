@@ -1,12 +1,19 @@
-"""A study with many people and rounds in it, written straight into its database: what a server has after months."""
+"""A study with many people and rounds in it, written straight into its database: what a server has after months.
+
+``python -m benchmarks.stored URL PEOPLE ROUNDS`` makes it with whatever version of the package is on the path, since
+each has tables of its own.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+import sys
 import time
 from contextlib import closing
+from dataclasses import replace
 
-from cobandit.studies import Episode, ParticipantPlan, StudyDesign
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design
+from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.rounds import Move, round_values
 from cobandit.web.storage.studies import find_study
@@ -14,6 +21,12 @@ from cobandit.web.storage.studies import find_study
 PEOPLE = 10_000
 ROUNDS = 1_000_000
 DAY_MS = 86_400_000
+PASSWORD = "correct horse"
+
+
+def casino() -> StudyDesign:
+    """The casino study without its practice: everybody's first episode has 1000 rounds with one of the two AIs."""
+    return replace(load_design("casino"), practice=None)
 
 
 def fill(url: str, design: StudyDesign, people: int = PEOPLE, rounds: int = ROUNDS) -> int:
@@ -90,3 +103,10 @@ def _play(
         "WHERE e.id > ?1 AND e.id <= ?2 AND r.episode_id = ?1 ORDER BY e.id, r.t",
         (highest + 1, highest + count),
     )
+
+
+if __name__ == "__main__":
+    url, people, rounds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+    prepare(url, [casino()], password=PASSWORD)
+    if people:
+        fill(url, casino(), people, rounds)

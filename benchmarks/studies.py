@@ -18,16 +18,15 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from benchmarks import before, stored
 from benchmarks.crowd import Met, Order, cpu_seconds
-from benchmarks.measure import NOW, Pair
+from benchmarks.measure import NOW, Pair, environment
 from benchmarks.report import Report
-from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
 from cobandit.web.config import VARIABLE
 from cobandit.web.serving import prepare
@@ -35,12 +34,7 @@ from cobandit.web.serving import prepare
 CROWDS = (50, 200, 500)
 FLAT_OUT = 100
 SECONDS = 8.0
-PASSWORD = "correct horse"
-
-
-def casino() -> StudyDesign:
-    """The casino study without its practice: everybody's first episode has 1000 rounds with one of the two AIs."""
-    return replace(load_design("casino"), practice=None)
+PASSWORD = stored.PASSWORD
 
 
 def servers() -> ModuleType:
@@ -109,16 +103,27 @@ def play(server: Any, people: int, rate: float | None = None, researchers: int =
         return crowd(Order(server.url, "casino", people, seconds, rate, server=tuple(server.worker_pids())))
 
 
+Databases = dict[Path, str]
+"""A database with the same in it for each version."""
+
+
+def prepared(folder: Path, people: int = 0, rounds: int = 0) -> Databases:
+    """SQLite databases with the study and so many people and rounds, each made by the version that will serve it."""
+    addresses = {}
+    for place, source in enumerate(versions()):
+        url = addresses[source] = f"sqlite:///{folder}/{place}-{people}.sqlite"
+        command = [sys.executable, "-m", "benchmarks.stored", url, str(people), str(rounds)]
+        subprocess.run(command, check=True, cwd=before.ROOT, env=environment(source))
+    return addresses
+
+
 @contextlib.contextmanager
-def databases() -> Iterator[dict[str, str]]:
-    """SQLite databases with the study: with nobody in it, and with a million rounds."""
-    with tempfile.TemporaryDirectory() as folder:
-        empty = f"sqlite:///{folder}/empty.sqlite"
-        prepare(empty, [casino()], password=PASSWORD)
-        full = f"sqlite:///{folder}/full.sqlite"
-        shutil.copy(f"{folder}/empty.sqlite", f"{folder}/full.sqlite")
-        stored.fill(full, casino())
-        yield {"nothing stored": empty, "a million rounds stored": full}
+def databases() -> Iterator[dict[str, Databases]]:
+    """With nobody in it, and with a million rounds."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        full = prepared(folder, stored.PEOPLE, stored.ROUNDS)
+        yield {"nothing stored": prepared(folder), "a million rounds stored": full}
 
 
 @contextlib.contextmanager
@@ -130,10 +135,10 @@ def copied(database: str) -> Iterator[str]:
         yield f"sqlite:///{folder}/{path.name}"
 
 
-def measured(database: str, people: int, rate: float | None = None, researchers: int = 0) -> list[Met]:
+def measured(ready: Databases, people: int, rate: float | None = None, researchers: int = 0) -> list[Met]:
     """A crowd at this version and at the one before, each at a server and a database of its own."""
     results = []
-    for source in versions():
+    for source, database in ready.items():
         with copied(database) as copy, serving(copy, source) as server:
             results.append(play(server, people, rate, researchers))
     return results
@@ -148,9 +153,9 @@ def _lines(report: Report, name: str, met: list[Met]) -> None:
         report.add(f"{name}, errors", errors, "", "0", False)
 
 
-def _goals(report: Report, database: str) -> None:
+def _goals(report: Report, ready: Databases) -> None:
     """What a server is held to: as fast as it goes, and watched while it is at ease."""
-    flat_out = measured(database, FLAT_OUT)
+    flat_out = measured(ready, FLAT_OUT)
     name = f"{FLAT_OUT} people, as fast as it goes"
     report.add(name, Pair(*(met.a_second for met in flat_out)), "rounds/s", "3000", flat_out[0].a_second >= 3000)
     report.add(f"{name}, p99", Pair(*(met.p99 for met in flat_out)), "ms", "under 60", flat_out[0].p99 < 60)
@@ -158,11 +163,11 @@ def _goals(report: Report, database: str) -> None:
     report.add(f"{name}, cores used by the crowd itself", flat_out[0].own_cpu / flat_out[0].seconds)
 
 
-def _watching(report: Report, database: str) -> None:
+def _watching(report: Report, ready: Databases) -> None:
     """A hundred people at a round a second each, ten thousand stored: what they feel of those who watch."""
-    alone = measured(database, FLAT_OUT, 1.0)
+    alone = measured(ready, FLAT_OUT, 1.0)
     for researchers in (1, 3):
-        met = measured(database, FLAT_OUT, 1.0, researchers)
+        met = measured(ready, FLAT_OUT, 1.0, researchers)
         ratio = Pair(*(each.p99 / unwatched.p99 for each, unwatched in zip(met, alone, strict=True)))
         name = f"{FLAT_OUT} people, 1 round/s each, {stored.PEOPLE:,} stored, {researchers} watching"
         report.add(f"{name}: p99", Pair(*(each.p99 for each in met)), "ms")
@@ -176,7 +181,7 @@ PROTOCOLS = {
 }
 
 
-def _protocols(report: Report, database: str) -> None:
+def _protocols(report: Report, ready: Databases) -> None:
     """What the guard in front of the parser costs, and what the other parser would."""
     for name, http in PROTOCOLS.items():
         script = servers().SCRIPT
@@ -186,7 +191,7 @@ def _protocols(report: Report, database: str) -> None:
                 "config = uvicorn.Config\n"
                 f"uvicorn.Config = lambda app, http, **more: config(app, http={http!r}, **more)\n" + script
             )
-        with copied(database) as copy, serving(copy, script=script) as server:
+        with copied(ready[NOW]) as copy, serving(copy, script=script) as server:
             met = play(server, FLAT_OUT)
         report.add(f"{name}: CPU s per 1000 rounds", met.cpu_per_thousand, "s")
         report.add(f"{name}: {FLAT_OUT} people, as fast as it goes", met.a_second, "rounds/s")
@@ -199,7 +204,8 @@ def _postgresql(report: Report) -> None:
             met = []
             for source in versions():
                 with servers().fresh_database(address) as database:
-                    prepare(database, [casino()], password=PASSWORD)
+                    command = [sys.executable, "-m", "benchmarks.stored", database, "0", "0"]
+                    subprocess.run(command, check=True, cwd=before.ROOT, env=environment(source))
                     with serving(database, source, workers=2) as server:
                         met.append(play(server, FLAT_OUT))
             _lines(report, f"PostgreSQL, two workers: {FLAT_OUT} people, as fast as it goes", met)
@@ -213,11 +219,8 @@ EXPORTED = 400_000
 def _export(report: Report) -> None:
     """An export of 400,000 rounds: seconds, and how much larger the server has become at its largest."""
     with tempfile.TemporaryDirectory() as folder:
-        database = f"sqlite:///{folder}/studies.sqlite"
-        prepare(database, [casino()], password=PASSWORD)
-        rounds = stored.fill(database, casino(), 2000, EXPORTED)
         seconds, cpu, grown = [], [], []
-        for source in versions():
+        for source, database in prepared(Path(folder), 2000, EXPORTED).items():
             with serving(database, source) as server:
                 login = _ask(server.url, "/api/admin/login", {"password": PASSWORD})["token"]
                 before_it, start, spent = _megabytes(server.pid), time.perf_counter(), cpu_seconds([server.pid])
@@ -230,7 +233,7 @@ def _export(report: Report) -> None:
                 seconds.append(time.perf_counter() - start)
                 cpu.append(cpu_seconds([server.pid]) - spent)
                 grown.append(_megabytes(server.pid) - before_it)
-    name = f"export of {rounds:,} rounds"
+    name = f"export of {EXPORTED:,} rounds"
     report.add(name, Pair(*seconds), "s", "under 15", seconds[0] < 15)
     report.add(f"{name}, CPU", Pair(*cpu), "s")
     report.add(f"{name}, the server grows by", Pair(*grown), "MB")
@@ -259,7 +262,7 @@ def opening(people: int = 10) -> Opening:
     """On SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         database = f"sqlite:///{folder}/studies.sqlite"
-        prepare(database, [casino()], password=PASSWORD)
+        prepare(database, [stored.casino()], password=PASSWORD)
         server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True)).start()
         try:
             tokens = crowd(Order(server.url, "casino", people, 0.0, warm_seconds=0.0)).tokens
@@ -301,11 +304,11 @@ def add_lines(report: Report) -> None:
     with databases() as ready:
         _goals(report, ready["nothing stored"])
         _watching(report, ready["a million rounds stored"])
-        for name, database in ready.items():
+        for name, each in ready.items():
             for people in CROWDS:
                 for researchers in (0, 1):
                     eyes = "watched" if researchers else "unwatched"
-                    _lines(report, f"{people} people, {name}, {eyes}", measured(database, people, None, researchers))
+                    _lines(report, f"{people} people, {name}, {eyes}", measured(each, people, None, researchers))
         _protocols(report, ready["nothing stored"])
     _postgresql(report)
     _export(report)
