@@ -16,6 +16,9 @@ from cobandit.base.errors import InvalidInput
 
 log = logging.getLogger("cobandit.web")
 
+SCHEDULED = "COBANDIT_SCHEDULED_BACKUP"
+"""An environment variable by which the command knows that the clock has asked for it, and not a person."""
+
 STOP_SECONDS = 5
 NICENESS = 10
 
@@ -55,11 +58,11 @@ class BackupSchedule:
     def _run(self) -> str | None:
         """One backup; what went wrong with it."""
         # The address may hold a password, so it is not among the words that others can see.
-        environment = os.environ | {"COBANDIT_DATABASE": self._database, "NO_COLOR": "1"}
+        environment = os.environ | {"COBANDIT_DATABASE": self._database, SCHEDULED: "1", "NO_COLOR": "1"}
         command = [sys.executable, "-m", "cobandit", "study", "backup", str(self._folder), "--keep", str(self._keep)]
         try:
             self._child = subprocess.Popen(
-                [*command, "--scheduled"],
+                command,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

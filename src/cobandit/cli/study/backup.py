@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -21,7 +22,6 @@ def backup(
         str | None, typer.Option(metavar="N", help="Delete all but the newest N in the folder (none, where not given).")
     ] = None,
     database: DatabaseUrl = DATABASE,
-    scheduled: Annotated[bool, typer.Option("--scheduled", hidden=True)] = False,
 ) -> None:
     """Copy a database to a file, also while its server runs, and verify the copy.
 
@@ -29,11 +29,12 @@ def backup(
     """
     require_extras("Backing up studies", web=True)
     from cobandit.base.checks import whole
+    from cobandit.web.schedule import SCHEDULED
     from cobandit.web.services.backup import MOST_PROBLEMS, back_up
 
     number = None if keep is None else whole(1)("keep", parsing.value(keep))
     with existing_database(database) as opened:
-        result = back_up(opened, folder, number, scheduled=scheduled)
+        result = back_up(opened, folder, number, scheduled=SCHEDULED in os.environ)
     output.console().print(str(result.path), soft_wrap=True)
     for problem in result.checked.problems[:MOST_PROBLEMS]:
         say(problem)
