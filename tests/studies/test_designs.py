@@ -171,7 +171,7 @@ class TestTranslations:
     @pytest.mark.parametrize("name", shipped_designs())
     def test_the_shipped_designs_speak_german_throughout(self, name):
         design = load_design(name)
-        assert design.languages == ("en", "de")
+        assert design.languages[:2] == ("en", "de")
         assert set(dict(dict(design.translations.pairs)["de"].pairs)) == set(design.texts())
 
     def test_unknown_language(self):
@@ -249,7 +249,7 @@ class TestFiles:
         ({"title": " "}, "title is ' '; a text that is not empty"),
         ({"name": "Burger!"}, "name is 'Burger!'"),
         ({"limits__warn_seconds": 9999}, "at most idle_seconds"),
-        ({"translations": {"fr": {}}}, "no further language 'fr'"),
+        ({"translations": {"it": {}}}, "no further language 'it'"),
     ],
 )  # fmt: skip
 def test_every_mistake_is_named(changes, words):
