@@ -161,7 +161,8 @@ async def _arrive(line: Line, study: str, place: int) -> str:
     return token
 
 
-async def _play(order: Order) -> Met:
+async def _arrive_all(order: Order) -> list[str]:
+    """Everybody, some at a time."""
     at_once = asyncio.Semaphore(ARRIVING)
 
     async def arrive(place: int) -> str:
@@ -171,7 +172,11 @@ async def _play(order: Order) -> Met:
             line.close()
             return token
 
-    tokens = list(await asyncio.gather(*(arrive(place) for place in range(order.people))))
+    return list(await asyncio.gather(*(arrive(place) for place in range(order.people))))
+
+
+async def _play(order: Order) -> Met:
+    tokens = await _arrive_all(order)
     lines = [await _open(order.url) for _ in range(order.people)]
     rng = random.Random(0)
     latencies: list[float] = []
