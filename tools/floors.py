@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv-floors"
-TOOLS = ("hypothesis", "pytest")
+TOOLS = ("hypothesis", "polars", "pytest")
 """What the tests are run with; their versions do not matter here."""
 
 TESTS = (
