@@ -1,5 +1,8 @@
 """What is compiled as part of a loop, unfinished, does what it would have done."""
 
+import subprocess
+import sys
+
 import pytest
 
 numba = pytest.importorskip("numba")
@@ -59,3 +62,38 @@ def test_a_part_that_python_can_call() -> None:
 def test_numba_is_left_as_it_was() -> None:
     generator = loop.targetctx.codegen()
     assert not {"create_library", "set_env"} & set(vars(generator))
+
+
+def with_closures(n):
+    return sum([k * factor for k in range(n) for factor in (1, 2)])
+
+
+closures_compiled = compiled(with_closures)
+
+
+@compiled_loop
+def loop_of_somebody_else(n):
+    return closures_compiled(n)
+
+
+def test_what_others_wrote_may_use_all_of_the_language() -> None:
+    make_ready(loop_of_somebody_else, (4,), "a test")
+    assert loop_of_somebody_else(4) == with_closures(4) == 18
+
+
+def test_linear_algebra_is_imported_by_those_who_use_it() -> None:
+    """In a process of its own: what was imported before would not show."""
+    pytest.importorskip("scipy")
+    script = (
+        "import sys, numpy, numba\n"
+        "from cobandit.engine.fast.caching import compiled_loop, make_ready\n"
+        "loop = compiled_loop(lambda n: n + 1)\n"
+        "make_ready(loop, (1,), 'a test')\n"
+        "assert loop(1) == 2 and 'scipy.linalg' not in sys.modules\n"
+        "product = numba.njit(lambda a, b: numpy.dot(a, b))\n"
+        "assert product(numpy.eye(2), numpy.ones(2)).tolist() == [1.0, 1.0] and 'scipy.linalg' in sys.modules\n"
+        "from numba.np import arraymath, linalg\n"
+        "assert linalg.ensure_blas is arraymath.ensure_blas and linalg.ensure_blas.__name__ == 'ensure_blas'\n"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

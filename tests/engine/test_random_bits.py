@@ -59,3 +59,10 @@ def test_draws_of_many_streams_at_once() -> None:
     for run in range(3):
         generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(7 + run, 0))))
         np.testing.assert_array_equal(drawn[run], generator.random(4))
+
+
+def test_streams_that_nobody_needs_are_left_out() -> None:
+    every = run_states(5, 3, 4, 6).reshape(4, 6, 4)
+    some = run_states(5, 3, 4, 6, needed=[1, 4]).reshape(4, 6, 4)
+    assert np.array_equal(some[:, [1, 4]], every[:, [1, 4]])
+    assert not some[:, [0, 2, 3, 5]].any()

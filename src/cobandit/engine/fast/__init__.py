@@ -75,15 +75,17 @@ def run_regrets(
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:
     """One run with everything that happened in it."""
     game = make_game(problem, team, horizon)
-    kept = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon)
-    record = Record(1, kept.actions.reshape(-1), kept.rewards, kept.seen.reshape(-1), kept.predictions.reshape(-1))
+    rounds = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon)
+    record = Record(
+        1, rounds.actions.reshape(-1), rounds.rewards, rounds.seen.reshape(-1), rounds.predictions.reshape(-1)
+    )
     out = np.zeros((1, 1))
     stage = game.stage(record)
     arguments = game.arguments(stage, seed, range(run, run + 1), np.array([horizon]), out)
     make_ready(play, arguments, team.label)
     play(*arguments)
     means, ranks = game.drawn(stage)
-    return Trajectory(run, means, ranks, kept.actions, kept.rewards, kept.seen, kept.predictions)
+    return Trajectory(run, means, ranks, rounds.actions, rounds.rewards, rounds.seen, rounds.predictions)
 
 
 def _general(game: Game, label: str) -> Callable[..., None]:

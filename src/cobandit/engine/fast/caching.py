@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 
-from cobandit.engine.fast.parts import parts_unfinished
+from cobandit.engine.fast.parts import defer_blas, parts_unfinished
+from cobandit.engine.fast.pipeline import OPTIONS
 
 fcntl: Any
 try:
@@ -38,12 +39,11 @@ def compiled_loop(function: Callable[..., Any]) -> Any:
     """
     if config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
-    options = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
     try:
-        return njit(cache=True, **options)(function)
+        return njit(cache=True, **OPTIONS)(function)
     except RuntimeError as error:  # no folder that can be written to
         log.warning(NO_PLACE, str(error).rstrip("."))
-        return njit(**options)(function)
+        return njit(**OPTIONS)(function)
 
 
 def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
@@ -57,6 +57,7 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     signature = tuple(loop.typeof_pyval(argument) for argument in arguments)
     if signature in loop.overloads:
         return
+    defer_blas()
     said = _Announcer(loop, signature, what)
     try:
         with said, _alone(loop, signature), _uncollected(), parts_unfinished(loop):

@@ -12,13 +12,13 @@ from typing import Any
 from numba import extending, types
 
 from cobandit.engine.fast.pointers import player, pointers
+from cobandit.engine.fast.random import PART_OPTIONS
 from cobandit.engine.fast.world import own_arm
 
 overload: Any = extending.overload
 overload_method: Any = extending.overload_method
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-_INLINED = _OPTIONS | {"forceinline": True}
+_INLINED = PART_OPTIONS | {"forceinline": True}
 
 
 def is_joint(kind: Any) -> bool:
@@ -26,7 +26,7 @@ def is_joint(kind: Any) -> bool:
     return bool(getattr(kind, "joint", False))
 
 
-@overload_method(types.NamedTuple, "begin", jit_options=_OPTIONS, strict=False)
+@overload_method(types.NamedTuple, "begin", jit_options=PART_OPTIONS, strict=False)
 def _begin(self: Any, world: Any) -> Any:
     return getattr(self.instance_class, "begin", None)
 
@@ -51,17 +51,17 @@ def _see(self: Any, world: Any, agent: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "see", None)
 
 
-@overload_method(types.NamedTuple, "fuse", jit_options=_OPTIONS, strict=False)
+@overload_method(types.NamedTuple, "fuse", jit_options=PART_OPTIONS, strict=False)
 def _fuse(self: Any, world: Any) -> Any:
     return getattr(self.instance_class, "fuse", None)
 
 
-@overload_method(types.NamedTuple, "keep_round", jit_options=_OPTIONS, strict=False)
+@overload_method(types.NamedTuple, "keep_round", jit_options=PART_OPTIONS, strict=False)
 def _keep_round(self: Any, world: Any, episode: Any, k: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "keep_round", None)
 
 
-@overload_method(types.NamedTuple, "keep", jit_options=_OPTIONS, strict=False)
+@overload_method(types.NamedTuple, "keep", jit_options=PART_OPTIONS, strict=False)
 def _keep(self: Any, world: Any, t: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "keep", None)
 
@@ -149,7 +149,7 @@ def _squads_of(tags: Any, memory: Any, row: Any) -> Any:
 
 @overload(begin_all, jit_options=_INLINED, strict=False)
 def _begin_all(squads: Any, sizes: Any, world: Any) -> Any:
-    if len(squads) == 0:
+    if not any(hasattr(squad.instance_class, "begin") for squad in squads):
         return lambda squads, sizes, world: None
     if not hasattr(squads[0].instance_class, "begin"):
         return lambda squads, sizes, world: begin_all(squads[1:], sizes[1:], world)
@@ -227,7 +227,7 @@ def _learn_all(squads: Any, sizes: Any, world: Any, t: Any, played: Any, sight: 
 
 @overload(begin_one, jit_options=_INLINED, strict=False)
 def _begin_one(squads: Any, sizes: Any, number: Any, world: Any) -> Any:
-    if len(squads) == 0:
+    if not any(hasattr(squad.instance_class, "begin") for squad in squads):
         return lambda squads, sizes, number, world: None
     if not hasattr(squads[0].instance_class, "begin"):
         return lambda squads, sizes, number, world: begin_one(squads[1:], sizes[1:], number - sizes[0], world)

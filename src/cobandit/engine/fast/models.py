@@ -130,10 +130,10 @@ class DrawnRoles(NamedTuple):
         for i in range(agents):
             world.order[i] = i
         for last in range(agents - 1, 0, -1):
-            pick = int(uniform(world.streams, np.int64(SETUP)) * (last + 1))
-            kept = world.order[last]
+            pick = np.int64(uniform(world.streams, np.int64(SETUP)) * (last + 1))
+            agent = world.order[last]
             world.order[last] = world.order[pick]
-            world.order[pick] = kept
+            world.order[pick] = agent
         for rank in range(agents):
             world.ranks[world.order[rank]] = rank
         for i in range(agents):

@@ -10,6 +10,8 @@ everything is compiled as numba would, and the loops play the same.
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -24,11 +26,15 @@ _environments: dict[str, Any] = {}
 """What parts may need of Python, by name: it is put in its place as soon as a loop that has the part is ready."""
 
 
-class Part(generators.JITCodeLibrary):  # type: ignore[misc]
-    """The code of one function, left as it is unless somebody else than compiled code can call it."""
+class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a loop with all its parts."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Nothing: the loop will be optimised as a whole."""
+
+
+class Part(Loop):
+    """The code of one function, left as it is unless somebody else than compiled code can call it."""
 
     def _optimize_final_module(self) -> None:
         if self._stands_alone():
@@ -55,13 +61,13 @@ class Part(generators.JITCodeLibrary):  # type: ignore[misc]
 
 @contextmanager
 def parts_unfinished(loop: Any) -> Iterator[None]:
-    """Within, whatever is compiled for a loop is a `Part`, but for the loop itself."""
+    """Within, whatever is compiled for a loop is a `Part`, but for the `Loop` itself."""
     codegen = loop.targetctx.codegen()
-    whole, name = codegen.create_library, loop.py_func.__qualname__
+    name = loop.py_func.__qualname__
     set_environment = codegen.set_env
 
     def create_library(wanted: str, **options: Any) -> Any:
-        return whole(wanted, **options) if wanted == name else Part(codegen, wanted, **options)
+        return (Loop if wanted == name else Part)(codegen, wanted, **options)
 
     def remember_environment(symbol: str, environment: Any) -> None:
         _environments[symbol] = environment
@@ -75,6 +81,24 @@ def parts_unfinished(loop: Any) -> Iterator[None]:
             del codegen.create_library, codegen.set_env
             for symbol in _environments:
                 _put(codegen, set_environment, symbol)
+
+
+def defer_blas() -> None:
+    """Let numba ask for SciPy's linear algebra when somebody multiplies matrices, not whenever anything is compiled.
+
+    To import it takes a tenth of the time to a first result.
+    """
+    if "numba.np.arraymath" in sys.modules or importlib.util.find_spec("scipy") is None:
+        return
+    linear_algebra = importlib.import_module("numba.np.linalg")
+    ensure: Any = getattr(linear_algebra, "ensure_blas", None)
+    if ensure is None:
+        return
+    linear_algebra.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath").ensure_blas = ensure
+    finally:
+        linear_algebra.ensure_blas = ensure
 
 
 def _put(codegen: Any, set_environment: Any, symbol: str) -> None:

@@ -59,9 +59,9 @@ class Seat:
 
 def table(values: Any) -> NDArray[Any]:
     """An array that never changes while playing, so that it is shared and not started anew."""
-    made = np.ascontiguousarray(values)
-    made.flags.writeable = False
-    return made
+    constant = np.ascontiguousarray(values)
+    constant.flags.writeable = False
+    return constant
 
 
 def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
@@ -112,8 +112,8 @@ def compiled_team(problem: Problem, players: Sequence[Player], horizon: int) -> 
     drawn = problem.roles == "random"
     first = FIRST_OBSERVATION + problem.agents
     if isinstance(players[0], Controller):
-        told = Briefing(**(vars(briefings[0]) | {"best_observer": problem.best_observer}))
-        return [compiled_player(players[0], Seat(told, first, drawn))]
+        briefing = Briefing(**(vars(briefings[0]) | {"best_observer": problem.best_observer}))
+        return [compiled_player(players[0], Seat(briefing, first, drawn))]
     return [
         compiled_player(player, Seat(briefing, first + i, drawn))
         for i, (player, briefing) in enumerate(zip(players, briefings, strict=True))
@@ -186,11 +186,11 @@ def make_stage(squads: Squads, world: World, *models: Any, state: NDArray[np.uin
     own: dict[int, dict[str, Any]] = {k: {} for k in range(len(squads.kinds))}
     for (k, name), view in zip(changing, views, strict=False):
         own[k][name] = view
-    kept = {
+    own_arrays = {
         name: value.copy() for name, value in world._asdict().items() if name not in worlds.SHARED and _array(value)
     }
-    kept |= dict(zip(worlds.STATE, views[len(changing) :], strict=True))
-    tags = tuple(map(Tag, (world._replace(**kept), *models)))
+    own_arrays |= dict(zip(worlds.STATE, views[len(changing) :], strict=True))
+    tags = tuple(map(Tag, (world._replace(**own_arrays), *models)))
     team = tuple(Tag(kind._replace(**own[k])) for k, kind in enumerate(squads.kinds))
     return Stage(tags, team, squads.sizes, memory_of(tags + team), fresh, state)
 

@@ -15,10 +15,12 @@ from numba import njit, uint64
 from numba.np.random import _constants as ziggurat
 from numpy.typing import NDArray
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-compiled: Any = njit(**_OPTIONS)
+from cobandit.engine.fast.pipeline import OPTIONS
+
+PART_OPTIONS: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True}
+compiled: Any = njit(**PART_OPTIONS)
 """For functions that other compiled ones call: only what is called is ever compiled."""
-inlined: Any = njit(forceinline=True, **_OPTIONS)
+inlined: Any = njit(forceinline=True, **PART_OPTIONS)
 """Likewise, where a call would cost more than what is done."""
 
 NORMAL_LIMITS, EXPONENTIAL_LIMITS = ziggurat.ki_double.astype(np.int64), ziggurat.ke_double.astype(np.int64)
@@ -130,5 +132,5 @@ def beta(streams: Any, row: int, a: float, b: float, steps: Any) -> Any:
             x, y = uniform(streams, row), uniform(streams, row)
             if 0.0 < x + y <= 1.0:
                 return x / (x + y)
-    first = gamma(streams, row, a, steps[int(a)])
-    return first / (first + gamma(streams, row, b, steps[int(b)]))
+    first = gamma(streams, row, a, steps[np.int64(a)])
+    return first / (first + gamma(streams, row, b, steps[np.int64(b)]))

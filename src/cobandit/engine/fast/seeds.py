@@ -54,11 +54,19 @@ def stream_states(words: Sequence[Word], *spawn_key: Word) -> NDArray[np.uint64]
     return np.stack([np.asarray(word) for word in (state.a, state.b, state.c, state.d)], axis=-1).reshape(-1, 4)
 
 
-def run_states(seed: int, first_run: int, runs: int, streams: int) -> NDArray[np.uint64]:
-    """The states of all streams of so many runs: an array of runs x (4 streams)."""
-    run = np.repeat(np.arange(first_run, first_run + runs, dtype=np.uint32), streams)
-    stream = np.tile(np.arange(streams, dtype=np.uint32), runs)
-    return stream_states(seed_words(seed), run, stream).reshape(runs, 4 * streams)
+def run_states(
+    seed: int, first_run: int, runs: int, streams: int, needed: Sequence[int] | None = None
+) -> NDArray[np.uint64]:
+    """The states of all streams of so many runs: an array of runs x (4 streams), with zeros for those not needed."""
+    wanted = np.arange(streams) if needed is None else np.array(needed)
+    run = np.repeat(np.arange(first_run, first_run + runs, dtype=np.uint32), len(wanted))
+    stream = np.tile(wanted.astype(np.uint32), runs)
+    states = stream_states(seed_words(seed), run, stream).reshape(runs, len(wanted), 4)
+    if len(wanted) < streams:
+        every = np.zeros((runs, streams, 4), dtype=np.uint64)
+        every[:, wanted] = states
+        states = every
+    return states.reshape(runs, 4 * streams)
 
 
 def draw_uniforms(states: NDArray[np.uint64], count: int) -> NDArray[np.float64]:

@@ -156,13 +156,13 @@ def run_rounds(study: CompiledStudy, key: NDArray[np.uint32], seed: int, order: 
     """Every round of one participant, to be read and compared."""
     agents = study.problem.agents
     shape = (len(study.partners), study.episodes, study.total)
-    kept = Rounds(
+    recorded = Rounds(
         np.zeros((*shape, agents), dtype=np.int64),
         np.zeros(shape),
         np.zeros((*shape, agents)),
         np.zeros((*shape, agents, agents), dtype=np.int64),
     )
-    flat: list[Any] = [rows.reshape(-1) for rows in kept]
+    flat: list[Any] = [rows.reshape(-1) for rows in recorded]
     record = StudyRecord(1, flat[0], flat[1], flat[2], flat[3], study.total)
     arguments = _arguments(
         study,
@@ -177,7 +177,7 @@ def run_rounds(study: CompiledStudy, key: NDArray[np.uint32], seed: int, order: 
     )
     make_ready(play_participants, arguments, "a simulated participant")
     play_participants(*arguments)
-    return kept
+    return recorded
 
 
 def _arguments(

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
 from cobandit.engine.fast.kinds.kinetic import KineticUCB, kinetic_winner
 from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, thompson
@@ -22,7 +24,7 @@ def random_cell(me: Any, world: Any) -> Any:
     """Everybody's arm by a draw of its own."""
     cell = 0
     for j in range(world.agents):
-        cell += int(uniform(world.streams, me.stream) * world.arms[j]) * world.strides[j]
+        cell += np.int64(uniform(world.streams, me.stream) * world.arms[j]) * world.strides[j]
     return cell
 
 

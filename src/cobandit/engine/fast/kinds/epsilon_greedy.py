@@ -26,7 +26,7 @@ class Greedy(NamedTuple):
     def choose(self, world: Any, t: int) -> Any:
         """The own part of the best cell, equals by a draw; or any own arm."""
         if uniform(world.streams, self.stream) < self.epsilon:
-            return int(uniform(world.streams, self.stream) * world.arms[self.seat])
+            return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         for cell in range(world.cells):
             world.values[cell] = (self.sums[cell] + UNKNOWN) / (self.counts[cell] + 1.0)
         cell = best_of(world.values, world.cells, 1, world.streams, self.stream)

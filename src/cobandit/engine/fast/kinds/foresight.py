@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cobandit.agents.partner_aware import PartnerAware
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
@@ -33,16 +35,16 @@ def foresee(me: Any, world: Any, t: int) -> Any:
     base = 0
     if me.foresees == 1 and world.ranks[me.seat] > 0:
         size = world.ring_size
-        remembered = min(t - 1, me.window)
+        remembered = t - 1 if t - 1 < me.window else me.window
         oldest = world.slot[0] - remembered
         oldest = oldest if oldest >= 0 else oldest + size
         for rank in range(world.ranks[me.seat]):
             j = world.order[rank]
             u = uniform(world.streams, me.stream)
             if remembered == 0:
-                arm = int(u * world.arms[j])
+                arm = np.int64(u * world.arms[j])
             else:
-                back = oldest + int(u * remembered)
+                back = oldest + np.int64(u * remembered)
                 arm = world.ring[j * size + (back if back < size else back - size)]
             world.predictions[me.seat * world.agents + j] = arm
             base += arm * world.strides[j]

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.engine.fast.kinds.foresight import keeps_arm
-from cobandit.engine.fast.kinds.ucb import scales_of
+from cobandit.engine.fast.kinds.ucb import keep_line, scales_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled, inlined, uniform
 from cobandit.engine.fast.world import own_arm, root
@@ -35,7 +35,7 @@ class KineticUCB(NamedTuple):
     counts: Any
     sums: Any
     estimates: Any
-    slopes: Any
+    spans: Any
     winners: Any
     until: Any
     stack: Any
@@ -49,7 +49,7 @@ class KineticUCB(NamedTuple):
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         if self.companion == 1 and t == 1:
-            return int(uniform(world.streams, self.stream) * world.arms[self.seat])
+            return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return own_arm(world, self.seat, kinetic_winner(self, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
@@ -63,10 +63,10 @@ def init_kinetic(me: Any, world: Any) -> None:
     first = me.first_leaf
     for cell in range(first):
         me.estimates[cell] = -math.inf
-        me.slopes[cell] = 0.0
+        me.spans[cell] = 0.0
         if cell < world.cells:
             me.estimates[cell] = 0.5 if me.companion == 1 else math.inf
-            me.slopes[cell] = root(world, 0) if me.companion == 1 else 0.0
+            me.spans[cell] = root(world, 0) if me.companion == 1 else 0.0
         me.winners[first + cell] = cell
         me.until[first + cell] = math.inf
     for node in range(first - 1, 0, -1):
@@ -77,17 +77,17 @@ def init_kinetic(me: Any, world: Any) -> None:
 def replay_match(me: Any, node: int, scale: float) -> None:
     """Play one match at a scale, and find until when its outcome, and those below it, are sure to stand."""
     a, b = me.winners[2 * node], me.winners[2 * node + 1]
-    value_a = me.estimates[a] + scale * me.slopes[a]
-    value_b = me.estimates[b] + scale * me.slopes[b]
+    value_a = me.estimates[a] + scale * me.spans[a]
+    value_b = me.estimates[b] + scale * me.spans[b]
     a_wins = value_a > value_b or (value_a == value_b and a < b)
     winner, loser = (a, b) if a_wins else (b, a)
     until = math.inf
-    gain = me.slopes[loser] - me.slopes[winner]
+    gain = me.spans[loser] - me.spans[winner]
     if gain > 0.0 and me.estimates[loser] > -math.inf:
         until = (me.estimates[winner] - me.estimates[loser]) / gain
         if until < math.inf:
             size = abs(me.estimates[winner]) + abs(me.estimates[loser])
-            size += scale * (me.slopes[winner] + me.slopes[loser])
+            size += scale * (me.spans[winner] + me.spans[loser])
             until -= ROUNDING * (size / gain + abs(until))
     me.winners[node] = winner
     me.until[node] = min(until, me.until[2 * node], me.until[2 * node + 1])
@@ -123,13 +123,8 @@ def kinetic_winner(me: Any, t: int) -> Any:
 @inlined
 def move_line(me: Any, world: Any, t: int, cell: int, seen: float) -> None:
     """Count a seen reward and replay the matches of the cell with its new line."""
+    keep_line(me, world, cell, seen)
     if seen == seen:
-        n = me.counts[cell] + 1
-        s = me.sums[cell] + seen
-        me.counts[cell] = n
-        me.sums[cell] = s
-        me.estimates[cell] = (1.0 + s) / (2.0 + n) if me.companion == 1 else s / n
-        me.slopes[cell] = root(world, n)
         scale = me.scales[t]
         node = (me.first_leaf + cell) >> 1
         while node > 0:

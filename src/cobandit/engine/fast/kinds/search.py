@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from cobandit.engine.fast.random import compiled, inlined, uniform
 
 
@@ -19,7 +21,7 @@ def tied(values: Any, count: int, top: float, streams: Any, row: int) -> int:
             equals += 1
     if equals == 1:
         return first
-    pick = int(uniform(streams, row) * equals)
+    pick = np.int64(uniform(streams, row) * equals)
     for k in range(count):
         if values[k] == top:
             if pick == 0:

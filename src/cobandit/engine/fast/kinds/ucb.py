@@ -67,7 +67,7 @@ class FreshUCB(NamedTuple):
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         if self.companion == 1 and t == 1:
-            return int(uniform(world.streams, self.stream) * world.arms[self.seat])
+            return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return own_arm(world, self.seat, fresh_best(self, world, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:

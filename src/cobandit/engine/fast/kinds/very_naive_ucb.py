@@ -52,7 +52,7 @@ class FreshOwnUCB(NamedTuple):
         """The own arm with the best index; the companion code draws the first one."""
         arms = world.arms[self.seat]
         if self.companion == 1 and t == 1:
-            return int(uniform(world.streams, self.stream) * arms)
+            return np.int64(uniform(world.streams, self.stream) * arms)
         for arm in range(arms):
             world.values[arm] = fresh_index(self, arm, self.scales[t])
         return best_of(world.values, arms, self.random_ties, world.streams, self.stream)

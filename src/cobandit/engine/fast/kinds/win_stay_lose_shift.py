@@ -26,10 +26,10 @@ class StayOrShift(NamedTuple):
         arms = world.arms[self.seat]
         last = self.notes[0]
         if last < 0 or uniform(world.streams, self.stream) < self.slip:
-            return int(uniform(world.streams, self.stream) * arms)
+            return np.int64(uniform(world.streams, self.stream) * arms)
         if self.notes[1] == 1 or arms == 1:
             return last
-        return (last + 1 + int(uniform(world.streams, self.stream) * (arms - 1))) % arms
+        return (last + 1 + np.int64(uniform(world.streams, self.stream) * (arms - 1))) % arms
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Remember the own arm and whether it was good."""

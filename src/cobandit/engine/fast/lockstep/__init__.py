@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.streams import REWARDS, SETUP, stream_count
+from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP, stream_count
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
@@ -68,21 +68,28 @@ class Lockstep:
         self._real = np.all([own < size for own, size in zip(coordinates, arms, strict=True)], axis=0)
         self._agents = Tag(self._described(widths, shifts))
         self._each, self._team = (0,) * self._cells, (0,) * len(arms)
+        self._streams = self._drawn_from()
         self._changing = 0 if self._agents.value.changes else None
-        empty = self.arguments(0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
+        self._free = [Tag(self._lanes())]
+        empty = self.arguments(self._free[0], 0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
         make_ready(play_lanes, empty, f"lock-step runs over {self._cells} team actions")
 
     def play(self, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]) -> None:
-        """Play the runs into the rows of ``out``."""
-        play_lanes(*self.arguments(seed, runs, checkpoints, out))
+        """Play the runs into the rows of ``out``. A thread takes lanes that are free; where none are, it makes some."""
+        try:
+            lanes = self._free.pop()
+        except IndexError:
+            lanes = Tag(self._lanes())
+        play_lanes(*self.arguments(lanes, seed, runs, checkpoints, out))
+        self._free.append(lanes)
 
     def arguments(
-        self, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
+        self, lanes: Tag, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
         """In the order of `loop.play_lanes`."""
         game = self._game
         agents, cells = game.problem.agents, self._cells
-        seeds = run_states(seed, runs.start, len(runs), stream_count(agents))
+        seeds = run_states(seed, runs.start, len(runs), stream_count(agents), self._streams)
         means = np.full((len(runs), cells), -1.0)  # a mean that is never best, for cells that are mere padding
         given = game.problem.means
         if isinstance(given, FixedMeans):
@@ -93,7 +100,7 @@ class Lockstep:
         limits = np.ceil(means * UNIT).astype(np.int64)
         gaps = means.max(axis=1, keepdims=True, initial=-1.0) - means
         first = 4 * REWARDS
-        tags = self._agents, Tag(self._lanes())
+        tags = self._agents, lanes
         return (
             self._each,
             self._team,
@@ -106,11 +113,18 @@ class Lockstep:
             self._real,
             self._companion,
             game.world.roots[0],
-            game.world.ring_size,
             game.horizon,
             checkpoints,
             out,
         )
+
+    def _drawn_from(self) -> list[int]:
+        """The streams that anybody ever draws from: nobody foresees for a leader, and given means need no draw."""
+        agents = self._game.problem.agents
+        own = [i for i in range(agents) if self._companion == 1 or self._agents.value.higher[i] > 0]
+        drawn = [] if isinstance(self._game.problem.means, FixedMeans) else [SETUP]
+        sight = range(FIRST_OBSERVATION, FIRST_OBSERVATION + agents)
+        return [*drawn, REWARDS, *sight, *(FIRST_OBSERVATION + agents + i for i in own)]
 
     def _described(self, widths: list[int], shifts: list[int]) -> Agents:
         """The agents' options, one number each."""
@@ -131,13 +145,14 @@ class Lockstep:
             arms=np.array(game.problem.arms, dtype=np.int64),
             shift=np.array(shifts, dtype=np.int64),
             low=np.array([(1 << width) - 1 for width in widths], dtype=np.int64),
-            mask=np.array(masks, dtype=np.int64),
+            mask=np.where(foresees == 1, masks, 0),
             order=game.world.order,
             higher=np.where(foresees == 1, ranks, 0),
             window=np.array([player.window for player in players], dtype=np.int64),
             repeat=np.array([player.repeat if r == 0 else 1 for player, r in zip(players, ranks, strict=True)]),
             scales=scales.ravel(),
             limit=np.array([math.ceil(level * UNIT) for level in sight.levels], dtype=np.int64),
+            ring_size=game.world.ring_size,
             count=len(players),
             scale_step=len(scales[0]),
             changes=int(changing > 0),
@@ -156,12 +171,12 @@ class Lockstep:
             "sums": agents * cells,
             "estimates": agents * cells,
             "gaps": cells,
-            "foreseen": 1,
-            "played": 1,
+            "foreseen": agents,
             "chosen": agents,
+            "decides": 1,
         }
         words = {"bits", "ring"}
-        whole = {"limits", "foreseen", "played", "chosen"}
+        whole = {"limits", "foreseen", "chosen", "decides"}
         block = _aligned(sum(sizes.values()) * LANES)
         views: dict[str, Any] = {}
         start = 0

@@ -8,20 +8,8 @@ from typing import Any, NamedTuple
 from numba import uint64
 
 from cobandit.engine.fast.caching import compiled_loop
-from cobandit.engine.fast.lockstep.steps import (
-    LANES,
-    choose_foreseen,
-    choose_freely,
-    draw_arms,
-    foresee_drawn,
-    foresee_remembered,
-    join_arms,
-    settle,
-)
+from cobandit.engine.fast.lockstep.steps import FIRST_COUNT, LANES, foresee_drawn, foresee_remembered, play_round
 from cobandit.engine.fast.pointers import from_entry, pointers
-
-FIRST_COUNT = uint64(13)
-"""What SFC64's fourth word counts before the first draw: from 1, over the twelve draws of its warm-up."""
 
 
 class Agents(NamedTuple):
@@ -42,6 +30,7 @@ class Agents(NamedTuple):
     repeat: Any
     scales: Any
     limit: Any
+    ring_size: Any
     count: Any
     scale_step: Any
     changes: Any
@@ -49,7 +38,10 @@ class Agents(NamedTuple):
 
 
 class Lanes(NamedTuple):
-    """The state of all lanes: ``LANES`` numbers for each stream word, cell, agent or agent and cell."""
+    """The state of all lanes: ``LANES`` numbers for each stream word, cell, agent or agent and cell.
+
+    ``decides`` has one number for each agent: whether it chooses anew in the round under way.
+    """
 
     bits: Any
     ring: Any
@@ -60,8 +52,8 @@ class Lanes(NamedTuple):
     estimates: Any
     gaps: Any
     foreseen: Any
-    played: Any
     chosen: Any
+    decides: Any
 
 
 @compiled_loop
@@ -77,7 +69,6 @@ def play_lanes(
     real: Any,
     companion: int,
     untried_root: float,
-    ring_size: int,
     horizon: int,
     checkpoints: Any,
     out: Any,
@@ -91,12 +82,12 @@ def play_lanes(
     agents = pointers(tags[0], memory, 0)
     lanes = pointers(tags[1], memory, 1)
     spans = None if changing is None else lanes.spans
-    cells = len(each)
+    cells, ring_size, step = len(each), agents.ring_size, agents.count * LANES
     runs = out.shape[0]
     prior = 1.0 if companion == 1 else 0.0
     for start in range(0, runs, LANES):
         for lane in range(LANES):
-            run = min(start + lane, runs - 1)
+            run = start + lane if start + lane < runs else runs - 1
             for k in range(seeds.shape[1]):
                 lanes.bits[k * LANES + lane] = seeds[run, k]
             for cell in range(cells):
@@ -114,20 +105,14 @@ def play_lanes(
         for t in range(1, horizon + 1):
             slot = slot + 1 if slot + 1 < ring_size else 0
             for i in range(agents.count):
-                if agents.repeat[i] > 1 and (t - 1) % agents.repeat[i] != 0:
-                    continue
+                lanes.decides[i] = 1 if (t - 1) % agents.repeat[i] == 0 else 0
                 bits = from_entry(lanes.bits, (1 + agents.count + i) * 4 * LANES)
-                chosen = from_entry(lanes.chosen, i * LANES)
                 if companion == 1 and t == 1:
-                    draw_arms(bits, FIRST_COUNT, agents.arms[i], chosen)
+                    lanes.decides[i] = 0
+                    foresee_drawn(bits, FIRST_COUNT, agents.arms[i], 0, 0, from_entry(lanes.chosen, i * LANES))
                     continue
-                estimates = from_entry(lanes.estimates, i * cells * LANES)
-                scale = agents.scales[i * agents.scale_step + (t if agents.changes == 1 else 0)]
-                shift, low = agents.shift[i], agents.low[i]
-                if agents.higher[i] == 0:
-                    choose_freely(each, estimates, spans, scale, shift, low, chosen)
-                    continue
-                remembered = min(t - 1, agents.window[i])
+                foreseen = from_entry(lanes.foreseen, i * LANES)
+                remembered = t - 1 if t - 1 < agents.window[i] else agents.window[i]
                 for rank in range(agents.higher[i]):
                     j = agents.order[rank]
                     keep = 0 if rank == 0 else -1
@@ -137,38 +122,17 @@ def play_lanes(
                         drawn += 1 - agents.higher[i]
                     counter = FIRST_COUNT + uint64(drawn)
                     if remembered == 0:
-                        foresee_drawn(bits, counter, agents.arms[j], agents.shift[j], keep, lanes.foreseen)
+                        foresee_drawn(bits, counter, agents.arms[j], agents.shift[j], keep, foreseen)
                     else:
-                        ring = from_entry(lanes.ring, j * ring_size * LANES)
+                        ring = from_entry(lanes.ring, j * LANES)
                         oldest = slot - remembered if slot >= remembered else slot - remembered + ring_size
                         foresee_remembered(
-                            bits, counter, remembered, ring, ring_size, oldest, agents.shift[j], keep, lanes.foreseen
+                            bits, counter, remembered, ring, ring_size, step, oldest, agents.shift[j], keep, foreseen
                         )
-                choose_foreseen(each, estimates, spans, scale, shift, low, agents.mask[i], lanes.foreseen, chosen)
-            for i in range(agents.count):
-                chosen = from_entry(lanes.chosen, i * LANES)
-                ring = from_entry(lanes.ring, i * ring_size * LANES)
-                join_arms(chosen, agents.shift[i], 0 if i == 0 else -1, slot, ring, lanes.played)
-            counter = FIRST_COUNT + uint64(t - 1)
-            settle(
-                each,
-                team,
-                lanes.bits,
-                counter,
-                lanes.played,
-                lanes.limits,
-                agents.limit,
-                agents.scales,
-                agents.otherwise,
-                prior,
-                lanes.counts,
-                spans,
-                lanes.sums,
-                lanes.estimates,
-            )
+            play_round(each, team, t, from_entry(lanes.ring, slot * step), spans, prior, agents, lanes)
             if t == checkpoints[point]:
                 # Sum of n_a (mu_* - mu_a) in row-major order, for every lane that stands for a run.
-                for lane in range(min(LANES, runs - start)):
+                for lane in range(LANES if runs - start > LANES else runs - start):
                     lost = 0.0
                     for cell in range(cells):
                         lost += lanes.counts[cell * LANES + lane] * lanes.gaps[cell * LANES + lane]
