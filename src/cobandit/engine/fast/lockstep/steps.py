@@ -7,7 +7,7 @@ cell, so that loops over cells unroll. For few cells the played one is picked by
 index changes but that of the played cell: ``estimates`` are whole indices then.
 
 With few cells the numbers of those not played are stored again as they were. Between loading and storing such a number
-another one is stored: else the compiler makes a masked store of it, for which some processors take ten times as long.
+another one is stored: else the compiler makes a masked store of it, which is slower.
 
 A draw is one of SFC64's, whose fourth word counts the draws of a stream: it is the same in all lanes, so it is handed
 over as ``counter`` instead of being kept. ``keep`` is 0 for the first agent's part of a code, which starts it, and -1
