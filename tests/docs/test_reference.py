@@ -341,11 +341,11 @@ class TestHttp:
 
     def test_every_page_and_no_other(self, page_called, described):
         from cobandit.web.routes import home, participant
-        from cobandit.web.routes.admin import login, pages
+        from cobandit.web.routes.admin import account, login, pages
 
         hidden = {
             f"{method} {route.path}"  # type: ignore[attr-defined]
-            for router in (home.router, participant.router, login.router, pages.router)
+            for router in (home.router, participant.router, login.router, pages.router, account.pages)
             for route in router.routes
             if route.path not in described["paths"]  # type: ignore[attr-defined]
             for method in route.methods  # type: ignore[attr-defined]

@@ -57,7 +57,10 @@ def test_all_but_the_tools_of_developers_is_pinned():
     assert set(floors.TOOLS) <= tools
 
 
-@pytest.mark.parametrize("dependency", [one for one in EVERYTHING if not one.startswith("hatchling")])
+@pytest.mark.parametrize(
+    "dependency",
+    [one for one in EVERYTHING if not one.startswith("hatchling") and one not in EXTRAS["examples"]],
+)
 def test_what_is_installed_is_not_below_its_floor(dependency):
     floor = floors.floor_of(dependency)
     assert numbers(version(floor.name)) >= numbers(floor.version)

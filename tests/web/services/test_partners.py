@@ -54,7 +54,7 @@ def test_a_rest_tells_what_was_won_before(open_site: Callable[..., Any], sqlite:
     site = open_site(sqlite, named)
     person = site.person("named")
     person.go_on(named, "episode-0")
-    won = []
+    won: list[Any] = []
     for index in range(3):
         state = person.go_on(named, f"episode-{index}")
         assert state["results"] == won

@@ -255,7 +255,7 @@ def delete_participant(
         raise InvalidInput("Name one participant, or give --rehearsals for all simulated ones.")
     with existing_database(database) as opened:
         from cobandit.web.storage import participants
-        from cobandit.web.storage.audit import command_line, record
+        from cobandit.web.storage.audit import command_line, participant_mark, record
 
         stored = stored_study(opened, study, version)
         number = stored.id
@@ -282,7 +282,7 @@ def delete_participant(
         with opened.write() as connection:
             participants.delete_participant(connection, number, participant)
             details = {
-                "participant": participant,
+                "participant": participant_mark(connection, participant),
                 "kind": person.kind,
                 "rounds": rounds,
                 "answers": len(person.answers),

@@ -90,13 +90,14 @@ def defer_blas() -> None:
     """
     if "numba.np.arraymath" in sys.modules or importlib.util.find_spec("scipy") is None:
         return
-    linear_algebra = importlib.import_module("numba.np.linalg")
+    linear_algebra: Any = importlib.import_module("numba.np.linalg")
     ensure: Any = getattr(linear_algebra, "ensure_blas", None)
     if ensure is None:
         return
     linear_algebra.ensure_blas = lambda: None
     try:
-        importlib.import_module("numba.np.arraymath").ensure_blas = ensure
+        arrays: Any = importlib.import_module("numba.np.arraymath")
+        arrays.ensure_blas = ensure
     finally:
         linear_algebra.ensure_blas = ensure
 

@@ -14,7 +14,7 @@ from cobandit.web.refusals import not_found
 from cobandit.web.services.live import participant_entry, plan_of
 from cobandit.web.services.studies import about, stored_study
 from cobandit.web.storage.answers import StoredAnswers, answers_of, count_answers
-from cobandit.web.storage.audit import record
+from cobandit.web.storage.audit import participant_mark, record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import (
     StoredEpisode,
@@ -104,7 +104,8 @@ async def delete_person(database: Database, number: int, public_id: str, by: str
         }
         delete_participant(connection, number, public_id)
         label = stored_study(connection, number).label
-        record(connection, by, "participant-deleted", label, participant=public_id, kind=person.kind, **deleted)
+        mark = participant_mark(connection, public_id)
+        record(connection, by, "participant-deleted", label, participant=mark, kind=person.kind, **deleted)
         return deleted
 
     deleted = await database.commit(job)

@@ -101,8 +101,20 @@ def network_mark(connection: Connection, network: str) -> str:
     Addresses are personal data, of a participant who has strayed to the login too, and an entry is never deleted; so
     sixteen bits of a keyed hash stand for them, which some 65,000 addresses share.
     """
+    return _keyed_hash(connection, network)[:4]
+
+
+def participant_mark(connection: Connection, public_id: str) -> str:
+    """Twelve digits that stand for a participant: who is deleted leaves no string of theirs, their pseudonym included.
+
+    Whoever has the pseudonym and the database can tell whether it was this one, and nobody else can.
+    """
+    return _keyed_hash(connection, public_id)[:12]
+
+
+def _keyed_hash(connection: Connection, text: str) -> str:
     key = read_setting(connection, _KEY)
     if key is None:
         key = secrets.token_hex(32)
         write_setting(connection, _KEY, key)
-    return hmac.new(key.encode(), network.encode(), hashlib.sha256).hexdigest()[:4]
+    return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()
