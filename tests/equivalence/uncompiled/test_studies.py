@@ -25,7 +25,10 @@ SIGHTS = ("missed", "missed-known", "flipped")
 
 
 def with_arms(design, rows, columns):
-    """The design with other numbers of arms, in one language: its translations name the arms that it had."""
+    """The design with other numbers of arms, in one language and for any number of sets.
+
+    Its translations name the arms that it had; its partners and attention checks go by the sets.
+    """
     labels = tuple(tuple(f"{side} {arm}" for arm in range(n)) for side, n in (("row", rows), ("column", columns)))
     return replace(
         design,
@@ -33,6 +36,8 @@ def with_arms(design, rows, columns):
         task=replace(design.task, arms=labels, fillings=()),
         languages=design.languages[:1],
         translations=Table(),
+        partners=(),
+        attention=(),
     )
 
 
@@ -115,7 +120,7 @@ def test_each_kind_of_design(sight, means):
     turn = SIGHTS.index(sight) + list(MEANS).index(means)
     shared_luck, swap_labels = turn % 2 == 0, turn // 2 % 2 == 0
     design = replace(
-        SHORT,
+        with_arms(SHORT, 2, 2),
         rounds=25,
         observation=sight,
         shared_luck=shared_luck,
