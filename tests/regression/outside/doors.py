@@ -203,12 +203,8 @@ class Names:
     """Whole numbers that can only be times, in milliseconds since 1970."""
     LEFT_OUT = frozenset(
         {"minutes", "seconds", "sha256", "cobandit", "numpy", "analysed_with", "engine", "engine_reason", "successes"}
-        | {"results"}
     )
-    """Keys and columns whose values hang on the clock, on installed versions, or on what the process has loaded.
-
-    ``results`` stand elsewhere, too: they are the sums of rounds that are compared one by one.
-    """
+    """Keys and columns whose values hang on the clock, on installed versions, or on what the process has loaded."""
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
@@ -234,6 +230,8 @@ class Names:
         """A value without what differs from one recording to the next: the one place where anything is left out."""
         if isinstance(value, dict):
             left_out = self.LEFT_OUT | ({"idle_seconds"} if "last_seen" in value else set())
+            if "step" in value:  # of a participant: sums of rounds that are compared one by one
+                left_out |= {"results"}
             made = {
                 self.settled(key): left_out_value(part) if key in left_out else self.settled(part)
                 for key, part in value.items()
