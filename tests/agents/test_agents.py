@@ -51,7 +51,7 @@ class TestRegistry:
 
     def test_only_the_centralised_are_controllers(self):
         joint = [name for name, kind in AGENTS.items() if issubclass(kind, Controller)]
-        assert joint == ["centralised-ucb", "centralised-ts"]
+        assert joint == ["centralised-ucb", "centralised-ts", "centralised-gittins"]
 
     def test_made_by_name(self):
         assert agent_class("naive-ucb") is NaiveUCB

@@ -380,7 +380,7 @@ class TestWords:
             "drawn at random",
             "once for the whole study",
             "1 practice casino of 4 rounds with Very Naive UCB",
-            "1 attention check",
+            "2 attention checks",
             "insisting, annoying and alone speak against the AI",
         ):
             assert part in text

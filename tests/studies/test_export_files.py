@@ -232,7 +232,7 @@ class TestDamage:
             ("[" * 100_000, "not JSON"),
             ("[]", "does not belong"),
             ("{}", "does not belong"),
-            ('{"layout": 99}', "reads layouts 1 to 2"),
+            ('{"layout": 99}', "reads layouts 1 to 3"),
             ('{"layout": 1, "complete": true}', "damaged"),
             ('{"layout": 1, "complete": true, "design": 3}', "a table is needed"),
         ],

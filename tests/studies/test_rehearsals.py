@@ -117,7 +117,9 @@ class TestRehearsal:
 
     def test_an_oracle_makes_no_mistake_it_could_avoid(self):
         optimal = replace(BURGER.conditions[0], agent="optimal", options=Table())
-        study = replace(BURGER, conditions=(optimal,))
+        study = replace(
+            BURGER, conditions=(optimal,), partners=(), attention=(), languages=("en",), translations=Table()
+        )
         (episode,) = rehearse(study, "optimal", 0)
         assert episode.trajectory().task_regret[-1] == 0.0
 

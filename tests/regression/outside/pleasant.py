@@ -16,7 +16,7 @@ _STATE = {"step", "progress", "texts", "task", "limits"}
 
 _NEW = (
     *("partner.", "ribbon.demo.short", "ribbon.rehearsal.short", "casino.best", "casino.sound", "survey.apart"),
-    *("rest.record", "rest.best", "rest.average", "rest.chart"),
+    *("rest.record", "rest.best", "rest.average", "rest.chart", "robot.credit"),
 )
 _REWORDED = (
     *("episode.burger.many", "episode.casino.many", "episode.grid.many"),
@@ -25,7 +25,7 @@ _REWORDED = (
 
 
 def with_texts(value: Any) -> Any:
-    """The pages name partners, count over both parts, tell results and speak of sound; everything else stays."""
+    """The pages name partners and whose looks an arm has, count over both parts, tell results and speak of sound."""
     body = value["body"]
     now = page_texts(body["language"])
     new = {key: text for key, text in now.items() if key.startswith(_NEW) or key in _REWORDED}
