@@ -17,7 +17,9 @@ from cobandit.studies import EpisodeData, StudyData, load_design, rehearsed_data
 from cobandit.studies.data import Answer
 from cobandit.studies.design import AttentionCheck, Condition, MeansRule
 
-BURGER, CASINO = (replace(load_design(name), languages=("en",), translations=Table()) for name in ("burger", "casino"))
+BURGER, CASINO = (
+    replace(load_design(name), languages=("en",), translations=Table(), partners=()) for name in ("burger", "casino")
+)
 SHORT = replace(CASINO, rounds=30, episodes=4, practice=None)
 MORE = replace(BURGER, conditions=(*BURGER.conditions, Condition(name="very-naive-ucb", agent="very-naive-ucb")))
 KEEP = AnalysisPlan(study="burger", exclusions=Exclusions(unfinished=False))
@@ -271,13 +273,13 @@ class TestTies:
 
 class TestDesigns:
     def test_one_condition(self):
-        found = sound(analyse_data(people(replace(BURGER, conditions=BURGER.conditions[:1]))))
+        found = sound(analyse_data(people(replace(BURGER, conditions=BURGER.conditions[:1], attention=()))))
         assert "The design has one condition only, so there is nothing to compare." in found.notes
         assert {row.section for row in found.results} == {"hypothesis", "companion", "reliability"}
         assert [row.id for row in found.section("hypothesis")] == ["P-regret-naive-ucb"]
 
     def test_one_condition_with_several_episodes(self):
-        sound(analyse_data(people(replace(SHORT, conditions=SHORT.conditions[:1]))))
+        sound(analyse_data(people(replace(SHORT, conditions=SHORT.conditions[:1], attention=()))))
 
     def test_three_conditions(self):
         found = sound(analyse_data(people(MORE, 12)))
@@ -421,7 +423,7 @@ class TestTables:
             fewer = {name: values for name, values in made[table].items() if name not in ("condition", "status")}
             with pytest.raises(InvalidInput, match="has no column"):
                 measures(BURGER, made | {table: fewer})
-        with pytest.raises(InvalidInput, match="has no column 'rounds_very-naive-ucb'"):
+        with pytest.raises(InvalidInput, match="has no column 'rounds_vn_ucb'"):
             measures(MORE, made)
         with pytest.raises(InvalidInput, match="has other columns"):
             measures(BURGER, made | {"wide": made["wide"] | {"more": made["wide"]["order"]}})

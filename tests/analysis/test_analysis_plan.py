@@ -24,13 +24,13 @@ from cobandit.studies import load_design, rehearsed_data
 from cobandit.studies.design import Condition
 
 BURGER, CASINO, THREE = (
-    replace(load_design(name), languages=("en",), translations=Table())  # so that parts can be taken away
+    replace(load_design(name), languages=("en",), translations=Table(), partners=())  # so that parts can be taken away
     for name in ("burger", "casino", "three-by-three")
 )
 MORE = replace(
     BURGER, conditions=(*BURGER.conditions, Condition(name="very-naive-ucb", agent="very-naive-ucb")), swap_labels=True
 )
-ALONE = replace(BURGER, conditions=BURGER.conditions[:1])
+ALONE = replace(BURGER, conditions=BURGER.conditions[:1], attention=())
 START = datetime(2024, 5, 1, 12, tzinfo=UTC)
 
 

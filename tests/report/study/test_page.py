@@ -19,6 +19,7 @@ from cobandit.analysis import Analysis, analyse_data, default_plan, plan_toml
 from cobandit.analysis.findings import mark
 from cobandit.analysis.words import apa_number, effect, p_value, statistic
 from cobandit.base.errors import InvalidInput, MissingExtra
+from cobandit.base.records import Table
 from cobandit.report import write_study_report
 from cobandit.stats import Finding
 from cobandit.studies import StudyData, StudyDesign, load_design, rehearsed_data
@@ -299,6 +300,20 @@ def test_one_file_with_everything_in_it(which: str, request: pytest.FixtureReque
 
 
 Odd = Callable[[], StudyData]
+
+
+def one_set(design: StudyDesign) -> StudyDesign:
+    """The first condition alone; partners and attention checks go by the sets, and translations name them."""
+    return replace(
+        design,
+        conditions=design.conditions[:1],
+        partners=(),
+        attention=(),
+        languages=design.languages[:1],
+        translations=Table(),
+    )
+
+
 ODD: dict[str, tuple[Odd, str]] = {
     "nobody": (lambda: people(load_design("burger"), 0), "Not drawn. Nobody is left to analyse."),
     "one": (lambda: people(load_design("burger"), 1), "A single participant has no standard error"),
@@ -308,7 +323,7 @@ ODD: dict[str, tuple[Odd, str]] = {
     ),
     "silent": (lambda: people(load_design("burger"), 3, "none"), "Not drawn. Nobody has answered the survey."),
     "one condition": (
-        lambda: people(replace(load_design("burger"), conditions=load_design("burger").conditions[:1]), 3),
+        lambda: people(one_set(load_design("burger")), 3),
         "The design has one condition only, so there is nothing to compare.",
     ),
     "no casino": (lambda: people(casino(), 0), "No participants. Nobody has begun"),
