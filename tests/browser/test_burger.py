@@ -221,7 +221,7 @@ class TestOneFillingOfEachSide:
         expect(page.get_by_text("Your choice?")).to_be_visible()
         expect(page.locator(".unknown")).to_have_count(0)
 
-    def test_a_study_stored_under_version_1_goes_on_beside_version_2(self, tmp_path: Path, opened: Open) -> None:
+    def test_a_study_stored_under_version_1_goes_on_beside_todays(self, tmp_path: Path, opened: Open) -> None:
         """Somebody stopped in the middle; the server is updated; they come back, and somebody new comes, too."""
         file = tmp_path / "studies.sqlite"
         file.write_bytes(gzip.decompress((LAYOUT_1 / "studies.sqlite.gz").read_bytes()))
@@ -252,7 +252,7 @@ class TestOneFillingOfEachSide:
             expect(new.get_by_role("button", name="Patty first")).to_be_visible()
         database = Database(url)
         with database.read() as connection:
-            for version, title in ((1, ("Patty", "Cheese")), (2, ("Patty first", "Cheese first"))):
+            for version, title in ((1, ("Patty", "Cheese")), (3, ("Patty first", "Cheese first"))):
                 study = find_study(connection, "burger", version)
                 assert study is not None
                 assert study.design.task.arms[0] == title

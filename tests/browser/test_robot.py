@@ -13,6 +13,7 @@ pytest.importorskip("fastapi")
 pytest.importorskip("mujoco")
 expect = pytest.importorskip("playwright.sync_api").expect
 
+from cobandit.studies import load_design  # noqa: E402
 from cobandit.web.services.robot.filler import fill  # noqa: E402
 from cobandit.web.services.robot.pool import Pool  # noqa: E402
 from tests.browser.robot_site import Site, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
@@ -134,8 +135,10 @@ class TestPlayback:
         expect(page.locator(".caption")).to_be_hidden()
         captions = page.evaluate("window.captions")
         assert captions[0] == "You add: Cheese"
-        assert captions[1].startswith("Robot adds: ")
-        assert captions[-1] == "Robot adds: top bun"
+        partner, adds, _ = captions[1].partition(" adds: ")
+        assert adds
+        assert partner in {one.name for one in load_design("burger").partners}
+        assert captions[-1] == f"{partner} adds: top bun"
         assert len(captions) == 5
         kinds = [kind for kind, _ in site.events(token)]
         assert kinds.count("robot-recording") == 1

@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from cobandit.base.records import Table
 from cobandit.studies import ParticipantPlan, load_design, shipped_designs
 from cobandit.studies.advice import design_warnings
 
-BURGER = load_design("burger")
+BURGER = replace(load_design("burger"), partners=(), languages=("en",), translations=Table())
 
 
 @pytest.mark.parametrize("name", shipped_designs())

@@ -9,6 +9,7 @@ from dataclasses import replace
 import pytest
 
 from cobandit.analysis import Analysis, analyse_data
+from cobandit.base.records import Table
 from cobandit.report.kit.figure import NARROW, WIDE, figure_svg
 from cobandit.report.kit.palette import COLOURS
 from cobandit.report.kit.static_svg import inline_figure
@@ -83,13 +84,18 @@ ODD: dict[str, Callable[[People], StudyData]] = {
 }
 
 
+def _plain(design: StudyDesign) -> StudyDesign:
+    """For any number of sets: partners and attention checks go by them, and translations name them."""
+    return replace(design, partners=(), attention=(), languages=design.languages[:1], translations=Table())
+
+
 def _first(design: StudyDesign) -> StudyDesign:
-    return replace(design, conditions=design.conditions[:1])
+    return replace(_plain(design), conditions=design.conditions[:1])
 
 
 def _third(design: StudyDesign) -> StudyDesign:
     more = replace(design.conditions[0], name="another-one-with-quite-a-long-name")
-    return replace(design, conditions=(*design.conditions, more))
+    return replace(_plain(design), conditions=(*design.conditions, more))
 
 
 @pytest.mark.parametrize("name", ODD)
