@@ -42,7 +42,7 @@ from cobandit.web.storage.studies import all_studies
 from cobandit.web.storage.study_data import study_data
 from cobandit.web.storage.values import as_json, now_ms
 
-NAME = re.compile(r"studies-\d{8}T\d{6}Z(-\d+)?\.sqlite")
+NAME = re.compile(r"studies-(\d{8}T\d{6}Z)(?:-(\d+))?\.sqlite")
 MOST_PROBLEMS = 20
 _PART = re.compile(r"\.backup-(\d+)-[0-9a-f]+\.part(-journal|-wal|-shm)?")
 _STATUS = "backup-status"
@@ -260,18 +260,28 @@ def _alive(process: int) -> bool:
 
 def _final_name(folder: Path) -> Path:
     """A name by the time; a second one within a second gets a number."""
-    stem = f"studies-{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}"
-    path, number = folder / f"{stem}.sqlite", 2
-    while path.exists():
-        path, number = folder / f"{stem}-{number}.sqlite", number + 1
-    return path
+    now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
+    taken = [number for when, number in map(_place, _backups(folder)) if when == now]
+    return folder / f"studies-{now}{f'-{max(taken) + 1}' if taken else ''}.sqlite"
+
+
+def _backups(folder: Path) -> list[Path]:
+    """The files whose names are ours, the oldest first."""
+    return sorted((file for file in folder.iterdir() if NAME.fullmatch(file.name)), key=_place)
+
+
+def _place(file: Path) -> tuple[str, int]:
+    """When a backup was made, and the which of that second it is; by name alone the second would come first."""
+    named = NAME.fullmatch(file.name)
+    assert named is not None
+    return named[1], int(named[2] or 1)
 
 
 def _delete_old(folder: Path, newest: Path, keep: int | None) -> tuple[Path, ...]:
     """All but the newest of those whose names are ours; the one that was just made stays whatever the clock says."""
     if keep is None:
         return ()
-    others = sorted(file for file in folder.iterdir() if NAME.fullmatch(file.name) and file != newest)
+    others = [file for file in _backups(folder) if file != newest]
     old = tuple(others[: max(0, len(others) - (keep - 1))])
     for file in old:
         file.unlink(missing_ok=True)
