@@ -236,7 +236,7 @@ def test_the_checker_sees_a_server_that_ignores_keys(
     assert bool(problems) == ignored
 
 
-PAGE, FRAME_HEAD, SECTOR = 4096, 24, 512
+SECTOR = 512
 
 
 def test_crash_images_of_the_log_of_writes(
@@ -273,7 +273,8 @@ def test_crash_images_of_the_log_of_writes(
         assert past.check(history, held, until=safe) == []
         # And it is noticed where something is missing: the same log cut before the last acknowledged write.
         shutil.rmtree(folder)
-    cut = marks[len(marks) // 2] - PAGE - FRAME_HEAD
+    # Well before it: the last frame alone may be somebody's whom nobody had answered yet.
+    cut = marks[len(marks) // 4]
     (tmp_path / "cut.sqlite").write_bytes(before)
     (tmp_path / "cut.sqlite-wal").write_bytes(log[:cut])
     with opened(f"sqlite:///{tmp_path / 'cut.sqlite'}") as database:
