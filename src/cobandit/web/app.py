@@ -99,6 +99,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.include_router(participant.router)
     app.include_router(robot.router)
     app.include_router(admin.router)
+    _build_routes(app)
     app.mount("/static/vendor", CachedFiles(directory=str(VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
     handlers = {Refused: _refused, InvalidInput: _invalid, MissingExtra: _invalid, CobanditError: _broken}
@@ -119,6 +120,16 @@ class _Server(FastAPI):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
         await (super().__call__ if self.quick is None else self.quick)(scope, receive, send)
+
+
+def _build_routes(app: FastAPI) -> None:
+    """Build every route now rather than at the first request.
+
+    FastAPI builds the routes of an included router when one is first looked for, and changes the process's warning
+    filters meanwhile: with two servers in one process, one of them could fail; and the first visitor would wait.
+    """
+    for route in app.routes:
+        route.matches({"type": "http", "method": "GET", "path": "/no/such/page", "root_path": "", "headers": []})
 
 
 async def _tidy(database: Database) -> None:
