@@ -8,13 +8,14 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
 import pytest
 
 import cobandit as cb
-from cobandit.engine import reference, simulation
+from cobandit.engine import fast, reference, simulation
 from cobandit.stats import StreamedSummary, summarise
 from cobandit.stats.streaming import RELATIVE_ERROR
 
@@ -54,6 +55,20 @@ def test_a_summary_beside_every_run() -> None:
             np.testing.assert_allclose(getattr(ours, statistic), getattr(exact, statistic), rtol=within)
     assert str(summed.summary()).splitlines()[0] == str(every.summary()).splitlines()[0]
     assert summed.trajectory(77).same_as(every.trajectory(77))
+
+
+@pytest.mark.usefixtures("small_batches")
+def test_the_loop_is_chosen_by_all_runs_not_by_those_of_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fast, "ROUNDS_WORTH_STEPPING", 100_000)
+    play, kernels = fast.run_regrets, []
+
+    def watched(*arguments: Any) -> Any:
+        kernels.append(arguments[-1])
+        return play(*arguments)
+
+    monkeypatch.setattr(fast, "run_regrets", watched)
+    cb.simulate(PROBLEM, TEAM, 300, 500, 1, checkpoints=6, keep="summary", engine="fast")
+    assert kernels == ["lockstep"] * 4
 
 
 @pytest.mark.usefixtures("small_batches")

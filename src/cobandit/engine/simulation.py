@@ -113,6 +113,7 @@ class _Job:
     def __post_init__(self) -> None:
         shape = len(self.runs), len(self.points)
         self.team_regrets = None if self.problem.steady_sight else np.zeros(shape)
+        self._kernel: str | None = None
 
     def every_run(self, target: Path | None) -> Result:
         """The result that holds every run; ``target`` is a file for it."""
@@ -147,7 +148,9 @@ class _Job:
         if self.engine == "fast":
             from cobandit.engine import fast
 
-            return fast.run_regrets(*setting, self.threads, self._done)
+            if self._kernel is None:
+                self._kernel = fast.choose_kernel(self.problem, self.team, self.horizon, len(self.runs))
+            return fast.run_regrets(*setting, self.threads, self._done, self._kernel)
         return reference.run_regrets(*setting, self._done, self.team_regrets)
 
     def _done(self, more: int) -> None:

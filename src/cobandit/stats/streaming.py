@@ -42,8 +42,8 @@ LARGEST = 1e150
 _SHIFT = 45
 """Bits of a double below a bin: 52 of the fraction, but for its first seven."""
 
-_BATCH = 1 << 20
-"""Numbers looked at in one go: a few arrays of 8 MB."""
+_BATCH = 1 << 19
+"""Numbers looked at in one go: a few arrays of 4 MB."""
 
 
 def worth_streaming(rows: int, columns: int) -> bool:

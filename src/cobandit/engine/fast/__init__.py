@@ -24,7 +24,7 @@ ROUNDS_PER_BLOCK = 400_000
 ROUNDS_WORTH_STEPPING = 1_000_000
 """Below this much work the general loop is done before the lock-step one has been loaded."""
 
-__all__ = ["NotCompiled", "Seat", "obstacle", "run_regrets", "run_trajectory", "table"]
+__all__ = ["NotCompiled", "Seat", "choose_kernel", "obstacle", "run_regrets", "run_trajectory", "table"]
 
 
 def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
@@ -34,6 +34,16 @@ def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
     except NotCompiled as reason:
         return str(reason)
     return None
+
+
+def choose_kernel(problem: Problem, team: Team, horizon: int, runs: int) -> str:
+    """The loop that is faster for so many runs in all, also if they are asked for in parts."""
+    return _kernel(make_game(problem, team, horizon), horizon, runs)
+
+
+def _kernel(game: Game, horizon: int, runs: int) -> str:
+    worth_it = runs >= lockstep.FEWEST_RUNS and runs * horizon >= ROUNDS_WORTH_STEPPING
+    return "lockstep" if worth_it and lockstep.can_play(game) else "general"
 
 
 def run_regrets(
@@ -53,8 +63,7 @@ def run_regrets(
     """
     game = make_game(problem, team, horizon)
     if kernel is None:
-        worth_it = len(runs) >= lockstep.FEWEST_RUNS and len(runs) * horizon >= ROUNDS_WORTH_STEPPING
-        kernel = "lockstep" if worth_it and lockstep.can_play(game) else "general"
+        kernel = _kernel(game, horizon, len(runs))
     regrets = np.zeros((len(runs), len(checkpoints)))
     size = block_size(len(runs), horizon, ROUNDS_PER_BLOCK, threads)
     if kernel == "lockstep":
