@@ -19,6 +19,7 @@ MODULES = (
     "cobandit.compiled",
     "cobandit.experiments",
     "cobandit.interop",
+    "cobandit.mdp",
     "cobandit.report",
     "cobandit.robot",
     "cobandit.studies",

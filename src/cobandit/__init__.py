@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cobandit import compiled as compiled
     from cobandit import experiments as experiments
     from cobandit import interop as interop
+    from cobandit import mdp as mdp
     from cobandit import report as report
     from cobandit import robot as robot
     from cobandit import studies as studies
@@ -140,7 +141,7 @@ _HOME = {
     ],
     "cobandit.problem.means": ["local_optima", "two_corners"],
 }
-_MODULES = ("analysis", "experiments", "interop", "report", "robot", "studies", "testing", "theory")
+_MODULES = ("analysis", "experiments", "interop", "mdp", "report", "robot", "studies", "testing", "theory")
 _NEEDS_AN_EXTRA = ("compiled",)  # a public module, but ``from cobandit import *`` must work without numba
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PUBLIC = ("analysis", "compiled", "experiments", "interop", "report", "robot", "studies", "testing", "theory")
+PUBLIC = ("analysis", "compiled", "experiments", "interop", "mdp", "report", "robot", "studies", "testing", "theory")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
 
 
@@ -26,7 +26,7 @@ def api_page():
     return module
 
 
-@pytest.mark.parametrize("room", ["analysis", "experiments", "interop", "report", "robot", "studies"])
+@pytest.mark.parametrize("room", ["analysis", "experiments", "interop", "mdp", "report", "robot", "studies"])
 class TestRooms:
     def test_the_names_are_a_literal(self, room):
         tree = ast.parse((ROOT / "src" / "cobandit" / room / "__init__.py").read_text(encoding="utf-8"))

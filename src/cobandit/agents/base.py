@@ -99,7 +99,7 @@ class Briefing:
 
 
 @dataclass
-class _Player:
+class Player:
     """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone."""
 
     name: ClassVar[str] = ""
@@ -204,7 +204,7 @@ class _Player:
 
 
 @dataclass
-class Agent(_Player, ABC):
+class Agent(Player, ABC):
     """One member of a team. A custom agent subclasses this and writes `choose` and `observe`.
 
     `reset` sets ``self.briefing`` (what it may know), ``self.rng`` (its own random stream) and
@@ -253,7 +253,7 @@ class Agent(_Player, ABC):
 
 
 @dataclass
-class Controller(_Player, ABC):
+class Controller(Player, ABC):
     """One brain for the whole team: it chooses everybody's arms and gets everybody's seen rewards."""
 
     @abstractmethod
@@ -284,6 +284,6 @@ def resume(agent: Agent, t: int, memory: Mapping[str, Any], rng: np.random.Gener
     agent.load_memory(memory)
 
 
-def pass_over(player: _Player, rounds: int) -> None:
+def pass_over(player: Player, rounds: int) -> None:
     """Move a player on over rounds that it was told nothing about: only the number of its round changes."""
     player._current_round += whole(0, MOST)("rounds", rounds)

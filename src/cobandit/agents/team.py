@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.registry import make_agent
@@ -20,39 +20,49 @@ class Team:
     play with clones.
     """
 
-    def __init__(self, members: Iterable[Agent | Controller]) -> None:
-        if isinstance(members, (Agent, Controller, str)) or not isinstance(members, Iterable):
+    agent_kind: ClassVar[Any] = Agent
+    controller_kind: ClassVar[Any] = Controller
+    maker: ClassVar[str] = "cobandit.make_agent"
+    base_name: ClassVar[str] = "cobandit.Agent"
+
+    @staticmethod
+    def make(name: str, **options: Any) -> Any:
+        """A registered agent by name; teams of another room have other names."""
+        return make_agent(name, **options)
+
+    def __init__(self, members: Iterable[Any]) -> None:
+        if isinstance(members, (self.agent_kind, self.controller_kind, str)) or not isinstance(members, Iterable):
             hint = f" Team.of({members!r}) makes a whole team of one kind." if isinstance(members, str) else ""
             raise InvalidInput(f"members is {short_repr(members)}; a list with one agent per place is needed.{hint}")
         # By its type, what `make_agent` gives may be a joint controller, so types alone cannot refuse it.
-        agents: list[Agent] = []
+        agents: list[Any] = []
         for place, member in enumerate(members):
-            if isinstance(member, Controller):
+            if isinstance(member, self.controller_kind):
                 own_name = repr(member.title) if member.title == member.name else f"{member.title}()"
                 raise InvalidInput(
                     f"members[{place}] is {member.title}, a joint controller for the whole team: "
                     f"use Team.of({own_name})."
                 )
-            if not isinstance(member, Agent):
+            if not isinstance(member, self.agent_kind):
                 hint = ""
                 if isinstance(member, str):
-                    hint = f" cobandit.make_agent({member!r}) makes one by name."
+                    hint = f" {self.maker}({member!r}) makes one by name."
                 elif isinstance(member, type):
                     hint = f" Call the class: {member.__name__}()."
                 raise InvalidInput(f"members[{place}] is {short_repr(member)}; an agent is needed.{hint}")
             agents.append(member)
-        self.members: tuple[Agent, ...] = tuple(agents)
-        self.controller: Controller | None = None
-        self._anywhere: Agent | None = None
+        self.members: tuple[Any, ...] = tuple(agents)
+        self.controller: Any = None
+        self._anywhere: Any = None
         if len(self.members) < 2:
             raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
 
     @classmethod
-    def of(cls, kind: str | Agent | Controller, **options: Any) -> Team:
+    def of(cls, kind: Any, **options: Any) -> Self:
         """A team of one kind: a registry name with options, or an agent to copy to every place."""
         if isinstance(kind, str):
-            player = make_agent(kind, **options)
-        elif isinstance(kind, (Agent, Controller)):
+            player = cls.make(kind, **options)
+        elif isinstance(kind, (cls.agent_kind, cls.controller_kind)):
             if options:
                 raise InvalidInput(f"options {short_repr(options)} go with a name; {kind} has its own already.")
             player = kind
@@ -63,11 +73,11 @@ class Team:
             )
         team = cls.__new__(cls)
         team.members = ()
-        team.controller = player if isinstance(player, Controller) else None
-        team._anywhere = player if isinstance(player, Agent) else None
+        team.controller = player if isinstance(player, cls.controller_kind) else None
+        team._anywhere = player if isinstance(player, cls.agent_kind) else None
         return team
 
-    def agents(self, count: int) -> tuple[Agent, ...]:
+    def agents(self, count: int) -> tuple[Any, ...]:
         """Fresh clones for ``count`` places (none where a joint controller plays)."""
         if self.controller is not None:
             return ()
@@ -77,20 +87,21 @@ class Team:
             raise InvalidInput(f"The team has {len(self.members)} agents, but the problem has {count}.")
         return tuple(member.clone() for member in self.members)
 
-    def players(self, count: int) -> tuple[Agent | Controller, ...]:
+    def players(self, count: int) -> tuple[Any, ...]:
         """Whoever decides: fresh clones for ``count`` places, or the joint controller alone."""
         return self.agents(count) if self.controller is None else (self.controller.clone(),)
 
-    def with_options(self, **options: Any) -> Team:
+    def with_options(self, **options: Any) -> Self:
         """The same team with other options, for every player that has them; the others stay as they are."""
 
-        def changed(player: Agent | Controller) -> Any:
+        def changed(player: Any) -> Any:
             known = {row[0] for row in player.option_rows()}
             wanted = {key: value for key, value in options.items() if key in known}
             return type(player).of(**(player.options | wanted)) if wanted else player
 
         lone = self.controller or self._anywhere
-        return Team.of(changed(lone)) if lone is not None else Team([changed(member) for member in self.members])
+        kind = type(self)
+        return kind.of(changed(lone)) if lone is not None else kind([changed(member) for member in self.members])
 
     @property
     def label(self) -> str:
@@ -98,7 +109,7 @@ class Team:
         if self.controller is not None or self._anywhere is not None:
             player = self.controller or self._anywhere
             assert player is not None
-            return player.title
+            return str(player.title)
         return " + ".join(member.title for member in self.members)
 
     def describe(self) -> dict[str, Any]:
@@ -109,7 +120,7 @@ class Team:
         return {"members": [{"agent": member.title, **member.options} for member in self.members]}
 
     @classmethod
-    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Team:
+    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Self:
         """The team that `describe` told of, also after a way through JSON.
 
         ``own`` holds the classes of agents that are not registered: ``Team.from_dict(text, own=[MyAgent])``.
@@ -120,16 +131,16 @@ class Team:
                 f"The description of a team is {short_repr(description)}; a dict with 'agent' or 'members' is needed."
             )
         if "agent" in description:
-            return cls.of(_described_player(description, classes))
+            return cls.of(_described_player(cls, description, classes))
         members = description["members"]
         if not isinstance(members, (list, tuple)) or len(description) > 1:
             raise InvalidInput(
                 f"The description of a team is {short_repr(description)}; 'members', a list of agents, is needed alone."
             )
-        return cls([_described_player(member, classes) for member in members])
+        return cls([_described_player(cls, member, classes) for member in members])
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Team) and self.describe() == other.describe()
+        return type(other) is type(self) and self.describe() == other.describe()
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -138,7 +149,7 @@ class Team:
         return f"Team.of({lone})" if lone is not None else f"Team([{', '.join(map(str, self.members))}])"
 
 
-def _described_player(description: Any, own: Mapping[str, type]) -> Agent | Controller:
+def _described_player(team: type[Team], description: Any, own: Mapping[str, type]) -> Any:
     """The agent that a description tells of: its class by name, the rest its options."""
     if not isinstance(description, Mapping) or not isinstance(description.get("agent"), str):
         raise InvalidInput(
@@ -147,8 +158,8 @@ def _described_player(description: Any, own: Mapping[str, type]) -> Agent | Cont
     name = description["agent"]
     options = {str(key): value for key, value in description.items() if key != "agent"}
     if name not in own:
-        return make_agent(name, **options)
-    kind = own[name]
-    if not issubclass(kind, (Agent, Controller)):
-        raise InvalidInput(f"own holds {kind.__name__}, which is no subclass of cobandit.Agent.")
+        return team.make(name, **options)
+    kind: Any = own[name]
+    if not issubclass(kind, (team.agent_kind, team.controller_kind)):
+        raise InvalidInput(f"own holds {kind.__name__}, which is no subclass of {team.base_name}.")
     return kind.of(**options)

@@ -23,8 +23,7 @@ from cobandit.base.extras import installed, require_extras
 from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
 from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
-from cobandit.engine.stored import KEEPS, described_fields, joined_fields, stored_fields
-from cobandit.engine.trajectory import Trajectory
+from cobandit.engine.stored import KEEPS, described_fields, joined_fields, markov_room, stored_fields
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
@@ -92,10 +91,11 @@ class Result:
     ``task_regret`` and ``team_regret`` are arrays of runs x checkpoints. Task regret sums mu_* - mu_a over the
     rounds; team regret (the paper's R(T)) counts what the agents observe of it. Where there are too many runs to keep
     them all (``keeps_runs`` is false), only ``kept``, a summary, is there; asking for the arrays is then an error.
-    ``engine`` played, for ``engine_reason``.
+    ``engine`` played, for ``engine_reason``. ``problem`` is a `Problem`, or a `cobandit.mdp.MarkovProblem`, whose
+    rounds are the steps of all episodes.
     """
 
-    problem: Problem
+    problem: Any
     team: Team
     horizon: int
     seed: int
@@ -128,7 +128,7 @@ class Result:
         """The paper's R(T) of each run at each checkpoint; added up round by round where sight may change."""
         if self.summed_team_regret is not None:
             return self.summed_team_regret
-        return self.task_regret * self.problem.team_factor
+        return np.asarray(self.task_regret * self.problem.team_factor)
 
     def summary(self) -> RegretSummary:
         """Mean, standard error, median and quantiles of both regrets at each checkpoint.
@@ -144,10 +144,12 @@ class Result:
             return RegretSummary(self.checkpoints, task, task.scaled(self.problem.team_factor))
         return RegretSummary(self.checkpoints, summarise(self.task_regret), summarise(self.team_regret))
 
-    def trajectory(self, run: int) -> Trajectory:
+    def trajectory(self, run: int) -> Any:
         """The rounds of one run, played again from the seed (so nothing had to be kept)."""
         last = self.first_run + self.runs - 1
         number = whole(self.first_run, last)("run", run)
+        if not isinstance(self.problem, Problem):
+            return markov_room().run_trajectory(self.problem, self.team, self.horizon, self.seed, number, self.engine)
         if self.engine == "fast":
             from cobandit.engine import fast
 

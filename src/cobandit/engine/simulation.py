@@ -90,15 +90,28 @@ def simulate(
     workers = workers if chosen == "fast" else 1
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers, keeps_runs)
     numbers = range(first_run, first_run + runs)
-    job = _Job(problem, team, horizon, seed, numbers, points, chosen, reason, workers, progress)
+
+    loop: str | None = None
+    if chosen == "fast":
+        from cobandit.engine import fast
+
+        loop = fast.choose_kernel(problem, team, horizon, runs)
+
+    def play(part: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
+        setting = problem, team, horizon, seed, part, points
+        if chosen == "fast":
+            return fast.run_regrets(*setting, workers, done, loop)
+        return reference.run_regrets(*setting, done, team_regrets)
+
+    job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress)
     return job.every_run(target) if keeps_runs else job.summary(target)
 
 
 @dataclass(eq=False)
-class _Job:
-    """Runs that passed every check, and how they are played."""
+class Job:
+    """Runs that passed every check, and how they are played: ``play`` gives the regret of some of them."""
 
-    problem: Problem
+    problem: Any
     team: Team
     horizon: int
     seed: int
@@ -106,14 +119,13 @@ class _Job:
     points: NDArray[np.int64]
     engine: str
     reason: str
-    threads: int
+    play: Callable[[range, Callable[[int], None], Any], NDArray[np.float64]]
     progress: Progress | None
     finished: int = 0
 
     def __post_init__(self) -> None:
         shape = len(self.runs), len(self.points)
         self.team_regrets = None if self.problem.steady_sight else np.zeros(shape)
-        self._kernel: str | None = None
 
     def every_run(self, target: Path | None) -> Result:
         """The result that holds every run; ``target`` is a file for it."""
@@ -144,14 +156,7 @@ class _Job:
         return self._result(summary, time.perf_counter() - start)
 
     def _play(self, numbers: range) -> NDArray[np.float64]:
-        setting = self.problem, self.team, self.horizon, self.seed, numbers, self.points
-        if self.engine == "fast":
-            from cobandit.engine import fast
-
-            if self._kernel is None:
-                self._kernel = fast.choose_kernel(self.problem, self.team, self.horizon, len(self.runs))
-            return fast.run_regrets(*setting, self.threads, self._done, self._kernel)
-        return reference.run_regrets(*setting, self._done, self.team_regrets)
+        return self.play(numbers, self._done, self.team_regrets)
 
     def _done(self, more: int) -> None:
         self.finished += more
@@ -175,7 +180,7 @@ class _Job:
         )
 
 
-def keeps_every_run(keep: str, runs: int, points: int, problem: Problem) -> bool:
+def keeps_every_run(keep: str, runs: int, points: int, problem: Any) -> bool:
     """Whether the result will hold every run."""
     if not problem.steady_sight:
         if keep == "summary":

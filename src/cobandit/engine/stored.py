@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import io
 import json
 import os
@@ -67,11 +68,20 @@ def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict
     facts = {key: description[key] for key in FACTS}
     if facts["seconds"] is None:  # runs that were written while they were played
         facts["seconds"] = float("nan")
+    problem, team = Problem, Team
+    if isinstance(description["problem"], Mapping) and "dynamics" in description["problem"]:
+        room = markov_room()
+        problem, team = room.MarkovProblem, room.Team
     return {
-        "problem": Problem.from_dict(description["problem"], classes),
-        "team": Team.from_dict(description["team"], classes),
+        "problem": problem.from_dict(description["problem"], classes),
+        "team": team.from_dict(description["team"], classes),
         **facts,
     }
+
+
+def markov_room() -> Any:
+    """The public module of Markov decision problems, whose results are kept alike; by name, since it stands above."""
+    return importlib.import_module("cobandit.mdp")
 
 
 def described_fields(description: Any, own: Iterable[type]) -> dict[str, Any]:

@@ -31,11 +31,11 @@ def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, An
     if not isinstance(means, Mapping):
         model: Any = FixedMeans(arms, _tuples(means))
     else:
-        model = _made("means", means, classes, RandomMeans)
+        model = described_model("means", means, classes, RandomMeans)
     return {
         "means": model,
-        "reward": _made("reward", description["reward"], classes, REWARDS),
-        "observation": _made("observation", description["observation"], classes, OBSERVATIONS),
+        "reward": described_model("reward", description["reward"], classes, REWARDS),
+        "observation": described_model("observation", description["observation"], classes, OBSERVATIONS),
         "weights": _tuples(description["weights"]),
         "roles": _tuples(roles) if is_list(roles) else roles,
     }
@@ -50,7 +50,8 @@ def classes_by_name(own: Iterable[type]) -> dict[str, type]:
     return {name: kind for kind in classes for name in (kind.__name__, kind.__qualname__)}
 
 
-def _made(what: str, description: Any, own: Mapping[str, type], ours: Any) -> Any:
+def described_model(what: str, description: Any, own: Mapping[str, type], ours: Any) -> Any:
+    """The model that a description tells of: ``ours`` is a class, or a table of classes by the names of models."""
     if not isinstance(description, Mapping):
         raise InvalidInput(f"{what} is {short_repr(description)}; a dict with the fields of its model is needed.")
     rest = dict(description)

@@ -71,7 +71,7 @@ class Problem:
         object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0, 1e6)))
         if not sum(self.weights) > 0.0:
             raise InvalidInput(f"weights is {short_repr(self.weights)}; at least one weight above 0 is needed.")
-        object.__setattr__(self, "roles", _checked_roles(self.roles, agents))
+        object.__setattr__(self, "roles", checked_roles(self.roles, agents))
 
     @classmethod
     def of(
@@ -92,7 +92,7 @@ class Problem:
         `Reward`; ``observation`` an `Observation`, or the name of one of ours with ``observability`` or ``noise``.
         """
         checked = _means(means, arms)
-        seen = _observation(observation, observability, noise, len(checked.arms))
+        seen = make_observation(observation, observability, noise, len(checked.arms))
         return cls(checked, reward, seen, _listed(weights), roles)
 
     @classmethod
@@ -199,7 +199,7 @@ class Problem:
         """What nature fixes for one run, drawn from the run's set-up stream: means, spreads, roles."""
         means = self.draw_means(1, None, rng)
         spreads = accept.drawn_spreads(self.reward, self.arms, self.reward.spreads(self.arms, rng))
-        return Instance(means, spreads, self._ranks(rng))
+        return Instance(means, spreads, self.draw_ranks(rng))
 
     def draw_means(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
         """The means of round t, checked where the model is not ours."""
@@ -227,16 +227,17 @@ class Problem:
             return self.roles
         if self.roles == "random":
             raise InvalidInput("The roles of this problem are drawn anew for each run; no ranks are known beforehand.")
-        return _ranks_of(sorted(range(self.agents), key=lambda i: -self.observation.quality(i)))
+        return ranks_of(sorted(range(self.agents), key=lambda i: -self.observation.quality(i)))
 
-    def _ranks(self, rng: np.random.Generator) -> tuple[int, ...]:
+    def draw_ranks(self, rng: np.random.Generator) -> tuple[int, ...]:
+        """Each agent's rank in one run; something is drawn only where `roles` is ``"random"``."""
         if self.roles != "random":
             return self.known_ranks()
         order = list(range(self.agents))
         for last in range(self.agents - 1, 0, -1):
             pick = int(rng.random() * (last + 1))
             order[last], order[pick] = order[pick], order[last]
-        return _ranks_of(order)
+        return ranks_of(order)
 
     def describe(self) -> dict[str, Any]:
         """The problem as plain data (for provenance and JSON)."""
@@ -262,7 +263,8 @@ def _listed(values: Any) -> Any:
     return tuple(values) if isinstance(values, (list, np.ndarray)) else values
 
 
-def _ranks_of(order: list[int]) -> tuple[int, ...]:
+def ranks_of(order: list[int]) -> tuple[int, ...]:
+    """Each agent's rank, where ``order`` lists the agents from the leader down."""
     ranks = [0] * len(order)
     for rank, agent in enumerate(order):
         ranks[agent] = rank
@@ -283,9 +285,10 @@ def _means(means: Any, arms: Sequence[int] | None) -> Means:
     return checked
 
 
-def _observation(
+def make_observation(
     name: Any, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
 ) -> Observation:
+    """An observation model as it is, or one of ours by its name, for so many agents."""
     if accept.looks_like(name, accept.OBSERVATION):
         for word, given in (("observability", observability), ("noise", noise)):
             if given is not None:
@@ -305,7 +308,8 @@ def _observation(
     return OBSERVATIONS[name](levels)
 
 
-def _checked_roles(roles: Any, agents: int) -> Roles:
+def checked_roles(roles: Any, agents: int) -> Roles:
+    """A rule for the roles, or each agent's rank."""
     if isinstance(roles, str):
         if roles not in ("observability", "random"):
             raise UnknownName("role rule", roles, ["observability", "random"])

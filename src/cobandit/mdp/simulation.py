@@ -1,0 +1,96 @@
+"""The one entry to both engines of Markov problems: check everything at the door, then hand the runs to an engine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cobandit.base.checks import MOST, one_of, short_repr, whole
+from cobandit.base.errors import InvalidInput, TooLarge
+from cobandit.base.machine import available_cores, physical_memory
+from cobandit.base.parquet import checked_output
+from cobandit.base.streams import MOST_RUNS, checked_seed
+from cobandit.engine.result import Result
+from cobandit.engine.simulation import Job, Progress, checked_checkpoints, engine_for, keeps_every_run
+from cobandit.engine.stored import KEEPS
+from cobandit.mdp import match
+from cobandit.mdp.model import MarkovProblem
+from cobandit.mdp.team import Team
+from cobandit.mdp.trajectory import MarkovTrajectory
+
+
+def simulate(
+    problem: MarkovProblem,
+    team: Team,
+    episodes: int,
+    runs: int = 100,
+    seed: int | None = None,
+    *,
+    engine: str = "auto",
+    threads: int | None = None,
+    checkpoints: int | Sequence[int] | None = None,
+    first_run: int = 0,
+    keep: str = "auto",
+    out: str | os.PathLike[str] | None = None,
+    progress: Progress | None = None,
+) -> Result:
+    """Play ``runs`` independent runs of ``episodes`` episodes and keep their regret at the checkpoints.
+
+    The rounds of the result are the steps of all episodes, T = E H; so are ``checkpoints``. All other arguments are
+    those of `cobandit.simulate`.
+    """
+    if not isinstance(problem, MarkovProblem):
+        raise InvalidInput(
+            f"problem is {short_repr(problem)}; a MarkovProblem is needed, such as mdp.make_problem('burger-line')."
+        )
+    if not isinstance(team, Team):
+        raise InvalidInput(
+            f"team is {short_repr(team)}; a cobandit.mdp.Team is needed, such as mdp.Team.of('partner-aware-ucbvi')."
+        )
+    horizon = whole(1, MOST // problem.steps)("episodes", episodes) * problem.steps
+    first_run = whole(0, MOST_RUNS - 1)("first_run", first_run)
+    runs = whole(1, MOST_RUNS - first_run)("runs", runs)
+    seed = checked_seed(seed)
+    points = checked_checkpoints(checkpoints, horizon)
+    workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
+    keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
+    target = None if out is None else checked_output(out)
+    _refuse_what_cannot_fit(problem, runs * len(points) if keeps_runs else len(points), workers)
+    team.players(problem.agents)
+
+    def obstacle() -> str | None:
+        return "Markov problems are played by the reference engine"
+
+    chosen, reason = engine_for(engine, obstacle, problem.agents * horizon * runs)
+
+    def play(numbers: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
+        setting = problem, team, horizon, seed, numbers, points
+        return match.run_regrets(*setting, done)
+
+    numbers = range(first_run, first_run + runs)
+    job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress)
+    return job.every_run(target) if keeps_runs else job.summary(target)
+
+
+def run_trajectory(
+    problem: MarkovProblem, team: Team, horizon: int, seed: int, run: int, engine: str = "reference"
+) -> MarkovTrajectory:
+    """One run of ``horizon`` steps with everything that happened in it."""
+    return match.run_trajectory(problem, team, horizon, seed, run)
+
+
+def _refuse_what_cannot_fit(problem: MarkovProblem, numbers: int, workers: int) -> None:
+    """A size that cannot fit is refused before any work starts."""
+    per_agent = problem.states * problem.cells * (problem.states + 2 * problem.steps + 8)
+    needed = 8 * (numbers + (workers + 1) * (problem.agents + 3) * per_agent)
+    memory = physical_memory()
+    if memory is not None and needed > memory:
+        raise TooLarge(
+            f"{problem.states:,} states, {problem.cells:,} team actions and {problem.steps:,} steps, with {numbers:,} "
+            f"numbers to keep, need about {needed / 2**30:,.1f} GiB; this machine has {memory / 2**30:,.1f} GiB. "
+            "Ask for fewer of them."
+        )
