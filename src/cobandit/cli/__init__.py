@@ -14,6 +14,7 @@ import typer
 
 from cobandit import __version__
 from cobandit.cli.agents import agents
+from cobandit.cli.arena import arena
 from cobandit.cli.bound import bound
 from cobandit.cli.compare import compare
 from cobandit.cli.door import ErrorHandlingGroup
@@ -59,6 +60,7 @@ app.command(cls=GroupedHelp)(agents)
 app.command(cls=GroupedHelp)(bound)
 app.command(cls=GroupedHelp)(reproduce)
 app.command(cls=GroupedHelp)(sweep)
+app.command(cls=GroupedHelp)(arena)
 app.command(cls=GroupedHelp)(report)
 app.add_typer(study)
 app.add_typer(robot)

@@ -112,7 +112,7 @@ def reproduce(
         again += ["--horizon", horizon]
     if settings.chunk_runs != CHUNK_RUNS:
         again += ["--chunk-runs", chunk_runs]
-    executor = _executor(engine, dask_address, workers)
+    executor = executor_of(engine, dask_address, workers)
     results = _run(job, out, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, out, json, about)
@@ -151,7 +151,7 @@ def sweep(
 
     job = Job.sweep(file)
     folder = Path("out") / file.stem if out is None else out
-    executor = _executor(engine, dask_address, workers)
+    executor = executor_of(engine, dask_address, workers)
     again = ["sweep", str(file), "--out", str(folder)]
     results = _run(job, folder, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
@@ -159,18 +159,25 @@ def sweep(
 
 
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that reproduce or sweep has filled.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that reproduce, sweep or arena has filled.")],
     json: Json = False,
 ) -> None:
     """Write the report of stored results once more, without playing anything."""
     require_extras("A report", parquet=True, plot=True)
-    from cobandit.experiments import Job
+    from cobandit.experiments import Arena, Job, read_manifest
 
+    if read_manifest(folder).get("kind") == "arena":
+        from cobandit.cli.arena import finish_arena
+
+        players, settings = Arena.stored(folder)
+        finish_arena(players.results(folder, settings), folder, json, {"executor": "stored"})
+        return
     job = Job.stored(folder)
     _finish(job.results(folder), folder, json, {"title": job.title, "executor": "stored"})
 
 
-def _executor(engine: str, address: str | None, workers: str | None) -> Executor:
+def executor_of(engine: str, address: str | None, workers: str | None) -> Executor:
+    """Where to play."""
     from cobandit.base.checks import whole
 
     count = None if workers is None else whole(1, 4096)("workers", parsing.value(workers))
@@ -188,6 +195,13 @@ def _executor(engine: str, address: str | None, workers: str | None) -> Executor
 
 
 def _run(job: Job, out: Path, executor: Executor, resume: bool, again: list[str]) -> list[PanelResult]:
+    with watched(out, again) as watch:
+        return job.run(out, executor, resume=resume, watch=watch)
+
+
+@contextmanager
+def watched(out: Path, again: list[str]) -> Iterator[Callable[[ChunkEvent], None]]:
+    """Bars for what is played into a folder; whoever interrupts it is told what is kept and how to go on."""
     finished = 0
 
     def counted(event: ChunkEvent) -> None:
@@ -199,7 +213,7 @@ def _run(job: Job, out: Path, executor: Executor, resume: bool, again: list[str]
 
     try:
         with _bars() as show:
-            return job.run(out, executor, resume=resume, watch=counted)
+            yield counted
     except KeyboardInterrupt:
         say(f"Interrupted. {finished} finished chunks are kept in {out}; go on with:")
         say(f"  cobandit {shlex.join(again)} --resume")

@@ -3,6 +3,7 @@
 `Job` is the short way: the paper's panels or a sweep file, played into a folder and read from it again.
 """
 
+from cobandit.experiments.arena import Arena, ArenaResult, run_arena
 from cobandit.experiments.comparison import TeamComparison, compare_teams
 from cobandit.experiments.dask import Dask
 from cobandit.experiments.executors import Executor, Processes
@@ -16,6 +17,8 @@ __all__ = [
     "PANELS",
     "STANDOFF",
     "THEORY",
+    "Arena",
+    "ArenaResult",
     "Chunk",
     "ChunkEvent",
     "Curve",
@@ -34,5 +37,6 @@ __all__ = [
     "parse_sweep",
     "read_manifest",
     "run",
+    "run_arena",
     "with_index",
 ]

@@ -18,7 +18,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder, whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
-from cobandit.experiments.spec import CHECKPOINTS, Chunk, Curve, Panel, Settings, chunks
+from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks
 from cobandit.experiments.store import ChunkResult, Store, Unusable, joined
 from cobandit.stats import Moments, StreamedSummary, Summary, summarise, worth_streaming
 
@@ -183,7 +183,7 @@ def _stored_result(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]
 
 def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
     """A panel's results from its stored chunks: every run, or a summary where there are too many to hold."""
-    points = min(CHECKPOINTS, settings.horizon_of(panel))
+    points = min(panel.checkpoints, settings.horizon_of(panel))
     if worth_streaming(settings.runs, points):
         return PanelResult(panel, settings, _gathered_summaries(panel, settings, store))
     parts: dict[str, list[ChunkResult]] = {curve.name: [] for curve in panel.curves}

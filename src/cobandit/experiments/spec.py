@@ -57,7 +57,8 @@ class Panel:
     """One picture: curves over the same rounds, with what it must show.
 
     ``horizon`` is the one the panel is usually drawn with; ``long_horizon`` one that takes minutes, where the usual
-    one cannot decide everything. ``varies`` and ``fixed`` say in words what it is about.
+    one cannot decide everything. ``varies`` and ``fixed`` say in words what it is about. ``checkpoints`` is how many
+    rounds of a run are stored.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Panel:
     horizon: int
     claims: tuple[Claim, ...] = ()
     long_horizon: int | None = None
+    checkpoints: int = CHECKPOINTS
 
     def __post_init__(self) -> None:
         checked_slug("The name of a panel", self.name)
@@ -154,6 +156,7 @@ def chunks(panel: Panel, settings: Settings) -> Iterator[Chunk]:
                 runs=min(settings.chunk_runs, settings.runs - first),
                 horizon=settings.horizon_of(panel),
                 seed=settings.seed,
+                checkpoints=panel.checkpoints,
             )
 
 

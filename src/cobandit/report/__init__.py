@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from cobandit.base.lazy import lazy_names
 
 if TYPE_CHECKING:
+    from cobandit.report.arena.page import write_arena_report as write_arena_report
     from cobandit.report.power.calibration import write_calibration_report as write_calibration_report
     from cobandit.report.power.power import write_power_report as write_power_report
     from cobandit.report.simulation.comparison import draw_comparison as draw_comparison
@@ -23,6 +24,7 @@ __all__ = [
     "draw_comparison",
     "plot_result",
     "result_html",
+    "write_arena_report",
     "write_calibration_report",
     "write_power_report",
     "write_report",
@@ -34,6 +36,7 @@ _HOMES = {
     "draw_comparison": "cobandit.report.simulation.comparison",
     "plot_result": "cobandit.report.simulation.result",
     "result_html": "cobandit.report.simulation.result",
+    "write_arena_report": "cobandit.report.arena.page",
     "write_calibration_report": "cobandit.report.power.calibration",
     "write_power_report": "cobandit.report.power.power",
     "write_report": "cobandit.report.simulation.page",

@@ -3,6 +3,7 @@
 from cobandit.stats.anova import rm_anova
 from cobandit.stats.bootstrap import (
     Interval,
+    Resamples,
     mean_interval,
     ratio_interval,
     streamed_mean_interval,
@@ -27,6 +28,7 @@ __all__ = [
     "Interval",
     "Moment",
     "Moments",
+    "Resamples",
     "StreamedSummary",
     "Summary",
     "adjusted",

@@ -101,3 +101,41 @@ def _resampled_means(columns: NDArray[np.float64], seed: int) -> NDArray[np.floa
         for k in range(columns.shape[1]):
             means[start : start + size, k] = columns[:, k][picks].mean(axis=1)
     return means
+
+
+class Resamples:
+    """Draws with replacement from the same rows for many columns: what is paired by row stays paired in every draw.
+
+    Means take one product of matrices for all columns together; medians are slower, and take the first `FOR_MEDIANS`
+    draws alone.
+    """
+
+    FOR_MEDIANS = 400
+
+    def __init__(self, rows: int, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        times = min(RESAMPLES, max(self.FOR_MEDIANS, 8_000_000 // rows))
+        self.rows = rows
+        self.counts = np.empty((times, rows))
+        for draw in range(times):
+            self.counts[draw] = np.bincount(rng.integers(0, rows, rows), minlength=rows)
+
+    def means(self, sample: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The mean of each draw; with a matrix, of each of its columns."""
+        return np.asarray(self.counts @ sample / self.rows)
+
+    def medians(self, sample: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The median of each draw of one column."""
+        order = np.argsort(sample, kind="stable")
+        ranks = np.cumsum(self.counts[: self.FOR_MEDIANS, order], axis=1)
+        ordered = sample[order]
+        lower = ordered[(ranks < (self.rows + 1) // 2).sum(axis=1)]
+        upper = ordered[(ranks < self.rows // 2 + 1).sum(axis=1)]
+        return np.asarray((lower + upper) / 2.0)
+
+    def interval(self, value: float, drawn: NDArray[np.float64], level: float) -> Interval:
+        """An estimate with the limits that its draws give; without limits where they say nothing."""
+        fine = drawn[np.isfinite(drawn)]
+        if self.rows < 2 or not math.isfinite(value) or len(fine) < len(drawn) / 2:
+            return Interval(value, -math.inf, math.inf)
+        return Interval(value, *_limits(fine, level))

@@ -1,0 +1,111 @@
+"""``cobandit arena``: everybody with everybody in every setting, on one page."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import parsing
+from cobandit.cli.door import say
+from cobandit.cli.experiments import (
+    OUTCOMES,
+    THE_OUTPUT,
+    THE_WORK,
+    Address,
+    Engine,
+    Json,
+    Resume,
+    Workers,
+    executor_of,
+    watched,
+)
+
+if TYPE_CHECKING:
+    from cobandit.experiments import ArenaResult
+
+WHO = "Who plays, and where"
+
+
+def arena(
+    setting: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A setting (repeatable; all, where none is named).", rich_help_panel=WHO),
+    ] = None,
+    leader: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A leader (repeatable; all, where none is named).", rich_help_panel=WHO),
+    ] = None,
+    follower: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A follower (repeatable; all, where none is named).", rich_help_panel=WHO),
+    ] = None,
+    own: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--with",
+            metavar="MODULE:CLASS",
+            help="An agent of your own, which joins as leader, follower and team (repeatable).",
+            rich_help_panel=WHO,
+        ),
+    ] = None,
+    runs: Annotated[
+        str, typer.Option(metavar="N", help="Runs of each team in each setting.", rich_help_panel=THE_WORK)
+    ] = "2000",
+    seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
+    engine: Engine = "processes",
+    dask_address: Address = None,
+    workers: Workers = None,
+    resume: Resume = False,
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="The folder for chunks and the report.", rich_help_panel=THE_OUTPUT)
+    ] = Path("out/arena"),
+    json: Json = False,
+) -> None:
+    """Play every leader with every follower, and every whole team, in every setting, and write one offline report.
+
+    All meet the same luck. Finished pieces are stored at once: an arena that was stopped goes on with --resume.
+    """
+    require_extras("The arena", parquet=True, plot=True, dask=engine == "dask")
+    from cobandit.experiments.arena import Arena, arena_settings
+
+    players = Arena.of(setting or (), leader or (), follower or (), own or ())
+    settings = arena_settings(parsing.value(runs), parsing.value(seed))
+    again = ["arena", "--runs", runs, "--seed", seed, "--out", str(out)]
+    for flag, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
+        again += [part for name in names or () for part in (flag, name)]
+    executor = executor_of(engine, dask_address, workers)
+    with watched(out, again) as watch:
+        result = players.run(out, settings, executor, resume=resume, watch=watch)
+    finish_arena(result, out, json, {"executor": executor.name, "command": f"cobandit {shlex.join(again)}"})
+
+
+def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: dict[str, Any]) -> None:
+    """The page, the numbers as files, and the leagues and verdicts for a person or a program."""
+    from cobandit.cli import output
+    from cobandit.report import write_arena_report
+
+    page = write_arena_report(result, out, about)
+    result.save(out / "arena.json")
+    result.save(out / "arena.csv")
+    if as_json:
+        output.print_json({"report": str(page), **about, **result.to_dict()})
+        return
+    screen = output.console()
+    grid = output.table("team", "to partner-aware UCB", "medians", "to centralised UCB", "won", first="left")
+    brains = result.arena.brains
+    for row in result.league():
+        numbers = (row.to_aware, row.to_aware_median, row.to_central)
+        won = "-" if row.team in brains else f"{row.won}/{row.settings}"
+        grid.add_row(row.label, *(output.number(value, 2) for value in numbers), won)
+    screen.print(grid)
+    width = max(len(outcome) for outcome in OUTCOMES)
+    for _, verdict in result.verdicts:
+        screen.print(f"  {verdict.outcome:<{width}}  {verdict.claim}", soft_wrap=True)
+    outcomes = [verdict.outcome for _, verdict in result.verdicts]
+    counts = ", ".join(f"{outcome} {outcomes.count(outcome)}" for outcome in OUTCOMES)
+    output.paragraph(screen, f"Claims at {result.settings.runs:,} runs: {counts}.")
+    say(f"The report is in {page}.")

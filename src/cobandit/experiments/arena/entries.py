@@ -1,0 +1,168 @@
+"""Who plays in the arena: leaders, followers, whole teams, and agents of one's own (``module:Class``)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cobandit.agents import Agent, Controller, Team, make_agent
+from cobandit.base.checks import short_repr
+from cobandit.base.errors import CobanditError, InvalidInput, UnknownName
+from cobandit.experiments.arena.settings import Setting
+
+Player = Agent | Controller
+
+BASELINE = "partner-aware-ucb"
+"""The team that ratios are taken to: partner-aware UCB with window 1 and the companion's index."""
+CENTRAL = "centralised-ucb"
+"""The one brain that ratios are taken to."""
+STEERED = "steered"
+ONE_BRAIN = "one-brain"
+"""The index of the steered team without the steering: what the protocol alone costs."""
+BANK = "bank"
+
+TOLD = ("leader_sight", "follower_sight", "everybody_sight")
+"""What a setting can tell an entry: the value of an option may be one of these words."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One player of the arena: a registered agent with options, or an ``own`` one.
+
+    An option whose value is one of `TOLD` is taken from the setting. ``human`` marks models of people. With
+    ``leaders_eyes`` one brain sees what the leader sees, and nothing else.
+    """
+
+    name: str
+    label: str
+    agent: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    human: bool = False
+    leaders_eyes: bool = False
+    own: Player | None = None
+
+    def player(self, setting: Setting) -> Player:
+        """The agent for a setting."""
+        if self.own is not None:
+            return self.own
+        options = {key: getattr(setting, value) if value in TOLD else value for key, value in self.options.items()}
+        return make_agent(self.agent, **options)
+
+
+_AWARE = {"index": "companion"}
+_WINDOW_1 = {"window": 1, **_AWARE}
+
+LEADERS: tuple[Entry, ...] = (
+    Entry("partner-aware-ucb", "partner-aware UCB", "partner-aware-ucb", _WINDOW_1),
+    Entry("partner-aware-ts", "partner-aware Thompson", "partner-aware-ts"),
+    Entry("steered", "steered", "steered", {"leader_sight": "leader_sight"}),
+    Entry("recency-softmax", "softmax with recency", "recency-softmax", human=True),
+    Entry("row-softmax", "softmax, own arms", "recency-softmax", {"values": "own-arms", "rate": 0.2}, human=True),
+    Entry("win-stay-lose-shift", "win-stay lose-shift", "win-stay-lose-shift", human=True),
+    Entry("epsilon-greedy", "epsilon-greedy", "epsilon-greedy", {"epsilon": 0.1}, human=True),
+    Entry("greedy", "greedy", "epsilon-greedy", {"epsilon": 0.0}, human=True),
+    Entry("knowledge-gradient", "knowledge gradient", "knowledge-gradient", human=True),
+    Entry("forgetful-kg", "forgetful knowledge gradient", "forgetful-knowledge-gradient", human=True),
+    Entry("row-ucb", "UCB, own arms", "very-naive-ucb", {"index": "anytime"}, human=True),
+)
+FOLLOWERS: tuple[Entry, ...] = (
+    Entry("window-1", "partner-aware UCB, window 1", "partner-aware-ucb", _WINDOW_1),
+    Entry("window-5", "partner-aware UCB, window 5", "partner-aware-ucb", {"window": 5, **_AWARE}),
+    Entry("window-25", "partner-aware UCB, window 25", "partner-aware-ucb", {"window": 25, **_AWARE}),
+    Entry("partner-aware-ts", "partner-aware Thompson", "partner-aware-ts"),
+    Entry("naive-ucb", "naive UCB", "naive-ucb", _AWARE),
+    Entry("bank", "bank", "bank", {"sight": "follower_sight"}),
+    Entry("steered", "steered", "steered", {"leader_sight": "leader_sight"}),
+)
+WINDOWS = ("window-1", "window-5", "window-25")
+"""The followers by Alg. 1."""
+
+TEAMS: tuple[Entry, ...] = (
+    Entry(BASELINE, "partner-aware UCB, window 1", "partner-aware-ucb", _WINDOW_1),
+    Entry("aware-window-5", "partner-aware UCB, window 5", "partner-aware-ucb", {"window": 5, **_AWARE}),
+    Entry("aware-window-25", "partner-aware UCB, window 25", "partner-aware-ucb", {"window": 25, **_AWARE}),
+    Entry("aware-paper-index", "partner-aware UCB, window 1, the paper's index", "partner-aware-ucb", {"window": 1}),
+    Entry("partner-aware-ts", "partner-aware Thompson", "partner-aware-ts"),
+    Entry("naive-ucb", "naive UCB", "naive-ucb", _AWARE),
+    Entry("naive-ts", "naive Thompson", "naive-ts"),
+    Entry("very-naive-ucb", "very naive UCB", "very-naive-ucb", _AWARE),
+    Entry("mucb-intervals", "mUCB intervals", "mucb-intervals"),
+    Entry("mdsee", "mDSEE", "mdsee"),
+    Entry(STEERED, "steered", "steered", {"leader_sight": "leader_sight"}),
+    Entry(
+        "steered-anytime", "steered, rounds unknown", "steered", {"index": "gittins", "leader_sight": "leader_sight"}
+    ),
+    Entry("steered-ucb", "steered, UCB", "steered", {"index": "ucb"}),
+    Entry(CENTRAL, "centralised UCB", "centralised-ucb", _AWARE),
+    Entry("centralised-gittins", "one brain, all eyes", "centralised-gittins", {"sight": "everybody_sight"}),
+    Entry(
+        ONE_BRAIN, "one brain, the leader's eyes", "centralised-gittins", {"sight": "leader_sight"}, leaders_eyes=True
+    ),
+)
+AWARE = (BASELINE, "aware-window-5", "aware-window-25", "aware-paper-index")
+"""The teams of partner-aware UCB, the best of which a steered team is compared with."""
+
+SLOW_WHERE_LARGE = ("partner-aware-ts", "naive-ts")
+"""They draw from the posterior of every team action in every round."""
+
+
+def chosen(what: str, known: Sequence[Entry], names: Iterable[str]) -> tuple[Entry, ...]:
+    """The entries of these names, all where none is named."""
+    by_name = {entry.name: entry for entry in known}
+    wanted = tuple(dict.fromkeys(names))
+    for name in wanted:
+        if name not in by_name:
+            raise UnknownName(what, name, by_name)
+    return tuple(by_name[name] for name in wanted) or tuple(known)
+
+
+def own_entry(described: Any) -> Entry:
+    """The entry of an agent of one's own: ``"module:Class"``, a subclass of `Agent` or `Controller`, or one of them."""
+    kind = _loaded(described) if isinstance(described, str) else described
+    if isinstance(kind, type) and issubclass(kind, (Agent, Controller)):
+        try:
+            player = kind.of()
+        except TypeError as error:
+            raise InvalidInput(f"{kind.__name__} cannot be made without options: {error}.") from error
+    elif isinstance(kind, (Agent, Controller)):
+        player = kind
+    else:
+        raise InvalidInput(f"{short_repr(described)} is no subclass of cobandit.Agent or cobandit.Controller.")
+    slug = re.sub(r"[^a-z0-9]+", "-", player.title.lower()).strip("-") or "agent"
+    return Entry(f"own-{slug}", str(player), player.title, own=player)
+
+
+def _loaded(described: str) -> Any:
+    """What ``module:Class`` names; modules of the present folder are known, as they are to ``python -m``."""
+    module, colon, name = described.partition(":")
+    if not (module and colon and name):
+        raise InvalidInput(
+            f"An agent of one's own is {described!r}; module:Class is needed, such as my_agents:MyAgent."
+        )
+    if os.getcwd() not in sys.path and "" not in sys.path:
+        sys.path.insert(0, os.getcwd())
+    try:
+        loaded = importlib.import_module(module)
+    except CobanditError:
+        raise
+    except Exception as error:
+        raise InvalidInput(f"The module {module!r} cannot be loaded: {type(error).__name__}: {error}.") from error
+    if not hasattr(loaded, name):
+        raise InvalidInput(f"The module {module!r} has no {name!r}.")
+    return getattr(loaded, name)
+
+
+def whole_team(entry: Entry, setting: Setting) -> Team:
+    """Every place for one entry."""
+    return Team.of(entry.player(setting))
+
+
+def pair(leader: Entry, follower: Entry, setting: Setting) -> Team:
+    """A leader and followers of one kind, each in its place."""
+    members = [(leader if rank == 0 else follower).player(setting) for rank in setting.problem.known_ranks()]
+    return Team([member for member in members if isinstance(member, Agent)])

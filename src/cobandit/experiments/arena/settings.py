@@ -1,0 +1,142 @@
+"""The problems of the arena: those of the paper, those beyond it, those held out, and those with an exact limit.
+
+No default of any agent was chosen by looking at a problem of the family *held out*. The other families were looked at
+while the agents were made.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from cobandit.base.errors import UnknownName
+from cobandit.problem import Noisy, Problem, RandomMeans
+from cobandit.problem.means import local_optima, two_corners
+
+FAMILIES = {
+    "paper": "the paper's simulations",
+    "beyond": "beyond the paper: weaker leaders, many arms, drawn roles, the casino's length",
+    "held out": "held out: no default of any agent was tuned on these",
+    "exact": "small enough for an exact limit",
+}
+"""Each family of problems in words."""
+
+SIGHT = (1.0, 0.5)
+BLIND = 0.0
+"""In place of the followers' observability where one brain has the leader's eyes alone."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One problem of the arena and its rounds.
+
+    Without ``pairs`` whole teams play alone: with drawn roles nobody knows beforehand who leads, and 30 x 30 arms would
+    take longer than all the rest.
+    """
+
+    name: str
+    title: str
+    family: str
+    problem: Problem
+    horizon: int
+    pairs: bool = True
+
+    @property
+    def sights(self) -> tuple[float, ...]:
+        """Each agent's chance to see a reward; 1 where rewards are seen with noise."""
+        observation: Any = self.problem.observation
+        if isinstance(observation, Noisy):
+            return (1.0,) * self.problem.agents
+        return tuple(float(p) for p in observation.levels)
+
+    @property
+    def leader_sight(self) -> float:
+        """The best observer's chance to see a reward."""
+        return max(self.sights)
+
+    @property
+    def follower_sight(self) -> float:
+        """The worst observer's chance to see a reward."""
+        return min(self.sights)
+
+    @property
+    def everybody_sight(self) -> float:
+        """The chance that anybody sees a reward."""
+        return 1.0 - math.prod(1.0 - p for p in self.sights)
+
+    @property
+    def drawn_roles(self) -> bool:
+        """Whether nobody knows beforehand who sees more."""
+        return self.problem.roles == "random"
+
+    def leaders_eyes(self) -> Problem | None:
+        """The problem with blind followers, for one brain with the leader's eyes; None where there are no sights."""
+        if isinstance(self.problem.observation, Noisy) or self.drawn_roles:
+            return None
+        ranks = self.problem.known_ranks()
+        sights = [p if rank == 0 else BLIND for p, rank in zip(self.sights, ranks, strict=True)]
+        return Problem.of(
+            self.problem.means, self.problem.reward, self.problem.observation.name, observability=sights, roles=ranks
+        )
+
+
+def _random(arms: tuple[int, ...], sight: tuple[float, ...], low: float = 0.0, high: float = 1.0) -> Problem:
+    return Problem.bernoulli(RandomMeans(arms, low, high), sight)
+
+
+def _corners(agents: int) -> Problem:
+    return Problem.bernoulli(two_corners(agents), [(i + 1) / agents for i in range(agents)])
+
+
+_FIXED = local_optima(2)
+_SQUARE = (2, 2)
+
+SETTINGS: tuple[Setting, ...] = (
+    Setting("fixed", "fixed means", "paper", Problem.bernoulli(_FIXED, SIGHT), 2_000),
+    Setting("random", "random means", "paper", _random(_SQUARE, SIGHT), 2_000),
+    Setting("fixed-500", "fixed means, 500 rounds", "paper", Problem.bernoulli(_FIXED, SIGHT), 500),
+    Setting("random-500", "random means, 500 rounds", "paper", _random(_SQUARE, SIGHT), 500),
+    Setting("arms-3", "3 x 3 arms, local optima", "paper", Problem.bernoulli(local_optima(3), SIGHT), 500),
+    Setting("agents-3", "3 agents, two corners", "paper", _corners(3), 500),
+    Setting("agents-4", "4 agents, two corners", "paper", _corners(4), 500),
+    Setting(
+        "flipped", "flipped rewards", "paper",
+        Problem.bernoulli("random", SIGHT, arms=_SQUARE, observation="flipped"), 500,
+    ),
+    Setting(
+        "gaussian", "Gaussian rewards", "paper",
+        Problem.gaussian("random", (0.1, 0.5), arms=_SQUARE, sd=(0.1, 0.5)), 500,
+    ),
+    Setting("agents-3-random", "3 agents, random means", "beyond", _random((2, 2, 2), (1.0, 0.5, 0.5)), 500),
+    Setting("sight-6-5", "p = (.6, .5), fixed means", "beyond", Problem.bernoulli(_FIXED, (0.6, 0.5)), 500),
+    Setting("sight-6-5-random", "p = (.6, .5), random means", "beyond", _random(_SQUARE, (0.6, 0.5)), 500),
+    Setting("sight-4-4", "p = (.4, .4), fixed means", "beyond", Problem.bernoulli(_FIXED, (0.4, 0.4)), 500),
+    Setting("sight-4-4-random", "p = (.4, .4), random means", "beyond", _random(_SQUARE, (0.4, 0.4)), 500),
+    Setting(
+        "unknown", "unknown observability, p = (.5, 1), fixed means", "beyond",
+        Problem.bernoulli(_FIXED, (0.5, 1.0), roles="random"), 500, pairs=False,
+    ),
+    Setting(
+        "unknown-random", "unknown observability, p = (.5, 1), random means", "beyond",
+        Problem.bernoulli("random", (0.5, 1.0), arms=_SQUARE, roles="random"), 500, pairs=False,
+    ),
+    Setting("large", "30 x 30 arms, random means", "beyond", _random((30, 30), SIGHT), 500, pairs=False),
+    Setting("casino", "the casino's length, p = (1, .4)", "beyond", _random(_SQUARE, (1.0, 0.4)), 1_000),
+    Setting("near-half", "random means in [.4, .6]", "held out", _random(_SQUARE, SIGHT, 0.4, 0.6), 500),
+    Setting("rare", "random means in [0, .2]", "held out", _random(_SQUARE, SIGHT, 0.0, 0.2), 500),
+    Setting("wide", "2 x 5 arms, random means", "held out", _random((2, 5), SIGHT), 500),
+    Setting("tall", "5 x 2 arms, random means", "held out", _random((5, 2), SIGHT), 500),
+    Setting("dim", "p = (.9, .1), random means", "held out", _random(_SQUARE, (0.9, 0.1)), 500),
+    Setting("exact-12", "2 x 2 arms, 12 rounds", "exact", _random(_SQUARE, SIGHT), 12),
+    Setting("exact-20", "2 x 2 arms, 20 rounds", "exact", _random(_SQUARE, SIGHT), 20),
+)  # fmt: skip
+"""Every problem of the arena, family by family."""
+
+
+def setting(name: str) -> Setting:
+    """The setting of that name; an unknown name gets the nearest right one."""
+    for candidate in SETTINGS:
+        if candidate.name == name:
+            return candidate
+    raise UnknownName("setting of the arena", name, [candidate.name for candidate in SETTINGS])
