@@ -38,7 +38,11 @@ CUSTOMERS = """async () => {
   const three = await import("/static/vendor/three-0.185.1/three.module.min.js");
   const { Customer, SKIN } = await import("/static/participant/robot/customer.js");
   const [body, mouth, skin] = [new three.Group(), new three.Group(), new three.MeshLambertMaterial()];
-  const customer = new Customer(three, body, mouth);
+  const customer = new Customer(three, body, mouth, "somebody:0");
+  const order = (company) => {
+    const others = new Customer(three, new three.Group(), new three.Group(), company);
+    return [1, 2, 3, 4, 5, 6, 7, 8, 9].map((t) => others.welcome(t));
+  };
   customer.wear(SKIN, [skin]);
   const customers = [1, 2, 3, 4, 5, 6, 7, 8, 9].map((t) => {
     customer.welcome(t);
@@ -48,7 +52,8 @@ CUSTOMERS = """async () => {
     mouth: Math.sign(mouth.scale.z), hop: body.position.z > 0.01, turned: Math.abs(body.rotation.z) > 0.01,
   });
   const felt = (mood, part) => { customer.feel(mood); customer.move(mood, part); return now(); };
-  return { customers, good: felt("good", 0.2), bad: felt("bad", 0.1), after: felt("bad", 1) };
+  const orders = ["somebody:0", "somebody:0", "somebody:1", "else:0"].map(order);
+  return { customers, orders, good: felt("good", 0.2), bad: felt("bad", 0.1), after: felt("bad", 1) };
 }"""
 MOTION = {"reduced_motion": "no-preference"}
 # So slow an arm that every test is faster: time passes at a fiftieth of its speed.
@@ -254,6 +259,13 @@ class TestPlayback:
         assert seen["good"] == {"mouth": 1, "hop": True, "turned": False}
         assert seen["bad"] == {"mouth": -1, "hop": False, "turned": True}
         assert seen["after"] == {"mouth": -1, "hop": False, "turned": False}, "they come to rest"
+        first, again, next_part, other_person = seen["orders"]
+        assert first == again
+        assert sorted(first) == sorted(next_part) == sorted(other_person) == list(range(9))
+        assert len({tuple(order) for order in seen["orders"]}) == 3, "people come in another order in each part"
+        customer = page.locator(".stage").get_attribute("data-customer")
+        page.reload()
+        expect(page.locator(".stage")).to_have_attribute("data-customer", str(customer))
 
     def test_looks_that_are_not_ours_are_credited(self, visit: Visit, site: Site) -> None:
         """As `scene_description("fetch")` gives them: with a word about whose they are."""

@@ -107,6 +107,10 @@ const HAIR = [
   "M-44-10C-42-50 42-50 44-10h18q2 6-6 7h-100z",
   "M-43 0a14 14 0 0 1 4-24 14 14 0 0 1 20-16 15 15 0 0 1 26-4 15 15 0 0 1 22 11 14 14 0 0 1 12 22q4 8-1 12C32-20-22-24-43 0z",
 ];
+/** What the order of the customers hangs on: it is another one for every participant and every part.
+ * @type {(state: State) => string} */
+export const companyOf = ({ participant, episode }) => `${participant}:${episode.index}`;
+
 const PEOPLE = range(15).map((n) => ({ hair: n % 5, skin: n % 4, shirt: n % 3, dye: (n * 2) % 5 }));
 
 /** @param {number} n */
@@ -203,7 +207,7 @@ export class Shop {
   constructor(texts, state) {
     const burgers = state.task.burgers ?? [];
     this.#texts = texts;
-    this.#faces = shuffled(PEOPLE.length, `${state.participant}:${state.episode.index}`);
+    this.#faces = shuffled(PEOPLE.length, companyOf(state));
     this.#burgers = new Map(burgers.map(({ arms, layers }) => [arms.join("-"), layers]));
     const tall = burgers[0].layers.length > 4;
     this.#scale = tall ? 0.85 : 1;

@@ -1,5 +1,7 @@
 // Who stands at the counter: somebody else each time, with hair and brows of their own, who shows what they make of it.
 
+import { shuffled } from "../shuffle.js";
+
 /** @typedef {typeof import("three")} Three */
 /** @typedef {"wait" | "good" | "bad"} Mood */
 
@@ -36,13 +38,17 @@ export class Customer {
   /** What is painted anew for everybody.
    * @type {{ colour: string, materials: { color: import("three").Color }[] }[]} */
   #looks = [];
+  /** The order in which people come. */
+  #order;
 
   /**
    * @param {Three} three
    * @param {import("three").Group} body
    * @param {import("three").Group} mouth
+   * @param {string} company the order in which people come hangs on it alone
    */
-  constructor(three, body, mouth) {
+  constructor(three, body, mouth, company) {
+    this.#order = shuffled(PEOPLE.length, company);
     this.#body = body;
     this.#mouth = mouth;
     this.#home = { z: body.position.z, turn: body.rotation.z };
@@ -72,15 +78,17 @@ export class Customer {
     if (colour === SKIN || colour === SHIRT) this.#looks.push({ colour, materials });
   }
 
-  /** Another one comes.
+  /** Another one comes; gives who it is.
    * @param {number} t */
   welcome(t) {
-    const [skin, shirt, hair, style] = PEOPLE[t % PEOPLE.length];
+    const person = this.#order[t % this.#order.length];
+    const [skin, shirt, hair, style] = PEOPLE[person];
     for (const { colour, materials } of this.#looks) {
       for (const { color } of materials) color.set(colour === SKIN ? skin : shirt);
     }
     this.#hair.color.set(hair);
     for (const [name, worn] of this.#styles) worn.visible = name === style;
+    return person;
   }
 
   /** What they make of it.

@@ -37,8 +37,9 @@ export class Kitchen {
   /**
    * @param {Three} three
    * @param {KitchenScene} description
+   * @param {string} company whose customers come, and in which part
    */
-  constructor(three, description) {
+  constructor(three, description, company) {
     this.#three = three;
     this.scene = new three.Scene();
     this.camera = description.camera;
@@ -47,7 +48,7 @@ export class Kitchen {
     this.#room = new Room(three);
     this.scene.add(this.#sky, this.#room.element);
     for (const [name, { pos, quat }] of Object.entries(description.bodies)) set(this.#body(name), pos, quat);
-    this.customer = new Customer(three, this.#body(CUSTOMER), this.#body(MOUTH));
+    this.customer = new Customer(three, this.#body(CUSTOMER), this.#body(MOUTH), company);
     const meshes = this.#meshes(description);
     for (const part of this.#sorted(description.geoms)) {
       const shapes = part.geoms.flatMap((geom) => this.#shape(geom, meshes) ?? []);

@@ -69,9 +69,10 @@ export class Player {
    * @param {import("./kitchen.js").Three} three
    * @param {KitchenScene} description
    * @param {Recording} opening a burger before its first layer
+   * @param {string} company whose customers come, and in which part
    * @param {() => void} lost the graphics card went away
    */
-  constructor(three, description, opening, lost) {
+  constructor(three, description, opening, company, lost) {
     this.#recording = opening;
     this.#three = three;
     const canvas = document.createElement("canvas");
@@ -80,7 +81,7 @@ export class Player {
     this.#renderer.shadowMap.type = three.PCFShadowMap;
     this.#camera = new three.PerspectiveCamera(description.camera.fov, ASPECT, 0.05, 20);
     this.#camera.up.set(0, 0, 1);
-    this.#kitchen = new Kitchen(three, description);
+    this.#kitchen = new Kitchen(three, description, company);
     this.#level = Math.max(passing.get(QUALITY) ?? 0, software ? 3 : 0);
     this.element = canvas;
     this.#orbit = new Orbit(canvas, () => this.#stir());
@@ -232,14 +233,15 @@ export class Player {
     return this.#level;
   }
 
-  /** Which customer it is, and what they make of the burger; `lively`, if they have just seen it.
+  /** Which customer it is, and what they make of the burger; `lively`, if they have just seen it. Gives who it is.
    * @param {number} t
    * @param {"wait" | "good" | "bad"} mood */
   feel(t, mood, lively = false) {
-    this.#kitchen.customer.welcome(t);
+    const person = this.#kitchen.customer.welcome(t);
     this.#kitchen.customer.feel(mood);
     this.#reaction = lively && mood !== "wait" ? { mood, at: 0, last: null } : null;
     this.#stir();
+    return person;
   }
 
   /** A burger as it ended, or, for null, the kitchen before the first layer; at once.

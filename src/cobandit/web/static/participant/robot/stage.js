@@ -1,7 +1,7 @@
 // The burger shop with a robot arm that stacks the burger both have chosen. In three dimensions where the browser can,
 // else as a film, else as the drawn shop; what happens here never changes what was chosen.
 
-import { Shop } from "../burger.js";
+import { Shop, companyOf } from "../burger.js";
 import { face } from "../counts.js";
 import { el, still } from "../dom.js";
 import { turns } from "../turns.js";
@@ -75,7 +75,7 @@ export class Stage {
       ]);
       if (this.#closed) return;
       this.#acknowledge(description);
-      this.#player = new Player(three, description, first, () => this.#fall("clip", "The graphics card went away."));
+      this.#player = new Player(three, description, first, companyOf(this.#app.state), () => this.#fall("clip", "The graphics card went away."));
       this.#enter("arm");
     } catch (error) {
       this.#fall("clip", error);
@@ -181,7 +181,7 @@ export class Stage {
    * @param {Round | null} round */
   #feel(round, lively = false) {
     const mood = !round || round.good === null ? "wait" : round.good ? "good" : "bad";
-    this.#player?.feel(round?.t ?? this.#t, mood, lively);
+    if (this.#player) this.element.dataset.customer = String(this.#player.feel(round?.t ?? this.#t, mood, lively));
     this.#verdict.hidden = mood === "wait";
     this.#verdict.replaceChildren(face(mood === "good"));
   }
