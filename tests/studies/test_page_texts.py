@@ -7,8 +7,8 @@ import pytest
 from typer.testing import CliRunner
 
 from cobandit.cli import app
-from cobandit.studies import StudyDesign, load_design
-from cobandit.studies.page_texts import missing_page_texts, page_languages, page_text_problems, page_texts
+from cobandit.studies import StudyDesign, load_design, shipped_designs
+from cobandit.studies.page_texts import front_texts, missing_page_texts, page_languages, page_text_problems, page_texts
 
 BURGER, CASINO = load_design("burger"), load_design("casino")
 SHIPPED = ("en", "de", "es", "fr")
@@ -40,12 +40,21 @@ class TestShipped:
             same = [key for key, text in texts.items() if text == english[key]]
             assert set(same) <= {"ribbon.demo.short", "turn.latest", "turn.good", "turn.bad", "casino.budget"}, same
 
+    @pytest.mark.parametrize("language", SHIPPED[1:])
+    def test_the_front_page_is_translated_whole(self, language: str) -> None:
+        texts, english = front_texts(language), front_texts("en")
+        assert texts.keys() == english.keys()
+        assert all(blanks(text) == blanks(english[key]) for key, text in texts.items())
+        assert [key for key, text in texts.items() if text == english[key]] in ([], ["pages"])
+        assert not any(key.startswith("front.") for key in page_texts(language)), "no study's page is sent them"
+
     @pytest.mark.parametrize(("language", "word"), [("en", "or"), ("de", "oder"), ("fr", "ou"), ("es", "o")])
     def test_two_keys_are_one_or_the_other(self, language: str, word: str) -> None:
         assert f"1 {word} 2" in page_texts(language)["turn.keys.two"]
 
-    @pytest.mark.parametrize("design", [BURGER, CASINO])
-    def test_designs_are_translated_whole(self, design: StudyDesign) -> None:
+    @pytest.mark.parametrize("name", shipped_designs())
+    def test_designs_are_translated_whole(self, name: str) -> None:
+        design = load_design(name)
         assert design.languages == ("en", "de", "fr", "es")
         given = {language: dict(texts.pairs) for language, texts in design.translations.pairs}
         for language in design.languages[1:]:

@@ -21,6 +21,9 @@ from cobandit.studies.design_tables import TASKS
 PAGE_LANGUAGE = "en"
 """The language that stands in where a text is missing."""
 
+FRONT = "front."
+"""How the keys of the front page begin: no study shows these texts, so no design words them."""
+
 PLURALS = ("zero", "one", "two", "few", "many", "other")
 _BLANK = re.compile(r"\{(\w+)\}")
 
@@ -34,7 +37,13 @@ def page_languages() -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def _catalogue(language: str) -> Mapping[str, str]:
+def _catalogue(language: str, *, front: bool = False) -> Mapping[str, str]:
+    """The shipped texts of a language: those of a study's pages, or those of the front page."""
+    return {key: text for key, text in _shipped(language).items() if key.startswith(FRONT) == front}
+
+
+@lru_cache(maxsize=64)
+def _shipped(language: str) -> Mapping[str, str]:
     if language not in page_languages():
         return {}
     file = resources.files("cobandit.studies").joinpath("messages", f"{language}.toml")
@@ -64,6 +73,12 @@ def page_texts(language: str, design: StudyDesign | None = None) -> dict[str, st
     """Every text of the pages by dotted key, as the design words it, if one is given; what is missing is English."""
     texts = _over(_catalogue(PAGE_LANGUAGE), _catalogue(language))
     return texts if design is None else _over(texts, own_page_texts(design, language))
+
+
+def front_texts(language: str) -> dict[str, str]:
+    """Every text of the front page, by dotted key without its beginning."""
+    texts = _over(_catalogue(PAGE_LANGUAGE, front=True), _catalogue(language, front=True))
+    return {key.removeprefix(FRONT): text for key, text in texts.items()}
 
 
 def own_page_texts(design: StudyDesign, language: str) -> dict[str, str]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 
+from cobandit.base.records import Table
 from cobandit.studies import StudyDesign, load_design
-from cobandit.studies.page_texts import page_texts
+from cobandit.studies.page_texts import front_texts, page_texts
 
 FRENCH = {"accept": "text/html", "accept-language": "fr-CH, fr;q=0.9, en;q=0.5"}
 NOSCRIPT = {
@@ -42,6 +45,30 @@ def test_without_scripts(burger: Any, language: str) -> None:
     page = burger.client().get("/s/burger", headers=FRENCH | {"accept-language": f"{language};q=0.8, xx"}).text
     assert f'<html lang="{language}">' in page
     assert NOSCRIPT[language] in page.split("<noscript>")[1]
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_the_front_page_speaks_it(burger: Any, language: str) -> None:
+    texts, design = front_texts(language), load_design("burger")
+    client = burger.client()
+    page = html.unescape(client.get("/", headers=FRENCH | {"accept-language": f"xx, {language}"}).text)
+    assert f'<html lang="{language}">' in page
+    assert texts["lead"] in page
+    assert texts["rounds.other"].format(n=2, rounds=20) in page
+    assert f">{texts['join']}<" in page
+    assert design.texts(language)["title"] in page
+    assert "?language=" not in page
+    asked = html.unescape(client.get(f"/?language={language}", headers=FRENCH).text)
+    assert texts["heading"] in asked
+    assert f'href="/s/burger?language={language}"' in asked, "whoever asks for a language goes on in it"
+    assert "<script" not in client.get("/?language=<script>").text
+
+
+def test_a_study_that_does_not_speak_it_keeps_its_own_title(open_site: Callable[..., Any], sqlite: str) -> None:
+    design = replace(load_design("burger"), languages=("en",), translations=Table(), title="Only <English>")
+    page = open_site(sqlite, design).client().get("/", headers=FRENCH).text
+    assert '<h3 lang="en">' in page
+    assert "Only &lt;English&gt;" in page
 
 
 def test_what_the_browser_likes_best_comes_first(burger: Any) -> None:

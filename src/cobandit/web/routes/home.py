@@ -8,20 +8,14 @@ from pathlib import Path
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 
+from cobandit.studies.design import StudyDesign
+from cobandit.studies.page_texts import front_texts, page_languages
 from cobandit.web import pages
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
 from cobandit.web.services.participants import Participants
 
 router = APIRouter(include_in_schema=False)
-
-WHY = {
-    "closed": ("Closed", "This study is closed: it takes no new participants at the moment."),
-    "invite-only": ("By invitation", "This study takes people by invitation, with a personal link."),
-    "full": ("Full", "This study is full: all places are taken at the moment."),
-    "not-ready": ("Not ready", "This study takes no participants yet: it has no consent of its own."),
-}
-"""What the front page says of a study that takes nobody new."""
 
 NO_REPORT = (
     "There is no report here yet. Run `cobandit reproduce`, then start the server with `--report out/reproduce`."
@@ -41,28 +35,43 @@ async def home(request: Request) -> Response:
     config: WebConfig = request.app.state.config
     service: Participants = request.app.state.participants
     studies = await service.studies()
+    language = pages.page_language(request)
+    texts = front_texts(language)
+    asked = request.query_params.get("language")
     newest = {study.name: study for study in reversed(studies)}
     shown = [
         {
             "name": study.name,
-            "title": study.design.title,
+            **_titled(study.design, language),
             "task": study.design.task.kind,
             "refused": await service.turned_away(study),
-            "rounds": study.design.rounds,
-            "episodes": study.design.episodes,
-            "conditions": len(study.design.conditions),
+            "summary": _summary(study.design, texts),
         }
         for study in sorted(newest.values(), key=lambda study: study.name)
     ]
     return pages.page(
         "home.html",
         title="cobandit",
-        language="en",
+        language=language,
+        texts=texts,
+        asked=asked if asked in page_languages() else None,
         studies=shown,
         demo=config.demo,
-        why=WHY,
         report=_report(config) is not None,
     )
+
+
+def _titled(design: StudyDesign, language: str) -> dict[str, str]:
+    """The title of a study in the page's language, or in the study's first; which of them it is."""
+    spoken = language if language in design.languages else design.languages[0]
+    return {"title": design.texts(spoken)["title"], "language": spoken}
+
+
+def _summary(design: StudyDesign, texts: dict[str, str]) -> str:
+    """With how many AIs one plays, and how long."""
+    n = len(design.conditions)
+    key = f"{'games' if design.episodes > 1 else 'rounds'}.{'one' if n == 1 else 'other'}"
+    return texts[key].format(n=n, games=design.episodes, rounds=design.rounds)
 
 
 @router.get("/report")
