@@ -398,8 +398,8 @@ class TestWords:
         data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(4)])
         found = analyse_data(data)
         for part in (
-            "the participant (Vanilla or Chocolate), the AI Ada (Nuts or Wafers) and the AI Bo (Caramel or Berries)",
-            "The participant saw 100%, the AI Ada 80% and the AI Bo 50% of the good outcomes",
+            "the participant (Vanilla or Chocolate), the AI Topping (Nuts or Wafers) and the AI Sauce",
+            "The participant saw 100%, the AI Topping 80% and the AI Sauce 50% of the good outcomes",
             "the labels of all arms were reversed",
             "weighs it by what all members of the team observe",
         ):

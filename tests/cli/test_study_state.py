@@ -28,7 +28,7 @@ def test_it_is_said_and_changed_and_written_down(run: Any, stored: str) -> None:
     assert "open: anybody may begin" in state().output
     assert "open until 60 take part; 0 do" in state("quota", "--quota", "60").output
     assert json.loads(state("--json").stdout) == {
-        "study": "three-by-three", "version": 1, "state": "quota", "quota": 60, "taken": 0,
+        "study": "three-by-three", "version": 2, "state": "quota", "quota": 60, "taken": 0,
     }  # fmt: skip
     assert "quota 60" in run("study", "list", "--database", stored).output
     assert "personal links work" in state("invite-only").output

@@ -36,7 +36,7 @@ def test_from_the_design_to_the_findings(run: Any, tmp_path: Path, monkeypatch: 
     assert (in_csv["long"]["predicted_2_1"][in_csv["long"]["condition"] == "aware"] >= 0).all()
     done("analyse", "csv", "--out", "findings")
     methods = Path("findings/methods.md").read_text()
-    assert "the AI Ada (Nuts or Wafers) and the AI Bo (Caramel or Berries)" in methods
-    assert "The participant saw 100%, the AI Ada 80% and the AI Bo 50% of the good outcomes" in methods
+    assert "the AI Topping (Nuts or Wafers) and the AI Sauce (Caramel or Berries)" in methods
+    assert "The participant saw 100%, the AI Topping 80% and the AI Sauce 50% of the good outcomes" in methods
     done("power", "three-seats", "--participants", "10", "--simulations", "20", "--out", "power", "--seed", "1")
     assert json.loads(Path("power/power.json").read_text())

@@ -141,6 +141,12 @@ class TestEveryDesign:
         with pytest.raises(FrozenInstanceError):
             load_design(name).rounds = 3  # type: ignore[misc]
 
+    def test_a_partner_of_another_name_and_look_comes_in_each_part(self, name):
+        design = load_design(name)
+        assert len({partner.look for partner in design.partners}) == len(design.conditions) == 2
+        assert len({partner.name for partner in design.partners}) == 2
+        assert all(len(partner.seats) == len(design.agent_seats) for partner in design.partners if partner.seats)
+
     def test_texts_tell_neither_conditions_nor_answers(self, name):
         design = load_design(name)
         assert not any(c.name in text or c.agent in text for c in design.conditions for text in design.texts().values())
@@ -175,8 +181,8 @@ class TestTranslations:
         assert set(dict(dict(design.translations.pairs)["de"].pairs)) == set(design.texts())
 
     def test_unknown_language(self):
-        with pytest.raises(cb.UnknownName, match="Known: en, de"):
-            load_design("three-by-three").texts("fr")
+        with pytest.raises(cb.UnknownName, match="Known: en, de, fr, es"):
+            load_design("three-by-three").texts("it")
 
     def test_unknown_key(self):
         with pytest.raises(cb.UnknownName, match=r"Did you mean 'survey\.easy'"):

@@ -41,7 +41,12 @@ def seated(*players, labels=2, **changes):
         for i, player in enumerate(players)
     )
     plain = THREE.to_dict() | {"seats": [seat.to_dict() for seat in seats], "translations": {}, "languages": ["en"]}
-    plain |= {"arms": [2, 2], "observability": [], "task": plain["task"] | {"arms": [], "participant": ""}} | changes
+    plain |= {
+        "partners": [],
+        "arms": [2, 2],
+        "observability": [],
+        "task": plain["task"] | {"arms": [], "participant": ""},
+    } | changes
     return StudyDesign.from_dict(plain)
 
 
@@ -60,7 +65,7 @@ class TestDesigns:
         assert THREE.observability == (1.0, 0.8, 0.5)
         assert THREE.task.participant == "You"
         assert (THREE.participant_seat, THREE.agent_seats) == (0, (1, 2))
-        assert THREE.texts()["seats.1"] == "Ada"
+        assert THREE.texts()["seats.1"] == "Topping"
         assert StudyDesign.from_dict(THREE.to_dict()).digest == THREE.digest
 
     @pytest.mark.parametrize(
