@@ -135,6 +135,11 @@ class Episode:
         return self.left == 0
 
     @property
+    def own_arms(self) -> int:
+        """How many arms the participant has."""
+        return self._arms[self._seat]
+
+    @property
     def head(self) -> str:
         """The hash of the latest round: it vouches for all of them."""
         return self._head
@@ -199,7 +204,7 @@ class Episode:
         cell = sum(map(operator.mul, arms, self._strides))
         reward = float(self._luck[(nth - 1) * self._good.size + cell])
         seen = tuple(self._observation.see(nth, seat, reward, rng) for seat, rng in enumerate(self._observers))
-        played = Round(t, arms, reward, seen, self._foreseen, self._head).sealed(self._version)
+        played = Round.seal(t, arms, reward, seen, self._foreseen, self._head, self._version)
         self._head = played.hash
         for seat, agent in self._agents.items():
             agent.observe(arms, seen[seat])

@@ -30,6 +30,7 @@ from cobandit.web.routes.quick import QuickRounds
 from cobandit.web.security import Receive, Scope, SecurityMiddleware, Send
 from cobandit.web.services.admission import REASONS
 from cobandit.web.services.curves import Curves
+from cobandit.web.services.direct import STATE, DirectRounds
 from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
 from cobandit.web.services.live import Live
@@ -68,10 +69,10 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     arm = Robot(database, settings)
 
     @contextlib.asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[None]:
+    async def life(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
         tidying = asyncio.create_task(_tidy(database))
         await arm.start()
-        yield
+        yield {STATE: DirectRounds(database, app.state.participants)}
         tidying.cancel()
         await asyncio.to_thread(arm.stop)
         await asyncio.to_thread(database.close)

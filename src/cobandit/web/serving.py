@@ -134,11 +134,12 @@ def serve(config: WebConfig, listening: socket.socket, workers: int = 1, backups
     """Serve until somebody stops it."""
     import uvicorn
 
-    from cobandit.web.edge import GuardedProtocol, raise_file_limit
+    from cobandit.web.direct import DirectProtocol
+    from cobandit.web.edge import raise_file_limit
 
     config.to_environment()
     raise_file_limit()
-    settings = _settings("cobandit.web.app:from_environment", GuardedProtocol, factory=True, workers=workers)
+    settings = _settings("cobandit.web.app:from_environment", DirectProtocol, factory=True, workers=workers)
     with contextlib.suppress(KeyboardInterrupt), backups or contextlib.nullcontext():
         if workers == 1:
             uvicorn.Server(settings).run(sockets=[listening])
@@ -169,9 +170,9 @@ def running(config: WebConfig, limits: Limits | None = None) -> Iterator[str]:
     import uvicorn
 
     from cobandit.web.app import create_app
-    from cobandit.web.edge import GuardedProtocol
+    from cobandit.web.direct import DirectProtocol
 
-    protocol = GuardedProtocol if limits is None else type("Limited", (GuardedProtocol,), {"limits": limits})
+    protocol = DirectProtocol if limits is None else type("Limited", (DirectProtocol,), {"limits": limits})
     listening = bound_socket("127.0.0.1", 0)
     server = uvicorn.Server(_settings(create_app(config), protocol))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

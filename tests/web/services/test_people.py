@@ -239,7 +239,7 @@ def test_who_has_been_forgotten_is_remembered(database: Database, short: StudyDe
             await game.service.state(token)
             await game.play(1, t)
             assert len(game.service.people) == 1
-        assert game.service.people._locks == {}
+        assert len(game.service.people.turns) == 0
         with database.reading.connect() as connection:
             seed, order = connection.execute(
                 text("SELECT seed, order_index FROM participants WHERE token = :t"), {"t": game.token}

@@ -248,7 +248,7 @@ class Participants:
             }
         elif step.kind == "thanks":
             code = person.study.code
-            if (robot := self._robot_of(person)) is not None:
+            if (robot := self.robot_of(person)) is not None:
                 robot.dismiss(person)
             thanks = {"code": code, "return_url": return_url(record.recruiter, code)}
             state["thanks"] = thanks | debriefing_payload(design, chosen)
@@ -256,12 +256,13 @@ class Participants:
             state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
         return state
 
-    def _robot_of(self, person: ActiveParticipant) -> Stage | None:
+    def robot_of(self, person: ActiveParticipant) -> Stage | None:
+        """The robot, where it plays along."""
         return self._robot if self._robot is not None and self._robot.covers(person) else None
 
     async def _robot_state(self, person: ActiveParticipant, number: int, view: dict[str, Any]) -> dict[str, Any]:
         """What the page needs of the robot, where there is one; the latest round is told with what it has of it."""
-        robot = self._robot_of(person)
+        robot = self.robot_of(person)
         if robot is None:
             return {}
         if view["latest"] is not None:
@@ -271,13 +272,13 @@ class Participants:
     async def robot(self, token: str) -> dict[str, Any] | None:
         """How the robot is getting on with the person's burger; None where there is no robot."""
         async with self.people.person(token) as person:
-            robot = self._robot_of(person)
+            robot = self.robot_of(person)
             return None if robot is None else await robot.view(person)
 
     async def placed(self, token: str, request: int) -> None:
         """The person has set down what the robot waits for."""
         async with self.people.person(token) as person:
-            robot = self._robot_of(person)
+            robot = self.robot_of(person)
             if robot is None:
                 raise not_found("There is no robot here.")
             await robot.placed(request, person)
@@ -347,7 +348,7 @@ class Participants:
             episode = await self._play(person, number, moves)
             seat = person.study.design.participant_seat
             views = [_round_view(episode.round(move.t), seat) for move in moves]
-            if (robot := self._robot_of(person)) is not None:
+            if (robot := self.robot_of(person)) is not None:
                 views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {
                 "episode": number,
@@ -368,7 +369,7 @@ class Participants:
         new = _new_moves(episode, person.keys, moves)
         if not new:
             return episode
-        robot = self._robot_of(person)
+        robot = self.robot_of(person)
         if robot is not None:
             robot.admit(person, len(new))
         participant, known = person.record.id, person.stored.episodes.get(number)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections import OrderedDict
+import functools
+from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -92,10 +93,15 @@ class ActiveParticipant:
         """The study the person takes part in."""
         return self.stored.study
 
-    @property
+    @functools.cached_property
     def step(self) -> Step:
         """Where the person is."""
         return self.journey.current(self.done)
+
+    def renew(self, stored: Stored) -> None:
+        """Take over what is stored now."""
+        self.stored, self.revision, self.done = stored, stored.participant.revision, stored.done
+        self.__dict__.pop("step", None)
 
     @property
     def plan(self) -> ParticipantPlan | None:
@@ -106,13 +112,53 @@ class ActiveParticipant:
         return ParticipantPlan(self.study.design, seed, order, self.study.secret_for(self.record.kind))
 
 
+class Turns:
+    """For each token one request at a time, in the order in which they came."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, deque[asyncio.Future[None]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def take(self, token: str) -> bool:
+        """Take the turn at once, if nobody has it."""
+        if token in self._waiting:
+            return False
+        self._waiting[token] = deque()
+        return True
+
+    async def wait(self, token: str) -> None:
+        """Take the turn as soon as everybody before is done."""
+        if self.take(token):
+            return
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting[token].append(future)
+        try:
+            await future
+        except asyncio.CancelledError:
+            if not future.cancelled():  # it has just become this request's turn, which is given up
+                self.pass_on(token)
+            raise
+
+    def pass_on(self, token: str) -> None:
+        """End the turn: the next may begin."""
+        waiting = self._waiting[token]
+        while waiting:
+            future = waiting.popleft()
+            if not future.done():
+                future.set_result(None)
+                return
+        del self._waiting[token]
+
+
 class People:
     """Everybody who is at it in this process."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._people: OrderedDict[str, ActiveParticipant] = OrderedDict()
-        self._locks: dict[str, tuple[asyncio.Lock, list[None]]] = {}
+        self.turns = Turns()
 
     def __len__(self) -> int:
         return len(self._people)
@@ -120,25 +166,28 @@ class People:
     @contextlib.asynccontextmanager
     async def person(self, token: str, *, fresh: bool = False) -> AsyncIterator[ActiveParticipant]:
         """One person, for one request at a time; ``fresh``: as stored this very moment."""
-        lock, waiting = self._locks.setdefault(token, (asyncio.Lock(), []))
-        waiting.append(None)
+        await self.turns.wait(token)
         try:
-            async with lock:
-                person = self._people.get(token)
-                if person is not None and fresh and await self._outdated(person):
-                    self._forget(token)
-                    person = None
-                if person is None:
-                    person = await self._read(token)
-                    self._people[token] = person
-                    while len(self._people) > MOST_PEOPLE_IN_MEMORY:
-                        self._people.popitem(last=False)
-                self._people.move_to_end(token)
-                yield person
+            person = self._people.get(token)
+            if person is not None and fresh and await self._outdated(person):
+                self.forget(token)
+                person = None
+            if person is None:
+                person = await self._read(token)
+                self._people[token] = person
+                while len(self._people) > MOST_PEOPLE_IN_MEMORY:
+                    self._people.popitem(last=False)
+            self._people.move_to_end(token)
+            yield person
         finally:
-            waiting.pop()
-            if not waiting:
-                self._locks.pop(token, None)
+            self.turns.pass_on(token)
+
+    def in_memory(self, token: str) -> ActiveParticipant | None:
+        """One person, where they are in memory; whoever asks must have their turn."""
+        person = self._people.get(token)
+        if person is not None:
+            self._people.move_to_end(token)
+        return person
 
     async def retry_stale(
         self,
@@ -155,14 +204,14 @@ class People:
                 try:
                     return await once(person)
                 except Stale:
-                    self._forget(token)
+                    self.forget(token)
                 except Refused as error:
                     if error.status != 409:
                         raise
                     if not await self._outdated(person):
                         error.state = await state(person)
                         raise
-                    self._forget(token)
+                    self.forget(token)
         raise busy()
 
     async def write(self, person: ActiveParticipant, job: Job[T]) -> T:
@@ -170,21 +219,21 @@ class People:
         try:
             return await self._database.commit(job)
         except BaseException:
-            self._forget(person.token)
+            self.forget(person.token)
             raise
 
     async def refresh(self, person: ActiveParticipant) -> None:
         """Read the person again after a write of their own, keeping the running episode."""
         stored = await self._database.ask(lambda connection: _load(connection, person.token))
         if stored is None:
-            self._forget(person.token)
+            self.forget(person.token)
             raise not_found(UNKNOWN_LINK)
         revision = stored.participant.revision
         if revision != person.revision and person.episode is not None:
             known = stored.episodes.get(person.episode.plan.index)
             if known is None or known.head != person.episode.head:
                 person.episode = None
-        person.stored, person.revision, person.done = stored, revision, stored.done
+        person.renew(stored)
 
     async def episode(self, person: ActiveParticipant, number: int) -> Episode:
         """An episode as far as it is stored; brought back from the log where it is not in memory."""
@@ -227,5 +276,6 @@ class People:
         revision = await self._database.ask(lambda connection: revision_of(connection, person.token))
         return revision != person.revision
 
-    def _forget(self, token: str) -> None:
+    def forget(self, token: str) -> None:
+        """Take a person out of memory, so that they are read again."""
         self._people.pop(token, None)

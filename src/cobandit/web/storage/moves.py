@@ -18,7 +18,7 @@ from cobandit.studies import Episode, Round
 from cobandit.web.storage.episodes import play_rounds
 from cobandit.web.storage.events import Event, add_events
 from cobandit.web.storage.participants import Stale
-from cobandit.web.storage.rounds import Move, round_values
+from cobandit.web.storage.rounds import Move, round_row
 from cobandit.web.storage.schema import rounds
 from cobandit.web.storage.writer import JoiningJob
 
@@ -28,7 +28,7 @@ SIZES = (64, 16, 4, 1)
 _ROUND = tuple(column.name for column in rounds.c)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class StoreRounds(JoiningJob):
     """A job for the writer: rounds at the end of the log of a participant, who must be as they were read.
 
@@ -89,8 +89,7 @@ class StoreRounds(JoiningJob):
     def _append(self) -> tuple[Any, ...]:
         assert self.episode_id is not None
         [(r, move)] = self.played
-        values = round_values(self.episode_id, r, move, self.now)
-        return tuple(values[name] for name in _ROUND)
+        return round_row(self.episode_id, r, move, self.now)
 
 
 def _parts(jobs: Sequence[StoreRounds]) -> Iterator[Sequence[StoreRounds]]:

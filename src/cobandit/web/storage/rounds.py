@@ -72,20 +72,33 @@ def _over_seats(text: str) -> tuple[Any, ...]:
     return tuple(tuple(part) if isinstance(part, list) else part for part in json.loads(text))
 
 
+def arms_text(arms: Arms) -> str:
+    """The arms of a round as JSON."""
+    return _text("arms", arms)
+
+
+def round_row(episode_id: int, r: Round, move: Move, now: int) -> tuple[Any, ...]:
+    """Every value of a round in the order of the columns."""
+    return (
+        episode_id,
+        r.t,
+        _text("arms", r.arms),
+        r.reward,
+        _text("seen", r.seen),
+        _text("predictions", r.predictions),
+        r.hash,
+        move.key,
+        now,
+        move.ms,
+    )
+
+
+_ROUND = tuple(column.name for column in rounds.c)
+
+
 def round_values(episode_id: int, r: Round, move: Move, now: int) -> dict[str, Any]:
     """Every column of a round with its value."""
-    return {
-        "episode_id": episode_id,
-        "t": r.t,
-        "arms": _text("arms", r.arms),
-        "reward": r.reward,
-        "seen": _text("seen", r.seen),
-        "predictions": _text("predictions", r.predictions),
-        "hash": r.hash,
-        "key": move.key,
-        "at": now,
-        "ms": move.ms,
-    }
+    return dict(zip(_ROUND, round_row(episode_id, r, move, now), strict=True))
 
 
 _INSERT = insert(rounds)

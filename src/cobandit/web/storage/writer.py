@@ -11,6 +11,7 @@ Jobs of one class that know how to run `together` are run so; where that goes wr
 from __future__ import annotations
 
 import asyncio
+import functools
 import queue
 import threading
 from abc import ABC, abstractmethod
@@ -50,11 +51,15 @@ class _Apart(Exception):
     """Jobs could not be run together."""
 
 
-@dataclass(eq=False)
+Done = Callable[[Any, BaseException | None], None]
+"""What is to be called with a job's result or error."""
+
+
+@dataclass(eq=False, slots=True)
 class _Waiting:
     job: Job[Any]
     loop: asyncio.AbstractEventLoop
-    future: asyncio.Future[Any]
+    done: Done
     result: Any = None
     error: BaseException | None = None
 
@@ -70,13 +75,17 @@ class Writer:
             thread.start()
 
     async def run(self, job: Job[T]) -> T:
-        """The result of the job, once it is on disk."""
-        loop = asyncio.get_running_loop()
-        waiting = _Waiting(job, loop, loop.create_future())
-        self._queue.put(waiting)
-        # The job goes on when the request is given up: what was asked for may already be under way.
-        result: T = await asyncio.shield(waiting.future)
-        return result
+        """The result of the job, once it is on disk.
+
+        The job goes on when the request is given up: what was asked for may already be under way.
+        """
+        future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+        self.submit(job, functools.partial(_settle, future))
+        return await future
+
+    def submit(self, job: Job[Any], done: Done) -> None:
+        """Have a job run; ``done`` is called in the running event loop, once the result is on disk."""
+        self._queue.put(_Waiting(job, asyncio.get_running_loop(), done))
 
     def close(self) -> None:
         """Finish what is queued, then stop."""
@@ -160,12 +169,15 @@ def _deliver(batch: list[_Waiting]) -> None:
             loop.call_soon_threadsafe(_resolve, done)
 
 
-def _resolve(done: list[_Waiting]) -> None:
-    for waiting in done:
-        if waiting.future.cancelled():
-            continue
-        if waiting.error is not None:
-            waiting.future.set_exception(waiting.error)
-            waiting.future.exception()  # seen: a request that was given up leaves no warning behind
-        else:
-            waiting.future.set_result(waiting.result)
+def _resolve(batch: list[_Waiting]) -> None:
+    for waiting in batch:
+        waiting.done(waiting.result, waiting.error)
+
+
+def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
+    if future.done():  # the request was given up
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(result)
