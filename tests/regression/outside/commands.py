@@ -170,10 +170,12 @@ def _own_plan(study: str) -> str:
 
 def _on_paper() -> list[Command]:
     made = []
-    burger = ("burger.toml", (FIXTURES / "burger.toml").read_text(encoding="utf-8"))
+    burger, three = (
+        (name, (FIXTURES / name).read_text(encoding="utf-8")) for name in ("burger.toml", "three-by-three.toml")
+    )
     for study in ("burger", "casino", "three-by-three"):
-        design = "burger.toml" if study == "burger" else study
-        files = (burger,)
+        design = study if study == "casino" else f"{study}.toml"
+        files = (burger, three)
         made.append(Command(f"study check {study} as JSON", ("study", "check", design, "--json"), files))
         if study != "casino":  # which takes its time: one rehearsal has 51,000 rounds
             made.append(Command(f"study check {study}", ("study", "check", design), files))
@@ -183,8 +185,8 @@ def _on_paper() -> list[Command]:
         made.append(Command(f"study new from {study}", new, written=("lunch.toml",)))
     casino = (FIXTURES / "small-casino.toml").read_text(encoding="utf-8")
     for study in STUDIES:
-        design = study if study == "three-by-three" else f"{study}.toml"
-        given = (burger, ("small-casino.toml", casino), ("own.toml", _own_plan(study)))
+        design = f"{study}.toml"
+        given = (burger, three, ("small-casino.toml", casino), ("own.toml", _own_plan(study)))
         few = ("--participants", "4,8", "--simulations", "6", "--seed", "3", "--threads", "1", "--json")
         made.append(Command(f"study power {study}", ("study", "power", design, *few), given))
         if study == "small-casino":

@@ -119,6 +119,7 @@ CHANGES_ON_PURPOSE: tuple[Change, ...] = (
     Change("messages fr", pleasant.french, PLEASANT),
     Change("*", pleasant.with_partners, PLEASANT),
     Change("small-casino*", pleasant.with_results, PLEASANT),
+    Change("study new from three-by-three", pleasant.named_example, PLEASANT),
 )
 """Every change of behaviour since the recording that is meant, in the order in which they were made."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cobandit.studies import design_text
 from cobandit.studies.page_texts import page_texts
 
 from .doors import left_out_value
@@ -48,6 +49,16 @@ def with_partners(value: Any) -> Any:
         return value
     checks = [{"apart": False} | check for check in value.get("attention", [])]
     return {"partners": [], "messages": {}} | value | {"attention": checks}
+
+
+def named_example(value: Any) -> Any:
+    """The example names its partners and speaks two languages more; nothing else of it has changed."""
+    lines, now = value["lunch.toml"], design_text("three-by-three").splitlines()
+    now = [{'name = "three-by-three"': 'name = "lunch"', "version = 2": "version = 1"}.get(line, line) for line in now]
+    before = [line for line in lines if not line.startswith("languages")]
+    rest = iter(now)
+    assert all(line in rest for line in before), "every line is still there, in its order"
+    return value | {"lunch.toml": now}
 
 
 def with_results(value: Any) -> Any:
