@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from cobandit.studies import ParticipantPlan, StudyDesign, load_design
+from cobandit.web.storage.episodes import finished_episodes
+from cobandit.web.storage.rounds import arms_by_episode
 
 STUDY = "/api/admin/studies/1"
 
@@ -81,3 +83,37 @@ def test_long_curves_are_thinned(open_site: Callable[..., Any], sqlite: str) -> 
     whole = np.cumsum([means.max() - means[tuple(pair)] for pair in arms])
     [shown] = [curve for curve in curves["conditions"] if curve["n"]]
     assert shown["mean"] == pytest.approx([whole[t - 1] for t in curves["rounds"]])
+
+
+def test_only_what_is_new_is_read(
+    site: Any, short: StudyDesign, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[int] = []
+    looked: list[int | None] = []
+
+    def noting(connection: Any, numbers: Any) -> Any:
+        read.extend(numbers)
+        return arms_by_episode(connection, numbers)
+
+    def looking(connection: Any, study: int, kind: str, since: int | None = None) -> Any:
+        looked.append(since)
+        return finished_episodes(connection, study, kind, since)
+
+    monkeypatch.setattr("cobandit.web.services.curves.arms_by_episode", noting)
+    monkeypatch.setattr("cobandit.web.services.curves.finished_episodes", looking)
+    first, second = site.person(), site.person()
+    first.go_on(short, "episode-3")
+    known = admin.get(f"{STUDY}/curves").json()
+    assert len(read) == len(set(read)) == 2
+    looked.clear()
+    assert admin.get(f"{STUDY}/curves").json() == known
+    assert (len(read), looked) == (2, [])  # nothing is new: not even a list is read
+    second.go_on(short, "episode-2")
+    admin.get(f"{STUDY}/curves")
+    assert len(read) == len(set(read)) == 3
+    assert None not in looked
+    admin.delete(f"{STUDY}/participants/{site.public_id(first.token)}")
+    after = admin.get(f"{STUDY}/curves").json()
+    assert looked[-1] is None  # somebody is gone, so everything is looked through
+    assert sum(curve["episodes"] for curve in after["conditions"]) == 1
+    assert len(read) == 3

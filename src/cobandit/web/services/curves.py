@@ -1,13 +1,15 @@
 """Regret curves while a study runs.
 
-Sums are kept in memory and only ever added to, episode by finished episode; reading happens in threads and never waits
-for the participants' writing.
+Sums are kept in memory and only ever added to, episode by finished episode; reading happens in threads, some of the
+time only, and never waits for the participants' writing. Where nothing is new, the last answer is given again.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,13 +21,16 @@ from cobandit.studies.plan import EpisodePlan
 from cobandit.web.services.plays import round_regret
 from cobandit.web.services.studies import find_study
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.episodes import finished_episodes
+from cobandit.web.storage.episodes import FinishedEpisode, FinishedMark, finished_episodes, finished_mark
 from cobandit.web.storage.rounds import arms_by_episode
 from cobandit.web.storage.studies import Study
 
 MOST_POINTS = 200
-CURVE_SECONDS = 1.5  # what one question for curves may cost; the rest waits for the next
-EPISODES_AT_ONCE = 40
+CURVE_SECONDS = 1.5  # what one question for curves may take; the rest waits for the next
+SHARE_OF_TIME = 0.2  # of which so much is spent on it, so that participants hardly feel it
+EPISODES_AT_ONCE = 5
+OVERLAP_MS = 60_000
+"""How far back a look for new episodes reaches: a write has its time before it is committed."""
 
 
 @dataclass
@@ -34,11 +39,53 @@ class _Sums:
 
     total: NDArray[np.float64]
     counted: int = 0
-    known: set[int] = field(default_factory=set)
 
 
 _ByParticipant = dict[tuple[int, str], _Sums]
 """Sums by participant and condition."""
+
+
+@dataclass
+class _Known:
+    """What is known of the people of one kind in one study; ``waiting`` are finished episodes not added yet."""
+
+    sums: _ByParticipant = field(default_factory=dict)
+    episodes: dict[int, FinishedEpisode] = field(default_factory=dict)
+    waiting: dict[int, FinishedEpisode] = field(default_factory=dict)
+    latest: int = 0
+    answer: dict[str, Any] | None = None
+
+    @property
+    def mark(self) -> FinishedMark:
+        """To be compared with that of the database."""
+        return FinishedMark(len(self.episodes), sum(self.episodes))
+
+    def look(self, connection: Connection, study: int, kind: str) -> None:
+        """Take note of what was finished or deleted since; where nothing was, that is one question."""
+        mark = finished_mark(connection, study, kind)
+        if mark == self.mark:
+            return
+        self._note(finished_episodes(connection, study, kind, self.latest - OVERLAP_MS))
+        if mark == self.mark:
+            return
+        # Somebody was deleted, or the clock was set back: everything is looked through.
+        present = finished_episodes(connection, study, kind)
+        gone = self.episodes.keys() - {episode.id for episode in present}
+        people = {(self.episodes[number].participant, self.episodes[number].condition) for number in gone}
+        for key in people:
+            self.sums.pop(key, None)
+        for number in [n for n, e in self.episodes.items() if (e.participant, e.condition) in people]:
+            del self.episodes[number]
+            self.waiting.pop(number, None)
+        self._note(present)
+        self.answer = None
+
+    def _note(self, finished: Iterable[FinishedEpisode]) -> None:
+        for episode in finished:
+            if episode.id not in self.episodes:
+                self.episodes[episode.id] = self.waiting[episode.id] = episode
+                self.latest = max(self.latest, episode.finished_at)
+                self.answer = None
 
 
 class Curves:
@@ -46,7 +93,7 @@ class Curves:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._sums: dict[tuple[int, str], _ByParticipant] = {}
+        self._known: dict[tuple[int, str], _Known] = {}
         self._one_at_a_time = asyncio.Lock()
 
     async def curves(self, number: int, kind: str) -> dict[str, Any]:
@@ -61,15 +108,22 @@ class Curves:
             return await self._database.ask(lambda connection: self._curves(connection, study, kind), heavy=True)
 
     def _curves(self, connection: Connection, study: Study, kind: str) -> dict[str, Any]:
-        points = _points(study.design.rounds)
-        sums = self._sums.setdefault((study.id, kind), {})
-        pending = _add_finished(connection, study, kind, sums, points)
-        places = algorithm_numbers([condition.agent for condition in study.design.conditions])
-        conditions = [
-            _curve(condition.name, sums) | {"number": place}
-            for condition, place in zip(study.design.conditions, places, strict=True)
-        ]
-        return {"kind": kind, "rounds": points.tolist(), "conditions": conditions, "pending": pending, "blind": False}
+        known = self._known.setdefault((study.id, kind), _Known())
+        known.look(connection, study.id, kind)
+        if known.answer is None:
+            points = _points(study.design.rounds)
+            _add_waiting(connection, study, kind, known, points)
+            places = algorithm_numbers([condition.agent for condition in study.design.conditions])
+            conditions = [
+                _curve(condition.name, known.sums) | {"number": place}
+                for condition, place in zip(study.design.conditions, places, strict=True)
+            ]
+            answer = {"kind": kind, "rounds": points.tolist(), "conditions": conditions, "blind": False}
+            answer["pending"] = len(known.waiting)
+            if known.waiting:
+                return answer
+            known.answer = answer
+        return known.answer
 
 
 def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:
@@ -86,34 +140,27 @@ def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:
     }
 
 
-def _add_finished(
-    connection: Connection, study: Study, kind: str, sums: _ByParticipant, points: NDArray[np.int64]
-) -> int:
-    """Add what has been finished since, as far as time allows; how many episodes are left."""
-    until = time.monotonic() + CURVE_SECONDS
-    finished = finished_episodes(connection, study.id, kind)
-    present = {(episode.participant, episode.condition) for episode in finished}
-    for gone in [key for key in sums if key not in present]:  # somebody was deleted
-        del sums[gone]
-    for key in present:
-        sums.setdefault(key, _Sums(np.zeros(len(points))))
-    new = [episode for episode in finished if episode.id not in sums[episode.participant, episode.condition].known]
-    secret = study.secret_for(kind)
-    done = 0
-    while done < len(new) and time.monotonic() < until:
-        batch = new[done : done + EPISODES_AT_ONCE]
+def _add_waiting(connection: Connection, study: Study, kind: str, known: _Known, points: NDArray[np.int64]) -> None:
+    """Add what has been finished since, as far as time allows."""
+    until, secret = time.monotonic() + CURVE_SECONDS, study.secret_for(kind)
+    while known.waiting:
+        start = time.monotonic()
+        batch = list(itertools.islice(known.waiting.values(), EPISODES_AT_ONCE))
         arms_of = arms_by_episode(connection, [episode.id for episode in batch])
         for episode in batch:
-            part = sums[episode.participant, episode.condition]
-            part.known.add(episode.id)
+            del known.waiting[episode.id]
             arms = arms_of.get(episode.id)
-            if arms is None or len(arms) != study.design.rounds:
+            if not isinstance(arms, np.ndarray) or len(arms) != study.design.rounds:
                 continue  # not as it should be; verifying the study tells more
+            part = known.sums.setdefault((episode.participant, episode.condition), _Sums(np.zeros(len(points))))
             plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number, secret)
             part.total += np.cumsum(round_regret(plan)[tuple(arms.T)])[points - 1]
             part.counted += 1
-        done += len(batch)
-    return len(new) - done
+        rest = (time.monotonic() - start) * (1 / SHARE_OF_TIME - 1)
+        if time.monotonic() + rest > until:
+            return
+        if known.waiting:
+            time.sleep(rest)
 
 
 def _points(length: int) -> NDArray[np.int64]:

@@ -5,9 +5,22 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Insert, Row, bindparam, case, exists, func, insert, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Insert,
+    Row,
+    and_,
+    bindparam,
+    case,
+    exists,
+    func,
+    insert,
+    select,
+    update,
+)
 
 from cobandit.studies import Episode, Round
 from cobandit.studies.plan import PRACTICE
@@ -37,8 +50,16 @@ class FinishedEpisode:
     participant: int
     number: int
     condition: str
+    finished_at: int
     seed: int
     order_index: int
+
+
+class FinishedMark(NamedTuple):
+    """How many episodes are finished, and the sum of their numbers: two sets of them hardly ever share both."""
+
+    finished: int
+    numbers: int
 
 
 def _record(row: Row[Any]) -> StoredEpisode:
@@ -74,21 +95,35 @@ def count_episodes(connection: Connection, participant: int) -> int:
     return connection.scalar(select(func.count()).select_from(episodes).where(theirs)) or 0
 
 
-def finished_episodes(connection: Connection, study: int, kind: str) -> list[FinishedEpisode]:
-    """Every finished episode that counts, which practice does not."""
-    columns = (episodes.c.id, episodes.c.participant_id, episodes.c.number, episodes.c.condition)
-    rows = connection.execute(
-        select(*columns, participants.c.seed, participants.c.order_index)
-        .join(participants, participants.c.id == episodes.c.participant_id)
-        .where(
-            participants.c.study_id == study,
-            participants.c.kind == kind,
-            episodes.c.finished_at.is_not(None),
-            episodes.c.condition != PRACTICE,
-        )
-        .order_by(episodes.c.id)
+def _finished(study: int, kind: str) -> ColumnElement[bool]:
+    """Which episodes count as finished: those of practice do not."""
+    return and_(
+        participants.c.study_id == study,
+        participants.c.kind == kind,
+        episodes.c.finished_at.is_not(None),
+        episodes.c.condition != PRACTICE,
     )
-    return [FinishedEpisode(*row[:4], int(row.seed), row.order_index) for row in rows]
+
+
+_WITH_PEOPLE = episodes.join(participants, participants.c.id == episodes.c.participant_id)
+
+
+def finished_episodes(connection: Connection, study: int, kind: str, since: int | None = None) -> list[FinishedEpisode]:
+    """Every finished episode that counts; with ``since``, those finished then or later."""
+    own = (episodes.c.id, episodes.c.participant_id, episodes.c.number, episodes.c.condition, episodes.c.finished_at)
+    query = select(*own, participants.c.seed, participants.c.order_index).select_from(_WITH_PEOPLE)
+    query = query.where(_finished(study, kind))
+    if since is not None:
+        query = query.where(episodes.c.finished_at >= since)
+    rows = connection.execute(query.order_by(episodes.c.id))
+    return [FinishedEpisode(*row[:5], int(row.seed), row.order_index) for row in rows]
+
+
+def finished_mark(connection: Connection, study: int, kind: str) -> FinishedMark:
+    """By which a change among the finished episodes that count is noticed."""
+    query = select(func.count(), func.coalesce(func.sum(episodes.c.id), 0)).select_from(_WITH_PEOPLE)
+    count, total = connection.execute(query.where(_finished(study, kind))).one()
+    return FinishedMark(int(count), int(total))
 
 
 @dataclass(frozen=True)

@@ -131,6 +131,8 @@ def load_rounds(connection: Connection, episode_id: int, start: str) -> tuple[li
     return log, keys
 
 
+_ARMS = select(rounds.c.arms).where(rounds.c.episode_id == bindparam("episode")).order_by(rounds.c.t)
+
 _COLUMNS = ("t", "arms", "reward", "seen", "predictions", "at", "ms", "hash")
 _NAMES = (*_COLUMNS[:-3], "answered_at", "reaction_ms", "hash")
 
@@ -213,13 +215,8 @@ def rounds_from(connection: Connection, episode_id: int, first: int, limit: int)
 
 def arms_by_episode(connection: Connection, episode_ids: Sequence[int]) -> dict[int, NDArray[np.int64]]:
     """The arms of every round of some episodes, rounds by seats; columns of numbers, since there may be a million."""
-    rows = connection.execute(
-        select(rounds.c.episode_id, rounds.c.arms)
-        .where(rounds.c.episode_id.in_(episode_ids))
-        .order_by(rounds.c.episode_id, rounds.c.t)
-    )
-    by_episode = itertools.groupby(rows, key=operator.itemgetter(0))
-    return {number: np.array([_over_seats(arms) for _, arms in part], dtype=np.int64) for number, part in by_episode}
+    columns = ((number, connection.scalars(_ARMS, {"episode": number}).all()) for number in episode_ids)
+    return {number: _seat_arrays(texts, np.int64, np.nan) for number, texts in columns if texts}
 
 
 def counts_by_episode(connection: Connection, participant: int) -> dict[int, EpisodeCounts]:
