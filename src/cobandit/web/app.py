@@ -57,7 +57,7 @@ RESEARCHERS = ("admin", "report")
 NO_PAGE = "There is no page at this address."
 
 TIDY_SECONDS = 3600
-SWITCH_SECONDS = 0.001
+SWITCH_SECONDS = 0.0002
 
 ABOUT = "Human-AI studies of cooperative bandit teams: what the participants' and the researcher's pages use."
 
