@@ -37,8 +37,10 @@ if TYPE_CHECKING:
     from cobandit.agents import CentralisedTS as CentralisedTS
     from cobandit.agents import CentralisedUCB as CentralisedUCB
     from cobandit.agents import Controller as Controller
+    from cobandit.agents import Elected as Elected
     from cobandit.agents import EpsilonGreedy as EpsilonGreedy
     from cobandit.agents import ForgetfulKnowledgeGradient as ForgetfulKnowledgeGradient
+    from cobandit.agents import Handshake as Handshake
     from cobandit.agents import Human as Human
     from cobandit.agents import KnowledgeGradient as KnowledgeGradient
     from cobandit.agents import MUCBIntervals as MUCBIntervals
@@ -94,8 +96,10 @@ _HOME = {
         "CentralisedTS",
         "CentralisedUCB",
         "Controller",
+        "Elected",
         "EpsilonGreedy",
         "ForgetfulKnowledgeGradient",
+        "Handshake",
         "Human",
         "KnowledgeGradient",
         "MDSEE",

@@ -40,7 +40,7 @@ def test_a_small_arena_with_an_agent_of_ones_own(tmp_path, monkeypatch):
     assert "Claims at 5 runs" in shown
     assert {path.name for path in (tmp_path / "mine").glob("*.*")} >= {"report.html", "arena.json", "arena.csv"}
     stored = {path: path.stat().st_mtime_ns for path in (tmp_path / "mine").rglob("*.parquet")}
-    assert len(stored) == 17 + 4
+    assert len(stored) == 20 + 4
     resumed = json.loads(
         cobandit("arena", *part, *own, "--out", "mine", "--resume", "--json").partition("The report")[0]
     )

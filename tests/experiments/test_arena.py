@@ -16,6 +16,7 @@ from cobandit.experiments.arena.entries import LEADERS, WINDOWS, own_entry
 from cobandit.experiments.arena.league import best_window_ratio
 from cobandit.experiments.arena.verdicts import all_below
 from cobandit.stats import Interval, Resamples
+from tests.arena_results import invented
 
 PEOPLE = ("greedy", "epsilon-greedy")
 
@@ -146,6 +147,11 @@ def test_claims_are_judged_with_their_settings(played):
     assert ("exact-12", "beats") in judged
     for _, verdict in result.verdicts:
         assert verdict.runs == 12
+
+
+def test_an_election_is_judged_where_roles_are_drawn():
+    judged = [verdict.claim for _, verdict in invented(Arena.of(["unknown", "fixed-500"])).verdicts]
+    assert sum("elected leader is better than a drawn one" in claim for claim in judged) == 2
 
 
 @pytest.mark.parametrize(

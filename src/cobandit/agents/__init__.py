@@ -4,8 +4,10 @@ from cobandit.agents.bank import BankFollower
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
 from cobandit.agents.centralised_gittins import CentralisedGittins
+from cobandit.agents.elected import Elected
 from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
+from cobandit.agents.handshake import Handshake
 from cobandit.agents.human import Human
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
 from cobandit.agents.mdsee import MDSEE
@@ -32,8 +34,10 @@ __all__ = [
     "CentralisedTS",
     "CentralisedUCB",
     "Controller",
+    "Elected",
     "EpsilonGreedy",
     "ForgetfulKnowledgeGradient",
+    "Handshake",
     "Human",
     "KnowledgeGradient",
     "MUCBIntervals",

@@ -275,7 +275,7 @@ class BankFollower(Agent):
         self._predictions = dict(memory["predictions"])
 
 
-def make_bank(agent: BankFollower, briefing: Briefing, room: Any) -> Bank:
+def make_bank(agent: Any, briefing: Briefing, room: Any) -> Bank:
     """What an agent knows before the first round; ``room`` makes what stands for an array."""
     cells, arms = math.prod(briefing.arms), briefing.own_arms
     rows = cells // arms

@@ -8,8 +8,10 @@ from cobandit.agents.bank import BankFollower
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
 from cobandit.agents.centralised_gittins import CentralisedGittins
+from cobandit.agents.elected import Elected
 from cobandit.agents.epsilon_greedy import EpsilonGreedy
 from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
+from cobandit.agents.handshake import Handshake
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
 from cobandit.agents.mdsee import MDSEE
 from cobandit.agents.mucb_intervals import MUCBIntervals
@@ -36,7 +38,9 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "centralised-ucb": CentralisedUCB,
     "centralised-ts": CentralisedTS,
     "steered": Steered,
+    "elected": Elected,
     "bank": BankFollower,
+    "handshake": Handshake,
     "centralised-gittins": CentralisedGittins,
     "optimal": Optimal,
     "mucb-intervals": MUCBIntervals,

@@ -209,6 +209,12 @@ def leading_row(me: Any, t: int) -> int:
 
 def take_in(me: Any, played: int, seen: float) -> None:
     """Remember a round (NaN: nothing was seen), and where the partners will be."""
+    remember(me, played, seen)
+    move_on(me, played)
+
+
+def remember(me: Any, played: int, seen: float) -> None:
+    """What a round says of its cell (NaN: nothing was seen)."""
     if seen == seen:
         if me.notes[WATCHED] == played and (seen == 1.0 or seen == 0.0):
             follow_watched(me, played, seen)
@@ -219,7 +225,6 @@ def take_in(me: Any, played: int, seen: float) -> None:
         me.means[played] = mean_of(me, me.counts[played], me.sums[played])
         me.spans[played] = span_of(me, me.counts[played])
         me.stamps[played] = OUTDATED
-    move_on(me, played)
 
 
 def move_on(me: Any, played: int) -> None:

@@ -37,8 +37,8 @@ def test_everything_is_on_one_page(arena, tmp_path):
 
 
 def test_a_part_has_a_page_too(tmp_path):
-    page = write_arena_report(invented(Arena.of(["unknown"])), tmp_path).read_text()
-    assert "Nothing that a claim is about was played." in page
+    page = write_arena_report(invented(Arena.of(["large"])), tmp_path).read_text()
+    assert "30 x 30 arms" in page
     assert "Human-like leaders" not in page
 
 

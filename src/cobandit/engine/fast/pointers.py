@@ -27,7 +27,7 @@ from numba.extending import NativeValue, intrinsic, models, register_model, type
 from numba.np.numpy_support import from_dtype
 from numpy.typing import NDArray
 
-ROW = 64
+ROW = 128
 """Words for one kind in `memory_of`: room for its fields."""
 
 _KINDS: dict[tuple[str, str], type[Any]] = {}

@@ -25,6 +25,9 @@ STEERED = "steered"
 ONE_BRAIN = "one-brain"
 """The index of the steered team without the steering: what the protocol alone costs."""
 BANK = "bank"
+HANDSHAKE = "handshake"
+ELECTED = "elected"
+ELECTED_AWARE = "elected-aware"
 
 TOLD = ("leader_sight", "follower_sight", "everybody_sight")
 """What a setting can tell an entry: the value of an option may be one of these words."""
@@ -78,6 +81,7 @@ FOLLOWERS: tuple[Entry, ...] = (
     Entry("naive-ucb", "naive UCB", "naive-ucb", _AWARE),
     Entry("bank", "bank", "bank", {"sight": "follower_sight"}),
     Entry("steered", "steered", "steered", {"leader_sight": "leader_sight"}),
+    Entry(HANDSHAKE, "handshake", "handshake", {"leader_sight": "leader_sight", "sight": "follower_sight"}),
 )
 WINDOWS = ("window-1", "window-5", "window-25")
 """The followers by Alg. 1."""
@@ -98,6 +102,9 @@ TEAMS: tuple[Entry, ...] = (
         "steered-anytime", "steered, rounds unknown", "steered", {"index": "gittins", "leader_sight": "leader_sight"}
     ),
     Entry("steered-ucb", "steered, UCB", "steered", {"index": "ucb"}),
+    Entry(HANDSHAKE, "handshake", "handshake", {"leader_sight": "leader_sight", "sight": "follower_sight"}),
+    Entry(ELECTED, "steered, elected leader", "elected"),
+    Entry(ELECTED_AWARE, "partner-aware UCB, elected leader", "elected", {"play": "partner-aware"}),
     Entry(CENTRAL, "centralised UCB", "centralised-ucb", _AWARE),
     Entry("centralised-gittins", "one brain, all eyes", "centralised-gittins", {"sight": "everybody_sight"}),
     Entry(

@@ -10,7 +10,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 
-from cobandit.experiments.arena.entries import AWARE, BANK, ONE_BRAIN, STEERED, WINDOWS
+from cobandit.experiments.arena.entries import (
+    AWARE,
+    BANK,
+    BASELINE,
+    ELECTED,
+    ELECTED_AWARE,
+    ONE_BRAIN,
+    STEERED,
+    WINDOWS,
+)
 from cobandit.experiments.arena.league import PAIR, TEAM, SettingResult, best_window_ratio
 from cobandit.experiments.claims import ALPHA, Outcome, Quantity, Verdict
 from cobandit.stats import Interval
@@ -39,6 +48,11 @@ def _of_setting(result: SettingResult) -> Iterator[Verdict]:
         yield _below_best_aware(result, aware)
         if ONE_BRAIN in teams:
             yield _near_one_brain(result)
+    if result.setting.drawn_roles:
+        for elected, drawn in ((ELECTED, STEERED), (ELECTED_AWARE, BASELINE)):
+            if {elected, drawn} <= teams:
+                label = result.labels[f"{TEAM}.{drawn}"]
+                yield team_beats(result, elected, drawn, f"an elected leader is better than a drawn one ({label}).")
 
 
 def _below_best_aware(result: SettingResult, aware: Sequence[str]) -> Verdict:

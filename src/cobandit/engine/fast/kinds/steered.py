@@ -38,6 +38,7 @@ for function in (
     plain.reckon_lines,
     plain.best_cell,
     plain.leading_row,
+    plain.remember,
     plain.take_in,
     plain.move_on,
 ):

@@ -1,0 +1,167 @@
+"""A handshake that costs nothing: steered if the partners speak the protocol, else the bank (beyond the paper).
+
+In the first rounds everybody plays a public sequence of arms, its greeting. With two or three agents of two arms each
+the greetings sweep all team actions, so the rounds are looks that any learner would take. Whoever meets another arm
+than the greeting knows at once that a partner does not speak the protocol, and goes on with the bank.
+
+Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cobandit.agents.bank import Bank, banked_arm, likeliest_row, make_bank, write_groups
+from cobandit.agents.bank import take_in as bank_take_in
+from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.steered import INDICES, Steering, begun, leading_row, make_steering, move_on, remember, take_in
+from cobandit.agents.steering import AT, LAST, LEADER, SLOT
+from cobandit.base.checks import MOST, one_of, real, whole
+from cobandit.base.records import flag
+
+ROUNDS = 8
+"""How long a greeting is."""
+GREETINGS = (
+    (0, 1, 1, 0, 1, 0, 0, 1),
+    (0, 0, 1, 1, 1, 0, 1, 0),
+    (0, 0, 0, 0, 1, 1, 1, 1),
+)
+"""By rank: two agents with two arms play every team action twice, three of them every one once."""
+
+MATCHED, AGENTS = range(2)
+"""What the notes of a handshake hold: whether everybody has greeted so far, and how many there are."""
+
+
+def greeting(rank: int, t: int, arms: int) -> int:
+    """The arm with which an agent of a rank greets in round t; no walk from arm to arm, as a beginner's might be."""
+    bit = GREETINGS[rank % 3][(t - 1 + rank // 3) % ROUNDS]
+    if arms <= 2:
+        return bit * (arms - 1)
+    return int((bit + (t - 1) * (t - 1 + rank)) % arms)
+
+
+def is_greeted(agents: int, steering: Any, ranks: Any, t: int, played: int) -> bool:
+    """Whether everybody has greeted in round t."""
+    for agent in range(agents):
+        if steering.own[agent * steering.cells + played] != greeting(ranks[agent], t, steering.arms[agent]):
+            return False
+    return True
+
+
+def handshake_arm(shake: Any, steering: Any, bank: Any, ranks: Any, seat: int, t: int) -> int:
+    """The own arm: the greeting, the steered arm, or the bank's."""
+    if shake[MATCHED] == 0:
+        return int(banked_arm(bank, t))
+    if t <= ROUNDS:
+        banked_arm(bank, t)  # its predictors bet from the first round on
+        return greeting(ranks[seat], t, steering.arms[seat])
+    if seat == steering.notes[LEADER]:
+        return int(leading_row(steering, t))
+    return int(steering.own[seat * steering.cells + steering.notes[AT]])
+
+
+def handshake_learn(
+    shake: Any, steering: Any, bank: Any, ranks: Any, seat: int, t: int, played: int, seen: float
+) -> None:
+    """Remember a round (NaN: nothing was seen), and whether everybody has greeted so far."""
+    if shake[MATCHED] == 1 and t > ROUNDS:
+        if seat == steering.notes[LEADER]:
+            take_in(steering, played, seen)
+        else:
+            move_on(steering, played)
+        return
+    bank_take_in(bank, played, seen)
+    if shake[MATCHED] == 1:
+        remember(steering, played, seen)
+        if not is_greeted(shake[AGENTS], steering, ranks, t, played):
+            shake[MATCHED] = 0
+        elif t == ROUNDS:
+            steering.notes[AT] = played
+            steering.notes[LAST] = steering.own[steering.notes[LEADER] * steering.cells + played]
+            steering.notes[SLOT] = 0
+
+
+@dataclass
+class Handshake(Agent):
+    """Plays with anybody: a steered team where all partners greet by its protocol, else the bank.
+
+    The first eight rounds are a public greeting. Who meets another arm than the greeting goes on with the bank at once.
+    """
+
+    name: ClassVar[str] = "handshake"
+    paper: ClassVar[str] = "beyond the paper: steered if the partner speaks the protocol, else the bank"
+    compiled: ClassVar[str] = "cobandit.engine.fast.kinds.handshake:handshake"
+
+    index: str = option("gittins-horizon", "index of a steered team: " + ", ".join(INDICES), one_of(INDICES))
+    stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
+    exploration: float = option(0.05, "exploration constant c of the bank (and of index ucb)", real(0.0))
+    leader_sight: float = option(1.0, "the leader's observability, which bounds a steered team's prior", real(0.0, 1.0))
+    sight: float = option(1.0, "the own observability, which bounds the bank's prior", real(0.0, 1.0))
+    plan: bool = option(False, "the bank looks some rounds ahead", flag)
+    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
+
+    def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
+        """Nothing was seen, and nobody has greeted yet."""
+        super().reset(briefing, rng)
+        self._shake = [1, len(briefing.arms)]
+        self._steering = begun(make_steering(self, briefing, list), briefing.ranks)
+        self._bank = make_bank(self, briefing, list)
+        order = sorted(range(len(briefing.arms)), key=briefing.ranks.__getitem__)
+        strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
+        write_groups(self._bank, briefing.arms, strides, order, briefing.agent, briefing.rank)
+        self._predictions: dict[int, int] = {}
+
+    @property
+    def greeted(self) -> bool:
+        """Whether every partner has greeted so far."""
+        return self._shake[MATCHED] == 1
+
+    @property
+    def predictions(self) -> Mapping[int, int]:
+        """What a steering leader knows, or what the bank holds likeliest."""
+        return self._predictions
+
+    def choose(self) -> int:
+        """The greeting, the steered arm, or the bank's."""
+        briefing, seat = self.briefing, self.briefing.agent
+        arm = handshake_arm(self._shake, self._steering, self._bank, briefing.ranks, seat, self.round)
+        self._predictions = {}
+        if not self.greeted:
+            row = likeliest_row(self._bank)
+            for other in reversed(briefing.higher):
+                row, self._predictions[other] = divmod(row, briefing.arms[other])
+        elif self.round > ROUNDS and seat == self._steering.notes[LEADER]:
+            at = np.unravel_index(self._steering.notes[AT], briefing.arms)
+            self._predictions = {other: int(place) for other, place in enumerate(at) if other != seat}
+        return arm
+
+    def observe(self, team_action: TeamAction, reward: float | None) -> None:
+        """Remember the round."""
+        briefing = self.briefing
+        played = int(np.ravel_multi_index(team_action, briefing.arms))
+        seen = math.nan if reward is None else reward
+        state = (self._shake, self._steering, self._bank, briefing.ranks, briefing.agent)
+        handshake_learn(*state, self.round, played, seen)
+
+    def dump_memory(self) -> dict[str, Any]:
+        """What was learnt, as plain data."""
+        return {
+            "shake": self._shake,
+            "steering": self._steering._asdict(),
+            "bank": self._bank._asdict(),
+            "predictions": self._predictions,
+        }
+
+    def load_memory(self, memory: Mapping[str, Any]) -> None:
+        """Take that back."""
+        self._shake = list(memory["shake"])
+        self._steering = Steering(**memory["steering"])
+        self._bank = Bank(**memory["bank"])
+        self._predictions = dict(memory["predictions"])
