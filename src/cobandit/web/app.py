@@ -53,7 +53,7 @@ PAGES = {
 } | {reason: reason for reason in REASONS}
 """Which texts of the catalogue a page shows for the code of a refusal; those of trouble for any other."""
 
-RESEARCHERS = ("admin", "report")
+RESEARCHERS = ("admin", "docs", "report")
 NO_PAGE = "There is no page at this address."
 
 TIDY_SECONDS = 3600

@@ -16,6 +16,8 @@ VARIABLE = "COBANDIT_WEB_CONFIG"
 class WebConfig:
     """``database`` is an address; ``demo`` lets anybody try the studies; ``report`` is a folder with a report.
 
+    ``docs`` is a folder with the documentation as a site, or None.
+
     ``consent_elsewhere``: people have agreed elsewhere, so that the placeholder of a shipped design keeps nobody out.
 
     ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
@@ -27,6 +29,7 @@ class WebConfig:
     demo: bool = False
     consent_elsewhere: bool = False
     report: str | None = None
+    docs: str | None = None
     public_url: str | None = None
     robot: str = "none"
     robot_url: str | None = None

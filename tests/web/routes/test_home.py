@@ -56,6 +56,34 @@ def test_no_report(site, ask):
     assert "cobandit reproduce" in answer.json()["message"]
 
 
+@pytest.fixture
+def documented(short_sqlite, tmp_path):
+    (tmp_path / "secret.txt").write_text("secret", encoding="utf-8")
+    folder = tmp_path / "pages"
+    with running(WebConfig(short_sqlite, docs=str(folder))) as url:
+        yield url, folder
+
+
+def test_the_documentation_once_it_is_built(documented, ask):
+    url, folder = documented
+    assert "/docs" not in ask.get(url).text
+    assert "tools/docs.py" in ask.get(f"{url}/docs/").json()["message"]
+    (folder / "assets").mkdir(parents=True)
+    (folder / "index.html").write_text("<title>pages</title>", encoding="utf-8")
+    (folder / "assets" / "look.css").write_text("p {}", encoding="utf-8")
+    assert 'href="/docs/"' in ask.get(url).text
+    answer = ask.get(f"{url}/docs", follow_redirects=True)
+    assert "pages" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
+    assert ask.get(f"{url}/docs/assets/look.css").text == "p {}"
+    for path in ("../secret.txt", "%2e%2e/secret.txt", "assets/../../secret.txt", "assets", "none.html"):
+        assert ask.get(f"{url}/docs/{path}").status_code == 404, path
+
+
+def test_no_documentation(site, ask):
+    assert ask.get(f"{site.url}/docs/").status_code == 404
+
+
 HTML = {"accept": "text/html"}
 
 

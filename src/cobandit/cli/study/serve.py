@@ -96,6 +96,14 @@ class ServerOptions:
             metavar="DIR", help="A folder of `cobandit reproduce`, shown at /report.", rich_help_panel=THE_SERVER
         ),
     ] = Path(REPORT)
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="The documentation as a site, shown at /docs once it is there.",
+            rich_help_panel=THE_SERVER,
+        ),
+    ] = None
     public_url: Annotated[
         str | None,
         typer.Option(metavar="URL", help="How people reach the server, for copied links.", rich_help_panel=THE_SERVER),
@@ -204,6 +212,7 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
         demo=server.demo,
         consent_elsewhere=server.consent_elsewhere,
         report=str(server.report.resolve()),
+        docs=None if server.docs is None else str(server.docs.resolve()),
         public_url=server.public_url,
         robot=robot.robot,
         robot_url=robot.robot_url,
@@ -253,6 +262,8 @@ def _greet(ready: Ready, config: WebConfig, local: str) -> None:
         if config.demo:
             say(f"    to try it:   {address}/s/{study.name}?demo=1")
     say(f"  Researcher:  {address}/admin")
+    if config.docs is not None:
+        say(f"  Docs:        {address}/docs")
     if config.robot not in NO_ARM:
         say(f"  Robot:       {address}/admin/robot")
     if ready.new_password is not None:

@@ -14,6 +14,7 @@ from cobandit.web import pages
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
 from cobandit.web.services.participants import Participants
+from cobandit.web.static_files import CachedFiles
 
 router = APIRouter(include_in_schema=False)
 
@@ -25,6 +26,16 @@ NO_REPORT = (
 REPORT_POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+NO_DOCS = (
+    "The documentation is not here, or not built yet. Build it with `python tools/docs.py out/docs`, and start the "
+    "server with `--docs out/docs`."
+)
+
+DOCS_POLICY = (
+    "default-src 'none'; style-src 'self' 'unsafe-inline'; script-src 'self' 'unsafe-inline'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
 )
 _FIGURE = re.compile(r"figures/([\w-]+\.(?:pdf|svg|png))")
 
@@ -58,6 +69,7 @@ async def home(request: Request) -> Response:
         studies=shown,
         demo=config.demo,
         report=_report(config) is not None,
+        docs=_docs(config) is not None,
     )
 
 
@@ -94,6 +106,30 @@ async def report_file(request: Request, file: str) -> Response:
     if figure is None or not figure.is_file():
         raise not_found("The report has no such figure.")
     return FileResponse(figure)
+
+
+@router.get("/docs")
+async def docs() -> Response:
+    """The documentation is a folder, so that its links lead somewhere."""
+    return RedirectResponse("/docs/", 307)
+
+
+@router.get("/docs/{file:path}")
+async def docs_file(request: Request, file: str) -> Response:
+    """The documentation as a site, where it was built: pages and scripts of this package, and nothing of visitors."""
+    folder = _docs(request.app.state.config)
+    if folder is None:
+        raise not_found(NO_DOCS)
+    response = await CachedFiles(directory=folder).get_response(file or "index.html", request.scope)
+    response.headers["content-security-policy"] = DOCS_POLICY
+    return response
+
+
+def _docs(config: WebConfig) -> Path | None:
+    if config.docs is None:
+        return None
+    folder = Path(config.docs)
+    return folder if (folder / "index.html").is_file() else None
 
 
 def _report(config: WebConfig) -> Path | None:
