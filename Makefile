@@ -5,12 +5,17 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run test quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
+.PHONY: run docs test quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
 
-run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report and demo
+# The documentation is built while the server already answers, and only where something has changed.
+run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
-	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --database sqlite:///out/studies.sqlite
+	@nice -n 15 $(BIN)/python tools/docs.py out/docs >out/docs.log 2>&1 & \
+	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --docs out/docs --database sqlite:///out/studies.sqlite
+
+docs: $(READY)  ## the documentation as a site, at 127.0.0.1:8010, rebuilt while you write
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict
 
 # One worker more than the cores of a small machine: some tests wait, for a page or a server, while others compute.
 WORKERS ?= 3

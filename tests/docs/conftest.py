@@ -23,6 +23,7 @@ AT_THE_ROOT = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.m
 
 FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
 NOTE = re.compile(r"<!-- ([^\n]*) -->\s*\Z")
+DRAWN = "docs/gallery.md"  # run by tests/browser/test_documentation.py, which looks at the pictures, too
 NOT_RUN = "not run:"  # and then the reason
 TYPED = "typed:"
 FILE = "file:"
@@ -134,7 +135,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """A test with ``page`` runs for every page, with ``coding_page`` or ``shell_page`` for those with such blocks."""
     wanted = {
         "page": PAGES,
-        "coding_page": [page for page in PAGES if any(page.python_blocks())],
+        "coding_page": [page for page in PAGES if any(page.python_blocks()) and page.name != DRAWN],
         "shell_page": [page for page in PAGES if page.commands()],
     }
     for name, pages in wanted.items():

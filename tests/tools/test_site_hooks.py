@@ -1,0 +1,107 @@
+"""How pages of the repository become pages of the site."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+_spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "tools" / "site_hooks.py")
+assert _spec is not None
+assert _spec.loader is not None
+hooks = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(hooks)
+
+INDEX = """# Title
+
+Words.
+
+## Learn it: tutorials
+
+- [First](tutorials/first.md): one [Second](tutorials/second.md).
+
+Studies:
+
+- [Third](how-to/third.md)
+
+## Change it
+
+- [How](../CONTRIBUTING.md) and [a notebook](notebooks/play.ipynb)
+"""
+
+
+def test_the_navigation_is_the_index():
+    assert hooks.navigation(INDEX) == [
+        {"Home": "index.md"},
+        {
+            "Tutorials": [
+                {"First": "tutorials/first.md"},
+                {"Second": "tutorials/second.md"},
+                {"Studies": [{"Third": "how-to/third.md"}]},
+            ]
+        },
+        {"Change it": [{"How": "project/CONTRIBUTING.md"}, {"a notebook": "notebooks/play.md"}]},
+    ]
+
+
+def test_the_index_of_today_names_every_decision_and_module():
+    nav = str(hooks.navigation((ROOT / "docs" / "index.md").read_text(encoding="utf-8")))
+    for page in (ROOT / "docs" / "decisions").glob("*.md"):
+        assert f"decisions/{page.name}" in nav
+    for module in hooks.public_modules():
+        assert f"reference/api/{module}.md" in nav
+
+
+@pytest.mark.parametrize(
+    ("page", "link", "site"),
+    [
+        ("index.md", "../CHANGELOG.md", "project/CHANGELOG.md"),
+        ("how-to/a.md", "../../CONTRIBUTING.md", "project/CONTRIBUTING.md"),
+        ("how-to/a.md", "../notebooks/own-agent.ipynb", "notebooks/own-agent.md"),
+        ("how-to/a.md", "b.md", "how-to/b.md"),
+    ],
+)
+def test_where_links_lead(page, link, site):
+    assert hooks.site_path(page, link) == site
+
+
+class Source:
+    """A page, as far as the hooks look at one."""
+
+    class file:  # noqa: N801
+        """Its file."""
+
+        src_uri = "how-to/a.md"
+
+
+def shown(markdown: str) -> str:
+    return str(hooks.on_page_markdown(markdown, Source, None, None))
+
+
+def test_lists_get_the_blank_line_they_need_and_code_stays():
+    assert shown("Three things:\n- one\n- two\n  more\n") == "Three things:\n\n- one\n- two\n  more\n"
+    assert shown("**Why.**\n- one\n") == "**Why.**\n\n- one\n"
+    assert shown("In short\n1. one\n2. two\n") == "In short\n\n1. one\n2. two\n"
+    code = "```sh\ntext\n- [no link](../notebooks/x.ipynb)\n```\n"
+    assert shown(code) == code
+    assert shown("[b](../notebooks/x.ipynb#part) [c](../../CHANGELOG.md)") == (
+        "[b](../notebooks/x.md#part) [c](../project/CHANGELOG.md)"
+    )
+
+
+def test_pictures_bring_their_script_and_formulas_become_mathml():
+    assert "../assets/vendor/mermaid" in shown("```mermaid\nflowchart TD\n```\n")
+    assert "script" not in shown("```text\nflowchart TD\n```\n")
+    page = hooks.on_page_content('<p>a <span class="arithmatex">\\(\\mu_* &lt; 1\\)</span></p>', None, None, None)
+    assert page.startswith("<p>a <math")
+    assert "&#x0003C;" in page or "&lt;" in page
+    assert 'display="block"' in hooks.on_page_content('<div class="arithmatex">\\[x^2\\]</div>', None, None, None)
+
+
+def test_a_gallery_that_does_not_draw_is_an_error(tmp_path, monkeypatch):
+    monkeypatch.setattr(hooks, "CACHE", tmp_path)
+    with pytest.raises(RuntimeError, match=r"a\.svg missing"):
+        hooks.pictures('<!-- picture: a.svg, words -->\n```python\nprint("nothing")\n```\n')
