@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from cobandit.base.errors import RunsNotKept as RunsNotKept
     from cobandit.base.errors import TooLarge as TooLarge
     from cobandit.base.errors import UnknownName as UnknownName
+    from cobandit.engine import Diagnostics as Diagnostics
     from cobandit.engine import Partner as Partner
     from cobandit.engine import Result as Result
     from cobandit.engine import Trajectory as Trajectory
@@ -117,7 +118,7 @@ _HOME = {
         "WinStayLoseShift",
         "make_agent",
     ],
-    "cobandit.engine": ["Partner", "Result", "Trajectory", "simulate"],
+    "cobandit.engine": ["Diagnostics", "Partner", "Result", "Trajectory", "simulate"],
     "cobandit.base.errors": [
         "AgentError",
         "CobanditError",

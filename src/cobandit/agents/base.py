@@ -171,6 +171,15 @@ class Player:
             f"the number of the round moves on by itself with every observe, so leave that line out."
         )
 
+    @property
+    def aimed_at(self) -> TeamAction | None:
+        """The team action of which its latest arm was a part: what it waits for. None: it looked at no team actions.
+
+        For diagnostics. An agent of one's own that plays its part of a team action says so by `part_of`.
+        """
+        aimed: TeamAction | None = getattr(self, "_aim", None)
+        return aimed
+
     def _start(self, briefing: Briefing, rng: np.random.Generator) -> None:
         if not isinstance(briefing, Briefing):
             raise InvalidInput(f"briefing is {short_repr(briefing)}; a cobandit.Briefing is needed.")
@@ -181,6 +190,7 @@ class Player:
         self.briefing = briefing
         self.rng = rng
         self._current_round = 1
+        self._aim: TeamAction | None = None
 
     def _checked_seen(self, seen: Any) -> Any:
         """What came as the reward of a round, made clean; an error of our own where it cannot be one."""
@@ -223,6 +233,11 @@ class Agent(Player, ABC):
         ``reward`` is None when the agent knows it saw nothing, as under *missed-known* observation.
         """
 
+    def part_of(self, team_action: TeamAction) -> int:
+        """The own arm of a team action, which is noted as what this agent aims at until its next choice."""
+        self._aim = team_action
+        return team_action[self.briefing.agent]
+
     @property
     def predictions(self) -> Mapping[int, int]:
         """The arms it foresaw in its latest choice, by agent; empty for agents that foresee nothing."""
@@ -234,7 +249,7 @@ class Agent(Player, ABC):
         `Partner.state` writes it. An agent that holds something which is not plain data (numbers, strings, None,
         tuples, lists, dicts, deques, numpy arrays) overrides this and leaves that out, or puts plain data in its place.
         """
-        apart = {spec.name for spec in fields(self) if spec.init}.union(_ON_RESET, ("_current_round",))
+        apart = {spec.name for spec in fields(self) if spec.init}.union(_ON_RESET, ("_current_round", "_aim"))
         slots = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ()) if hasattr(self, name)]
         return {name: getattr(self, name) for name in (*vars(self), *slots) if name not in apart}
 

@@ -34,8 +34,9 @@ class EpsilonGreedy(Agent):
     def choose(self) -> int:
         """The own part of the best configuration, equals by a draw."""
         if self.rng.random() < self.epsilon:
+            self._aim = None
             return random_arm(self.briefing.own_arms, self.rng)
-        return best(self.ratings(), "random", self.rng)[self.briefing.agent]
+        return self.part_of(best(self.ratings(), "random", self.rng))
 
     def ratings(self) -> Tensor:
         """The mean of every configuration so far."""

@@ -40,7 +40,7 @@ class KnowledgeGradient(Posterior, Agent):
 
     def choose(self) -> int:
         """The own coordinate of the team action of the highest value."""
-        return best(self.ratings(), self.ties, self.rng)[self.briefing.agent]
+        return self.part_of(best(self.ratings(), self.ties, self.rng))
 
     def ratings(self) -> Tensor:
         """The value of every team action: its posterior mean, and what one more look at it would bring."""

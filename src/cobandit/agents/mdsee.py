@@ -41,11 +41,11 @@ class MDSEE(Agent):
         """The scheduled own arm while sweeping, the private best's own arm afterwards."""
         me = self.briefing
         if self._explored < self._to_explore:
-            return int(np.unravel_index(self._explored % self._cells, me.arms)[me.agent])
+            return self.part_of(tuple(int(arm) for arm in np.unravel_index(self._explored % self._cells, me.arms)))
         if self._commitment is None:
             counts, sums = self._memory.counts, self._memory.sums
             means = np.where(counts > 0, sums / np.maximum(counts, 1), -math.inf)
-            self._commitment = best(means, self.ties, self.rng)[me.agent]
+            self._commitment = self.part_of(best(means, self.ties, self.rng))
         return self._commitment
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:

@@ -40,8 +40,11 @@ class MUCBIntervals(Agent):
     def choose(self) -> int:
         """The scheduled own arm, or the next one of the own arms as the sign that it should go."""
         me = self.briefing
-        arm = int(np.unravel_index(self._scheduled, me.arms)[me.agent])
-        return (arm + 1) % me.own_arms if self._beaten() else arm
+        arm = self.part_of(tuple(int(own) for own in np.unravel_index(self._scheduled, me.arms)))
+        if self._beaten():
+            self._aim = None
+            return (arm + 1) % me.own_arms
+        return arm
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Drop the scheduled action if anybody deviated; move on to the next active one."""

@@ -30,7 +30,7 @@ class NaiveUCB(UpperConfidence, Agent):
         if self.index == "companion" and self.round == 1:
             return random_arm(self.briefing.own_arms, self.rng)
         indices = self.indices(self._memory, self.round, self.briefing.horizon)
-        return best(indices, self.ties, self.rng)[self.briefing.agent]
+        return self.part_of(best(indices, self.ties, self.rng))
 
     def ratings(self) -> Tensor | None:
         """The index of every team action."""
@@ -57,7 +57,7 @@ class NaiveTS(Posterior, Agent):
     def choose(self) -> int:
         """The own coordinate of the best posterior sample."""
         samples = self.sample(self._memory, self.briefing.binary, self.rng)
-        return best(samples, self.ties, self.rng)[self.briefing.agent]
+        return self.part_of(best(samples, self.ties, self.rng))
 
     def ratings(self) -> Tensor:
         """The posterior mean of every team action; choices are made by samples around it."""

@@ -30,7 +30,7 @@ class Optimal(Agent):
         """The own coordinate of a_*, looked up anew since the means may have changed."""
         means = self.briefing.means
         assert means is not None
-        return int(np.unravel_index(int(means.argmax()), self.briefing.arms)[self.briefing.agent])
+        return self.part_of(tuple(int(arm) for arm in np.unravel_index(int(means.argmax()), self.briefing.arms)))
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """There is nothing left to learn."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory, random_arm
-from cobandit.agents.foresight import Window, block_of, own_axis
+from cobandit.agents.foresight import Window, block_of
 from cobandit.base.checks import MOST, whole
 
 
@@ -61,8 +61,9 @@ class PartnerAware(Agent):
             self._arm = random_arm(me.own_arms, self.rng)
             return self._arm
         self._predictions = self._window.predict(self.rng)
-        block = block_of(me, self._predictions)
-        self._arm = self.prefer(block)[own_axis(me, self._predictions)]
+        free = iter(self.prefer(block_of(me, self._predictions)))
+        aim = tuple(self._predictions[i] if i in self._predictions else next(free) for i in range(len(me.arms)))
+        self._arm = self.part_of(aim)
         return self._arm
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:

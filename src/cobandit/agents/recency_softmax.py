@@ -60,7 +60,7 @@ class RecencySoftmax(Agent):
         )
         if self.values == "own-arms":
             return pick
-        return int(np.unravel_index(pick, self.briefing.arms)[self.briefing.agent])
+        return self.part_of(tuple(int(arm) for arm in np.unravel_index(pick, self.briefing.arms)))
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Move the value of what was played, if anything was seen."""

@@ -43,7 +43,7 @@ class Softmax(Agent):
         weights = np.cumsum(np.exp(values - values.max()))
         pick = int(np.searchsorted(weights, self.rng.random() * weights[-1], side="right"))
         cell = np.unravel_index(min(pick, len(weights) - 1), self.briefing.arms)
-        return int(cell[self.briefing.agent])
+        return self.part_of(tuple(int(arm) for arm in cell))
 
     def ratings(self) -> Tensor:
         """What every configuration is worth by the rounds remembered."""

@@ -7,8 +7,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.agents.base import Agent, TeamAction
+from cobandit.agents.guards import checked_action
 from cobandit.agents.team import Team
+from cobandit.base.checks import short_repr
+from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.engine.match import Match
+from cobandit.engine.tally import NONE, Counted, make_tally, note_round
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 
@@ -30,11 +35,12 @@ def run_regrets(
     checkpoints: NDArray[np.int64],
     done: Callable[[int], None],
     team_regrets: NDArray[np.float64] | None = None,
+    note: Callable[[int, Match, TeamAction], None] | None = None,
 ) -> NDArray[np.float64]:
     """Task regret of each run at each checkpoint.
 
     ``team_regrets``, of the same shape, is filled with the team regret as it adds up round by round: for sight that
-    may change, where no one factor makes it of the task regret.
+    may change, where no one factor makes it of the task regret. ``note`` hears of every round.
     """
     regrets = np.zeros((len(runs), len(checkpoints)))
     for row, run in enumerate(runs):
@@ -44,6 +50,8 @@ def run_regrets(
         at = 0
         task_lost = team_lost = 0.0
         for t, (action, outcome) in enumerate(match.rounds(), start=1):
+            if note is not None:
+                note(t, match, action)
             counts[action] += 1
             task_lost += outcome.round_regret
             if team_regrets is not None:
@@ -56,6 +64,50 @@ def run_regrets(
                 at = min(at + 1, len(checkpoints) - 1)
         done(1)
     return regrets
+
+
+def run_diagnosed(
+    problem: Problem,
+    team: Team,
+    horizon: int,
+    seed: int,
+    runs: range,
+    checkpoints: NDArray[np.int64],
+    done: Callable[[int], None],
+    team_regrets: NDArray[np.float64] | None = None,
+) -> tuple[NDArray[np.float64], Counted]:
+    """The same with what was counted of every round."""
+    tally = make_tally(problem.arms, horizon, checkpoints.tolist(), len(runs), problem.means.changes, list)
+    means: list[float] = []
+
+    def note(t: int, match: Match, action: TeamAction) -> None:
+        agents = problem.agents
+        if t == 1 or problem.means.changes:
+            means[:] = match.environment.means.ravel().tolist()
+        aims, predictions = [NONE] * agents, [NONE] * (agents * agents)
+        for i, partner in enumerate(match.partners):
+            aim = partner.agent.aimed_at
+            if aim is not None:
+                aims[i] = _cell(aim, problem.arms, partner.agent)
+            for j, arm in partner.predictions.items():
+                predictions[i * agents + j] = arm
+        played = int(np.ravel_multi_index(action, problem.arms))
+        note_round(tally, t, played, means.index(max(means)), means, aims, predictions)
+
+    regrets = run_regrets(problem, team, horizon, seed, runs, checkpoints, done, team_regrets, note)
+    lost = np.array(tally.lost_at).reshape(*regrets.shape, problem.agents + 3)
+    totals = np.array(tally.totals, dtype=np.int64).reshape(len(checkpoints), -1)
+    return regrets, Counted(totals, np.array(tally.overall, dtype=np.int64), lost)
+
+
+def _cell(aim: TeamAction, arms: tuple[int, ...], agent: Agent) -> int:
+    """The number of the team action at which an agent says to have aimed."""
+    try:
+        return int(np.ravel_multi_index(checked_action(aim, arms), arms))
+    except InvalidInput:
+        raise AgentError(
+            f"{agent} aimed at {short_repr(aim)}; aimed_at must be None or a tuple of {len(arms)} arms."
+        ) from None
 
 
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:

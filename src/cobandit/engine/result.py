@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
 from cobandit.base.checks import one_of, whole
-from cobandit.base.errors import RunsNotKept
+from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
+from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
 from cobandit.engine.stored import KEEPS, described_fields, joined_fields, markov_room, stored_fields
 from cobandit.problem import Problem
@@ -92,7 +93,7 @@ class Result:
     rounds; team regret (the paper's R(T)) counts what the agents observe of it. Where there are too many runs to keep
     them all (``keeps_runs`` is false), only ``kept``, a summary, is there; asking for the arrays is then an error.
     ``engine`` played, for ``engine_reason``. ``problem`` is a `Problem`, or a `cobandit.mdp.MarkovProblem`, whose
-    rounds are the steps of all episodes.
+    rounds are the steps of all episodes. ``counted`` is there if it was simulated with ``diagnose=True``.
     """
 
     problem: Any
@@ -107,6 +108,7 @@ class Result:
     checkpoints: NDArray[np.int64]
     kept: NDArray[np.float64] | StreamedSummary
     summed_team_regret: NDArray[np.float64] | None = None
+    counted: Diagnostics | None = None
 
     @property
     def keeps_runs(self) -> bool:
@@ -156,6 +158,29 @@ class Result:
             return fast.run_trajectory(self.problem, self.team, self.horizon, self.seed, number)
         return reference.run_trajectory(self.problem, self.team, self.horizon, self.seed, number)
 
+    @cached_property
+    def diagnostics(self) -> Diagnostics:
+        """Why the team lost: what went on in all runs, which are played again where that was not counted yet."""
+        if self.counted is not None:
+            return self.counted
+        if not isinstance(self.problem, Problem):
+            raise InvalidInput(f"Diagnostics are those of bandit teams; here {type(self.problem).__name__} was played.")
+        from cobandit.engine.simulation import simulate
+
+        again = simulate(
+            self.problem,
+            self.team,
+            self.horizon,
+            self.runs,
+            self.seed,
+            engine=self.engine if self.engine == "reference" else "auto",
+            checkpoints=self.checkpoints.tolist(),
+            first_run=self.first_run,
+            diagnose=True,
+        )
+        assert again.counted is not None
+        return again.counted
+
     def watch(self, run: int, path: str | os.PathLike[str] | None = None) -> Path:
         """Write one offline page on which the rounds of a run can be watched, and give its path back.
 
@@ -191,10 +216,11 @@ class Result:
         histogram of task regret. The file appears whole or not at all.
         """
         target = checked_output(path)
+        counted = None if self.counted is None else self.counted.describe()
         if isinstance(self.kept, StreamedSummary):
-            write_summary(target, self.checkpoints, self.problem.team_factor, self.kept, self.provenance())
+            write_summary(target, self.checkpoints, self.problem.team_factor, self.kept, self.provenance(), counted)
             return target
-        with runs_file(target, self.checkpoints, self.problem.team_factor, self.provenance()) as write:
+        with runs_file(target, self.checkpoints, self.problem.team_factor, self.provenance(), counted) as write:
             write(self.first_run, self.kept, self.summed_team_regret)
         return target
 
@@ -217,13 +243,15 @@ class Result:
 
     def describe(self) -> dict[str, Any]:
         """All of it as plain data: the provenance and the numbers, which are many (`save` writes a file instead)."""
+        counted = {} if self.counted is None else {"diagnostics": self.counted.describe()}
+        known = {**self.provenance(), "checkpoints": self.checkpoints.tolist(), **counted}
         if isinstance(self.kept, StreamedSummary):
             numbers: dict[str, Any] = {name: array.tolist() for name, array in self.kept.to_arrays().items()}
-            return {**self.provenance(), "checkpoints": self.checkpoints.tolist(), "summary": numbers}
-        regrets = {"task_regret": self.kept.tolist()}
+            return {**known, "summary": numbers}
+        regrets: dict[str, Any] = {"task_regret": self.kept.tolist()}
         if self.summed_team_regret is not None:
             regrets["team_regret"] = self.summed_team_regret.tolist()
-        return {**self.provenance(), "checkpoints": self.checkpoints.tolist(), **regrets}
+        return {**known, **regrets}
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Result:

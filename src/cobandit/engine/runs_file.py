@@ -23,19 +23,30 @@ ROWS_PER_GROUP = 1 << 18
 SUMMARY = "cobandit.summary"
 """The key of the metadata under which a summary is packed."""
 
+DIAGNOSTICS = "cobandit.diagnostics"
+"""The key of the metadata under which diagnostics are kept, as JSON."""
+
 WriteRuns = Callable[..., None]
 """Takes the number of the first run, task regret and, where it is no multiple of that, team regret."""
 
 
 @contextmanager
 def runs_file(
-    path: Path, checkpoints: NDArray[np.int64], team_factor: float, provenance: dict[str, Any]
+    path: Path,
+    checkpoints: NDArray[np.int64],
+    team_factor: float,
+    provenance: dict[str, Any],
+    diagnostics: dict[str, Any] | None = None,
 ) -> Iterator[WriteRuns]:
     """A way to write runs, some at a time: the number of the first, and the regret of runs x checkpoints.
 
-    One row per run and checkpoint, the provenance in the metadata. The file appears whole or not at all.
+    One row per run and checkpoint, the provenance and the diagnostics in the metadata. The file appears whole or not
+    at all.
     """
-    with whole_file(path) as file, runs_writer(file, checkpoints, team_factor, provenance) as write:
+    with (
+        whole_file(path) as file,
+        runs_writer(file, checkpoints, team_factor, provenance, diagnostics=diagnostics) as write,
+    ):
         yield write
 
 
@@ -46,11 +57,12 @@ def runs_writer(
     team_factor: float,
     provenance: dict[str, Any],
     compression: str = "snappy",
+    diagnostics: dict[str, Any] | None = None,
 ) -> Iterator[WriteRuns]:
     """The same into an open file, in row groups of a fixed size, so that memory does not grow with the runs."""
     arrow, parquet = pyarrow_modules()
     kinds = {"run": arrow.int64(), "t": arrow.int64(), "task_regret": arrow.float64(), "team_regret": arrow.float64()}
-    schema = arrow.schema(list(kinds.items()), metadata={"cobandit": json.dumps(provenance, default=str)})
+    schema = arrow.schema(list(kinds.items()), metadata=_metadata(provenance, diagnostics))
     points = len(checkpoints)
     with parquet.ParquetWriter(file, schema, compression=compression) as writer:
 
@@ -65,6 +77,11 @@ def runs_writer(
                 writer.write_table(arrow.table(columns, schema=schema))
 
         yield write
+
+
+def _metadata(provenance: dict[str, Any], diagnostics: dict[str, Any] | None) -> dict[str, str]:
+    known = {"cobandit": json.dumps(provenance, default=str)}
+    return known if diagnostics is None else known | {DIAGNOSTICS: json.dumps(diagnostics)}
 
 
 def run_columns(
@@ -85,6 +102,7 @@ def write_summary(
     team_factor: float,
     summary: StreamedSummary,
     provenance: dict[str, Any],
+    diagnostics: dict[str, Any] | None = None,
 ) -> None:
     """The summary of runs that were not kept: one row per checkpoint, with the histogram of task regret as lists.
 
@@ -94,7 +112,7 @@ def write_summary(
     columns = summary_columns(checkpoints, team_factor, summary)
     with io.BytesIO() as packed:
         np.savez_compressed(packed, allow_pickle=False, **summary.to_arrays())
-        metadata = {"cobandit": json.dumps(provenance, default=str), SUMMARY: packed.getvalue()}
+        metadata = {**_metadata(provenance, diagnostics), SUMMARY: packed.getvalue()}
     table = arrow.table(columns).replace_schema_metadata(metadata)
     with whole_file(path) as file:
         parquet.write_table(table, file)

@@ -24,6 +24,7 @@ from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
+from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import runs_file
 from cobandit.engine.stored import KEEPS
@@ -56,6 +57,7 @@ def simulate(
     keep: str = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
+    diagnose: bool = False,
 ) -> Result:
     """Play ``runs`` independent runs of ``horizon`` rounds and keep their regret at the checkpoints.
 
@@ -68,7 +70,8 @@ def simulate(
 
     ``keep`` says what the result holds: every run (``"runs"``), or a summary whose size does not grow with the number
     of runs (``"summary"``). ``"auto"`` keeps up to four million numbers, runs x checkpoints, and the summary beyond.
-    ``out`` is a Parquet file that gets every run in either case, written while they are played.
+    ``out`` is a Parquet file that gets every run in either case, written while they are played. ``diagnose`` counts
+    what went on in every round, for `Result.diagnostics`.
     """
     if not isinstance(problem, Problem):
         raise InvalidInput(
@@ -89,6 +92,8 @@ def simulate(
     chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
     workers = workers if chosen == "fast" else 1
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers, keeps_runs)
+    if not isinstance(diagnose, bool):
+        raise InvalidInput(f"diagnose is {short_repr(diagnose)}; True or False is needed.")
     numbers = range(first_run, first_run + runs)
 
     loop: str | None = None
@@ -96,14 +101,24 @@ def simulate(
         from cobandit.engine import fast
 
         loop = fast.choose_kernel(problem, team, horizon, runs)
+    counts = Diagnostics.empty(problem.arms, horizon, points) if diagnose else None
 
     def play(part: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
         setting = problem, team, horizon, seed, part, points
+        if counts is not None:
+            here = None if team_regrets is None else team_regrets[part.start - first_run : part.stop - first_run]
+            regrets, counted = (
+                fast.run_diagnosed(*setting, workers, done, loop)
+                if chosen == "fast"
+                else reference.run_diagnosed(*setting, done, here)
+            )
+            counts.add(part.start, counted)
+            return regrets
         if chosen == "fast":
             return fast.run_regrets(*setting, workers, done, loop)
         return reference.run_regrets(*setting, done, team_regrets)
 
-    job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress)
+    job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress, counts)
     return job.every_run(target) if keeps_runs else job.summary(target)
 
 
@@ -121,6 +136,7 @@ class Job:
     reason: str
     play: Callable[[range, Callable[[int], None], Any], NDArray[np.float64]]
     progress: Progress | None
+    counts: Diagnostics | None = None
     finished: int = 0
 
     def __post_init__(self) -> None:
@@ -156,7 +172,12 @@ class Job:
         return self._result(summary, time.perf_counter() - start)
 
     def _play(self, numbers: range) -> NDArray[np.float64]:
-        return self.play(numbers, self._done, self.team_regrets)
+        if self.counts is None:
+            return self.play(numbers, self._done, self.team_regrets)
+        # Regret by cause has a few numbers for each checkpoint of a run, which are not held for all runs at once.
+        rows = batch_rows(len(self.points) * (self.problem.agents + 3))
+        pieces = [self.play(piece, self._done, self.team_regrets) for piece in batches(numbers, BATCHES_PLAYED * rows)]
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def _done(self, more: int) -> None:
         self.finished += more
@@ -177,6 +198,7 @@ class Job:
             checkpoints=self.points,
             kept=regrets,
             summed_team_regret=self.team_regrets,
+            counted=self.counts,
         )
 
 

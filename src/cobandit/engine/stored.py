@@ -17,7 +17,8 @@ from cobandit.base.checks import numeric, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.parquet import pyarrow_modules
-from cobandit.engine.runs_file import SUMMARY
+from cobandit.engine.diagnostics import Diagnostics
+from cobandit.engine.runs_file import DIAGNOSTICS, SUMMARY
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 
@@ -44,6 +45,8 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
             if b"cobandit" not in metadata:
                 raise InvalidInput(f"{str(source)!r} is a Parquet file, but not one of a simulation.")
             fields = described_facts(json.loads(metadata[b"cobandit"]), own)
+            if DIAGNOSTICS.encode() in metadata:
+                fields["counted"] = Diagnostics.from_dict(json.loads(metadata[DIAGNOSTICS.encode()]))
             packed = metadata.get(SUMMARY.encode())
             if packed is not None:
                 with np.load(io.BytesIO(packed), allow_pickle=False) as arrays:
@@ -89,6 +92,8 @@ def described_fields(description: Any, own: Iterable[type]) -> dict[str, Any]:
     if not isinstance(description, Mapping):
         raise InvalidInput(f"The description of a result is {short_repr(description)}; a dict is needed.")
     fields = described_facts(description, own)
+    if "diagnostics" in description:
+        fields["counted"] = Diagnostics.from_dict(description["diagnostics"])
     checkpoints = numeric("checkpoints", description.get("checkpoints"), "a list of rounds").astype(np.int64)
     if "summary" in description:
         summary: Any = StreamedSummary.from_arrays(_arrays(description["summary"], len(checkpoints)))
@@ -148,6 +153,7 @@ def joined_fields(results: list[Any]) -> dict[str, Any]:
             else:
                 regrets.merge(result.kept)
     summed = [result.summed_team_regret for result in ordered]
+    counted = [result.counted for result in ordered]
     return {
         **{name: getattr(first, name) for name in ("problem", "team", "horizon", "seed", "first_run", "checkpoints")},
         "runs": expected - first.first_run,
@@ -156,6 +162,7 @@ def joined_fields(results: list[Any]) -> dict[str, Any]:
         "seconds": sum(result.seconds for result in ordered),
         "kept": regrets,
         "summed_team_regret": None if summed[0] is None else np.concatenate(summed),
+        "counted": None if any(part is None for part in counted) else Diagnostics.joined(counted),
     }
 
 

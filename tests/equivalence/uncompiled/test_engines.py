@@ -41,6 +41,23 @@ def assert_same(problem: cb.Problem, team: cb.Team, horizon: int, seed: int, run
     np.testing.assert_array_equal(plain.predictions, quick.predictions)
 
 
+@pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: str(value))
+def test_what_went_on_is_counted_alike(name: str, options: dict) -> None:
+    """Aims, predictions and all that follows from them."""
+    team, points = cb.Team.of(name, **options), np.array([1, 4, 40])
+    for arms in ((2, 2), (2, 3, 2)):
+        problem = a_problem(arms, "missed")
+        plain, counted = reference.run_diagnosed(problem, team, 40, 5, range(2, 5), points, lambda more: None)
+        kernels = ["general"] + ["lockstep"] * lockstep.can_play(make_game(problem, team, 40))
+        for kernel in kernels:
+            quick, likewise = fast.run_diagnosed(
+                problem, team, 40, 5, range(2, 5), points, 1, lambda more: None, kernel=kernel
+            )
+            np.testing.assert_array_equal(plain, quick)
+            for ours, theirs in zip(counted, likewise, strict=True):
+                np.testing.assert_array_equal(ours, theirs)
+
+
 def test_every_registered_agent_is_covered() -> None:
     assert set(OPTIONS) == set(cb.AGENTS)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,10 +12,12 @@ from cobandit.agents.team import Team
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
+from cobandit.engine.fast.diagnosis import DiagnosedLoop
 from cobandit.engine.fast.game import Game, make_game
 from cobandit.engine.fast.loop import Record, play
 from cobandit.engine.fast.models import NotCompiled
 from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.tally import Counted
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 
@@ -24,7 +27,16 @@ ROUNDS_PER_BLOCK = 400_000
 ROUNDS_WORTH_STEPPING = 1_000_000
 """Below this much work the general loop is done before the lock-step one has been loaded."""
 
-__all__ = ["NotCompiled", "Seat", "choose_kernel", "obstacle", "run_regrets", "run_trajectory", "table"]
+__all__ = [
+    "NotCompiled",
+    "Seat",
+    "choose_kernel",
+    "obstacle",
+    "run_diagnosed",
+    "run_regrets",
+    "run_trajectory",
+    "table",
+]
 
 
 def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
@@ -79,6 +91,39 @@ def run_regrets(
 
     run_blocks(block, range(0, len(runs), size), threads, done)
     return regrets
+
+
+def run_diagnosed(
+    problem: Problem,
+    team: Team,
+    horizon: int,
+    seed: int,
+    runs: range,
+    checkpoints: NDArray[np.int64],
+    threads: int,
+    done: Callable[[int], None],
+    kernel: str | None = None,
+) -> tuple[NDArray[np.float64], Counted]:
+    """The same with what was counted of every round."""
+    game = make_game(problem, team, horizon)
+    kernel = kernel or _kernel(game, horizon, len(runs))
+    regrets = np.zeros((len(runs), len(checkpoints)))
+    lost = np.zeros((*regrets.shape, problem.agents + 3))
+    size = block_size(len(runs), horizon, ROUNDS_PER_BLOCK, threads)
+    if kernel == "lockstep":
+        size = -(-size // lockstep.LANES) * lockstep.LANES
+        loop: Any = lockstep.Lockstep(game, len(checkpoints), size)
+    else:
+        loop = DiagnosedLoop(game, checkpoints, size, team.label)
+
+    def block(start: int) -> int:
+        part = slice(start, start + size)
+        loop.play(seed, runs[part], checkpoints, regrets[part], lost[part])
+        return len(runs[part])
+
+    run_blocks(block, range(0, len(runs), size), threads, done)
+    totals, overall = loop.counted(len(runs), checkpoints)
+    return regrets, Counted(totals, overall, lost)
 
 
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:

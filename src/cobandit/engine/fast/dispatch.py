@@ -62,7 +62,7 @@ def _keep_round(self: Any, world: Any, episode: Any, k: Any, reward: Any) -> Any
 
 
 @overload_method(types.NamedTuple, "keep", jit_options=PART_OPTIONS, strict=False)
-def _keep(self: Any, world: Any, t: Any, reward: Any) -> Any:
+def _keep(self: Any, world: Any, t: Any, played: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "keep", None)
 
 

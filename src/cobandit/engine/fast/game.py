@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
 from cobandit.base.streams import stream_count
-from cobandit.engine.fast.loop import NO_RECORD, Record
+from cobandit.engine.fast.loop import NO_RECORD
 from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
 from cobandit.engine.fast.players import Squads, Stage, compiled_team, make_squads, make_stage
 from cobandit.engine.fast.seeds import run_states
@@ -29,7 +29,7 @@ class Game:
     world: World
     models: tuple[Any, ...]
 
-    def stage(self, record: Record = NO_RECORD) -> Stage:
+    def stage(self, record: Any = NO_RECORD) -> Stage:
         """Room for one thread to play in, as often as it likes."""
         return make_stage(self.squads, self.world, *self.models, record)
 

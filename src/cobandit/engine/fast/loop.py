@@ -20,7 +20,7 @@ class Record(NamedTuple):
     seen: Any
     predictions: Any
 
-    def keep(self, world: Any, t: int, reward: float) -> None:
+    def keep(self, world: Any, t: int, played: int, reward: float) -> None:
         """One round."""
         if self.wanted == 0:
             return
@@ -48,7 +48,8 @@ def play(
 ) -> None:
     """Play one run for each row of ``seeds`` into the rows of ``out``: task regret at each checkpoint.
 
-    ``tags`` are those of the world, the rewards, the sight, the roles and the record; the rows of the squads of the
+    ``tags`` are those of the world, the rewards, the sight, the roles and the record (a `Record`, or a
+    `diagnosis.Diagnosis`); the rows of the squads of the
     ``team`` in ``memory`` come behind theirs.
     """
     world = pointers(tags[0], memory, 0)
@@ -83,7 +84,7 @@ def play(
             world.plays[played] += 1
             reward = rewards.draw(world, played)
             learn_all(squads, sizes, world, t, played, sight, reward)
-            record.keep(world, t, reward)
+            record.keep(world, t, played, reward)
             if t == checkpoints[point]:
                 # Sum of n_a (mu_* - mu_a) in row-major order, as `reference.regret_of` adds it.
                 lost = 0.0

@@ -191,6 +191,18 @@ if config.DISABLE_JIT:
         """The value."""
         return value
 
+    def bit_plane(array: Any, bit: int) -> Any:
+        """One bit of each of 64 bytes, as the bits of a number."""
+        return np.uint64(sum((int(byte) >> int(bit) & 1) << lane for lane, byte in enumerate(array[:64])))
+
+    def ones(word: Any) -> int:
+        """How many bits are set."""
+        return int(word).bit_count()
+
+    def lowest(word: Any) -> int:
+        """The number of the lowest bit that is set."""
+        return (int(word) & -int(word)).bit_length() - 1
+
     def player(squad: Any, k: int) -> Any:
         """One player of a squad."""
         return squad._replace(
@@ -290,6 +302,42 @@ else:
             return result
 
         return types.int64(types.int64, types.int64), code
+
+    @intrinsic
+    def bit_plane(_: Any, pointer: Any, bit: Any) -> Any:
+        """One bit of each of the 64 bytes behind a pointer, as the bits of a number."""
+
+        def code(_: Any, builder: Any, __: Any, args: Any) -> Any:
+            lanes = ir.VectorType(ir.IntType(8), 64)
+            address = builder.bitcast(args[0], lanes.as_pointer())
+            loaded = builder.load(address, align=1)
+            mask = builder.trunc(builder.shl(args[1].type(1), args[1]), ir.IntType(8))
+            spread = builder.insert_element(ir.Constant(lanes, ir.Undefined), mask, ir.IntType(32)(0))
+            spread = builder.shuffle_vector(
+                spread, ir.Constant(lanes, ir.Undefined), ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+            )
+            is_set = builder.icmp_unsigned("!=", builder.and_(loaded, spread), ir.Constant(lanes, [0] * 64))
+            return builder.bitcast(is_set, ir.IntType(64))
+
+        return types.uint64(pointer, types.int64), code
+
+    @intrinsic
+    def ones(_: Any, word: Any) -> Any:
+        """How many bits are set."""
+
+        def code(_: Any, builder: Any, __: Any, args: Any) -> Any:
+            return builder.ctpop(args[0])
+
+        return types.int64(types.uint64), code
+
+    @intrinsic
+    def lowest(_: Any, word: Any) -> Any:
+        """The number of the lowest bit that is set; there must be one."""
+
+        def code(_: Any, builder: Any, __: Any, args: Any) -> Any:
+            return builder.cttz(args[0], ir.IntType(1)(1))
+
+        return types.int64(types.uint64), code
 
     @intrinsic
     def player(_: Any, squad: Any, k: Any) -> Any:

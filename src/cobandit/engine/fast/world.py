@@ -22,8 +22,9 @@ LONGEST_TABLE = 1 << 20
 class World(NamedTuple):
     """The run under way.
 
-    ``arm[i]`` is agent i's latest arm and ``seen[i]`` what it saw; ``own[i * cells + cell]`` agent i's arm in a
-    cell; ``ring[i * ring_size + k]`` its past arms, the latest in ``slot[0]``. ``order`` lists the agents by rank.
+    ``arm[i]`` is agent i's latest arm, ``aim[i]`` the cell of which it is a part (`aim_at`; -1: of none) and
+    ``seen[i]`` what it saw; ``own[i * cells + cell]`` agent i's arm in a cell; ``ring[i * ring_size + k]`` its past
+    arms, the latest in ``slot[0]``. ``order`` lists the agents by rank.
     ``block[i * cells + k]`` for k < ``block_size[i]`` are the cells in which all agents that rank above agent i play
     arm 0; row ``agents`` of it holds all cells. ``best[0]`` is a_*. ``plays`` counts the plays of every cell.
     ``predictions[i * agents + j]`` is the arm that agent i foresees for agent j, -1 where it foresees none.
@@ -41,6 +42,7 @@ class World(NamedTuple):
     ring: Any
     slot: Any
     arm: Any
+    aim: Any
     seen: Any
     means: Any
     spreads: Any
@@ -55,7 +57,7 @@ class World(NamedTuple):
     table_size: Any
 
 
-STATE = ("plays", "predictions")
+STATE = ("plays", "predictions", "aim")
 """The fields that start anew with every run."""
 
 SHARED = ("arms", "strides", "own", "roots")
@@ -81,6 +83,7 @@ def make_world(arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_p
         ring=np.zeros(agents * ring_size, dtype=np.int64),
         slot=np.zeros(1, dtype=np.int64),
         arm=np.zeros(agents, dtype=np.int64),
+        aim=np.full(agents, -1, dtype=np.int64),
         seen=np.zeros(agents),
         means=np.zeros(cells),
         spreads=np.zeros(cells),
@@ -106,6 +109,13 @@ def make_world(arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_p
 def own_arm(world: Any, agent: int, cell: int) -> Any:
     """An agent's arm in a cell."""
     return np.int64(world.own[agent * world.cells + cell])
+
+
+@inlined
+def aim_at(world: Any, agent: int, cell: int) -> Any:
+    """An agent's arm in a cell, which is noted as what it aims at (`Agent.aimed_at`)."""
+    world.aim[agent] = cell
+    return own_arm(world, agent, cell)
 
 
 @inlined

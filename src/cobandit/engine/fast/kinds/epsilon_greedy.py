@@ -11,7 +11,7 @@ from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 
 class Greedy(NamedTuple):
@@ -26,11 +26,12 @@ class Greedy(NamedTuple):
     def choose(self, world: Any, t: int) -> Any:
         """The own part of the best cell, equals by a draw; or any own arm."""
         if uniform(world.streams, self.stream) < self.epsilon:
+            world.aim[self.seat] = -1
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         for cell in range(world.cells):
             world.values[cell] = (self.sums[cell] + UNKNOWN) / (self.counts[cell] + 1.0)
         cell = best_of(world.values, world.cells, 1, world.streams, self.stream)
-        return own_arm(world, self.seat, cell)
+        return aim_at(world, self.seat, cell)
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""

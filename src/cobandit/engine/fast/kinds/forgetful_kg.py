@@ -9,7 +9,7 @@ from cobandit.engine.fast.kinds.knowledge_gradient import beta_values, gaussian_
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.players import Seat
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 
 class FadingGradient(NamedTuple):
@@ -35,7 +35,7 @@ class FadingGradient(NamedTuple):
             beta_values(self, world, remaining)
         else:
             gaussian_values(self, world, remaining)
-        return own_arm(
+        return aim_at(
             world, self.seat, best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
         )
 

@@ -17,7 +17,7 @@ from cobandit.engine.fast.kinds.foresight import keeps_arm
 from cobandit.engine.fast.kinds.ucb import keep_line, scales_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled, inlined, uniform
-from cobandit.engine.fast.world import own_arm, root
+from cobandit.engine.fast.world import aim_at, root
 
 ROUNDING = 1e-15
 """Somewhat more than the relative error of a computed index."""
@@ -50,7 +50,7 @@ class KineticUCB(NamedTuple):
             return world.arm[self.seat]
         if self.companion == 1 and t == 1:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
-        return own_arm(world, self.seat, kinetic_winner(self, t))
+        return aim_at(world, self.seat, kinetic_winner(self, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""

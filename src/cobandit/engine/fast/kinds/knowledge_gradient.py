@@ -13,7 +13,7 @@ from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 
 class BetaGradient(NamedTuple):
@@ -31,7 +31,7 @@ class BetaGradient(NamedTuple):
         """The own part of the cell of the highest value."""
         beta_values(self, world, float(self.horizon - t) if self.factor < 0.0 else self.factor)
         cell = best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
-        return own_arm(world, self.seat, cell)
+        return aim_at(world, self.seat, cell)
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
@@ -56,7 +56,7 @@ class GaussianGradient(NamedTuple):
         """The own part of the cell of the highest value."""
         gaussian_values(self, world, float(self.horizon - t) if self.factor < 0.0 else self.factor)
         cell = best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
-        return own_arm(world, self.seat, cell)
+        return aim_at(world, self.seat, cell)
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""

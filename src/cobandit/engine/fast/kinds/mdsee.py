@@ -12,7 +12,7 @@ from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 PHASE, EXPLORED, COMMITMENT = range(3)
 
@@ -31,10 +31,10 @@ class Phases(NamedTuple):
     def choose(self, world: Any, t: int) -> Any:
         """The scheduled own arm while sweeping, the private best's afterwards."""
         if self.notes[EXPLORED] < self.sweeps * self.notes[PHASE] * world.cells:
-            return own_arm(world, self.seat, self.notes[EXPLORED] % world.cells)
+            return aim_at(world, self.seat, self.notes[EXPLORED] % world.cells)
         if self.notes[COMMITMENT] < 0:
             self.notes[COMMITMENT] = private_best(self, world)
-        return own_arm(world, self.seat, self.notes[COMMITMENT])
+        return aim_at(world, self.seat, self.notes[COMMITMENT])
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """A commitment that reaches a power of two starts a new phase."""

@@ -11,7 +11,7 @@ from cobandit.agents.mucb_intervals import MUCBIntervals
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled
-from cobandit.engine.fast.world import own_arm, root
+from cobandit.engine.fast.world import aim_at, root
 
 
 class Intervals(NamedTuple):
@@ -27,8 +27,11 @@ class Intervals(NamedTuple):
 
     def choose(self, world: Any, t: int) -> Any:
         """The scheduled own arm, or the next one as the sign that the cell should go."""
-        arm = own_arm(world, self.seat, self.schedule[0])
-        return (arm + 1) % world.arms[self.seat] if is_beaten(self, world) else arm
+        arm = aim_at(world, self.seat, self.schedule[0])
+        if is_beaten(self, world):
+            world.aim[self.seat] = -1
+            return (arm + 1) % world.arms[self.seat]
+        return arm
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Drop the scheduled cell if anybody deviated; move on to the next active one."""

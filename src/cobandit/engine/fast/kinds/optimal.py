@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from cobandit.agents.optimal import Optimal
 from cobandit.engine.fast.players import Seat
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 
 class Oracle(NamedTuple):
@@ -17,7 +17,7 @@ class Oracle(NamedTuple):
 
     def choose(self, world: Any, t: int) -> Any:
         """The own part of a_*."""
-        return own_arm(world, self.seat, world.best[0])
+        return aim_at(world, self.seat, world.best[0])
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """There is nothing left to learn."""

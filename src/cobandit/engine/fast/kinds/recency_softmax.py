@@ -11,7 +11,7 @@ from cobandit.agents.recency_softmax import RecencySoftmax, softmax_pick
 from cobandit.agents.softmax import UNKNOWN
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at, own_arm
 
 register_jitable: Any = extending.register_jitable
 register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(softmax_pick)
@@ -32,7 +32,7 @@ class Fading(NamedTuple):
         draw = uniform(world.streams, self.stream)
         if self.by_arm == 1:
             return softmax_pick(self.worth, world.arms[self.seat], self.temperature, draw, world.values)
-        return own_arm(world, self.seat, softmax_pick(self.worth, world.cells, self.temperature, draw, world.values))
+        return aim_at(world, self.seat, softmax_pick(self.worth, world.cells, self.temperature, draw, world.values))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Move the value of what was played, if anything was seen."""

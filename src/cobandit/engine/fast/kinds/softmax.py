@@ -12,7 +12,7 @@ from cobandit.agents.softmax import UNKNOWN, Softmax
 from cobandit.engine.fast.models import NotCompiled
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import compiled, uniform
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 LONGEST_TABLED_MEMORY = 32
 """Up to here the powers of e are taken from NumPy, so that not even their last bit can differ."""
@@ -38,7 +38,7 @@ class ShortMemory(NamedTuple):
 
     def choose(self, world: Any, t: int) -> Any:
         """The own part of the cell aimed at."""
-        return own_arm(world, self.seat, aimed_cell(self, world))
+        return aim_at(world, self.seat, aimed_cell(self, world))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Remember the round, if anything was seen, and forget the oldest."""

@@ -15,7 +15,7 @@ from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import beta, gamma_steps, inlined, normal
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import aim_at
 
 
 class BetaThompson(NamedTuple):
@@ -35,7 +35,7 @@ class BetaThompson(NamedTuple):
         """The own part of the cell with the best draw."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        return own_arm(world, self.seat, beta_best(self, world, t))
+        return aim_at(world, self.seat, beta_best(self, world, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
@@ -61,7 +61,7 @@ class GaussianThompson(NamedTuple):
         """The own part of the cell with the best draw."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        return own_arm(world, self.seat, gaussian_best(self, world, t))
+        return aim_at(world, self.seat, gaussian_best(self, world, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""

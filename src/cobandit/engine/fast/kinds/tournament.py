@@ -15,7 +15,7 @@ import numpy as np
 from cobandit.engine.fast.kinds.foresight import foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled, inlined
-from cobandit.engine.fast.world import own_arm, root
+from cobandit.engine.fast.world import aim_at, own_arm, root
 
 NO_CELL = np.int32(2147483647)
 """The winner where no cell stands."""
@@ -51,7 +51,7 @@ class TournamentUCB(NamedTuple):
         """The own part of the winner of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        return own_arm(world, self.seat, block_winner(self, world, t))
+        return aim_at(world, self.seat, block_winner(self, world, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""

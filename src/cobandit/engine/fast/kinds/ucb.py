@@ -18,7 +18,7 @@ from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_o
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import inlined, uniform
-from cobandit.engine.fast.world import own_arm, root
+from cobandit.engine.fast.world import aim_at, root
 
 
 class KeptUCB(NamedTuple):
@@ -39,7 +39,7 @@ class KeptUCB(NamedTuple):
         """The own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        return own_arm(world, self.seat, kept_best(self, world, t))
+        return aim_at(world, self.seat, kept_best(self, world, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
@@ -68,7 +68,7 @@ class FreshUCB(NamedTuple):
             return world.arm[self.seat]
         if self.companion == 1 and t == 1:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
-        return own_arm(world, self.seat, fresh_best(self, world, t))
+        return aim_at(world, self.seat, fresh_best(self, world, t))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""

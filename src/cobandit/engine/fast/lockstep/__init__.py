@@ -22,6 +22,7 @@ from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
 from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB
 from cobandit.engine.fast.lockstep.loop import Agents, Lanes, play_lanes
+from cobandit.engine.fast.lockstep.notes import LaneNotes, make_notes
 from cobandit.engine.fast.lockstep.steps import LANES
 from cobandit.engine.fast.pointers import Tag, memory_of
 from cobandit.engine.fast.seeds import draw_uniforms, run_states
@@ -54,10 +55,11 @@ def can_play(game: Game) -> bool:
 
 
 class Lockstep:
-    """One game, ready for lock-step."""
+    """One game, ready for lock-step; with ``points``, checkpoints of pieces of up to ``rows`` runs, notes are taken."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, points: int = 0, rows: int = 0) -> None:
         self._game = game
+        self._points, self._rows = points, rows
         self._companion = int(getattr(game.players[0], "companion", 0))
         arms = game.problem.arms
         self._cells = padded_cells(arms)
@@ -70,21 +72,58 @@ class Lockstep:
         self._each, self._team = (0,) * self._cells, (0,) * len(arms)
         self._streams = self._drawn_from()
         self._changing = 0 if self._agents.value.changes else None
-        self._free = [Tag(self._lanes())]
+        self._notes: list[LaneNotes] = []
+        self._free = [self._stage()]
         empty = self.arguments(self._free[0], 0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
         make_ready(play_lanes, empty, f"lock-step runs over {self._cells} team actions")
 
-    def play(self, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]) -> None:
-        """Play the runs into the rows of ``out``. A thread takes lanes that are free; where none are, it makes some."""
+    def play(
+        self,
+        seed: int,
+        runs: range,
+        checkpoints: NDArray[np.int64],
+        out: NDArray[np.float64],
+        lost: NDArray[np.float64] | None = None,
+    ) -> None:
+        """Play the runs into the rows of ``out``. A thread takes lanes that are free; where none are, it makes some.
+
+        ``lost`` gets the regret by cause where notes are taken: an array of runs x checkpoints x causes.
+        """
         try:
-            lanes = self._free.pop()
+            stage = self._free.pop()
         except IndexError:
-            lanes = Tag(self._lanes())
-        play_lanes(*self.arguments(lanes, seed, runs, checkpoints, out))
-        self._free.append(lanes)
+            stage = self._stage()
+        play_lanes(*self.arguments(stage, seed, runs, checkpoints, out))
+        if lost is not None:
+            lost[:] = stage[1].value.lost_at[: lost.size].reshape(lost.shape)
+        self._free.append(stage)
+
+    def counted(self, runs: int, checkpoints: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The totals and the overall counts of all these runs (`tally.Counted`)."""
+        agents = self._game.problem.agents
+        totals = sum((notes.totals for notes in self._notes), start=np.zeros(1, dtype=np.int64))
+        totals = totals.reshape(self._points, -1)
+        predicted = np.zeros((self._points, agents, agents), dtype=np.int64)
+        own = self._agents.value
+        for i in range(agents):
+            # The companion code's first arms are drawn, and nobody foresees anything.
+            predicted[:, i, own.order[: own.higher[i]]] = runs * (checkpoints - self._companion)[:, np.newaxis]
+        real = totals[:, : self._cells][:, self._real]
+        every = np.hstack((real, totals[:, self._cells :], predicted.reshape(self._points, -1)))
+        overall = np.array([notes.overall for notes in self._notes])
+        return every, np.concatenate((overall[:, :1].sum(axis=0), overall[:, 1:].max(axis=0)))
+
+    def _stage(self) -> tuple[Tag, Any]:
+        """Lanes of one thread, and the tag of its notes or None."""
+        if not self._points:
+            return Tag(self._lanes()), None
+        game = self._game
+        notes = make_notes(self._agents.value.higher.tolist(), self._cells, game.horizon, self._points, self._rows)
+        self._notes.append(notes)
+        return Tag(self._lanes()), Tag(notes)
 
     def arguments(
-        self, lanes: Tag, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
+        self, stage: tuple[Tag, Any], seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
         """In the order of `loop.play_lanes`."""
         game = self._game
@@ -100,17 +139,19 @@ class Lockstep:
         limits = np.ceil(means * UNIT).astype(np.int64)
         gaps = means.max(axis=1, keepdims=True, initial=-1.0) - means
         first = 4 * REWARDS
+        lanes, notes = stage
         tags = self._agents, lanes
         return (
             self._each,
             self._team,
             self._changing,
             tags,
-            memory_of(tags),
+            memory_of(tags if notes is None else (*tags, notes)),
             np.ascontiguousarray(seeds[:, first:]),
             limits,
             gaps,
             self._real,
+            notes,
             self._companion,
             game.world.roots[0],
             game.horizon,
@@ -141,17 +182,21 @@ class Lockstep:
         for row, player in zip(scales, players, strict=True):
             row[:] = player.scales if isinstance(player, FreshUCB) else player.scale
         foresees = np.array([player.foresees for player in players], dtype=np.int64)
+        higher = np.where(foresees == 1, ranks, 0)
+        seers = np.cumsum(higher > 0) * (higher > 0)
         return Agents(
             arms=np.array(game.problem.arms, dtype=np.int64),
             shift=np.array(shifts, dtype=np.int64),
             low=np.array([(1 << width) - 1 for width in widths], dtype=np.int64),
             mask=np.where(foresees == 1, masks, 0),
             order=game.world.order,
-            higher=np.where(foresees == 1, ranks, 0),
+            higher=higher,
             window=np.array([player.window for player in players], dtype=np.int64),
             repeat=np.array([player.repeat if r == 0 else 1 for player, r in zip(players, ranks, strict=True)]),
             scales=scales.ravel(),
             limit=np.array([math.ceil(level * UNIT) for level in sight.levels], dtype=np.int64),
+            aim_at=np.array([(1 + i) * sum(widths) for i in range(len(widths))], dtype=np.int64),
+            code_at=np.where(seers > 0, (len(widths) + seers) * sum(widths), 0),
             ring_size=game.world.ring_size,
             count=len(players),
             scale_step=len(scales[0]),

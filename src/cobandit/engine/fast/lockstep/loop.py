@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from numba import uint64
 
 from cobandit.engine.fast.caching import compiled_loop
+from cobandit.engine.fast.lockstep.notes import begin_notes, collect, keep_notes, note_events
 from cobandit.engine.fast.lockstep.steps import FIRST_COUNT, LANES, foresee_drawn, foresee_remembered, play_round
 from cobandit.engine.fast.pointers import from_entry, pointers
 
@@ -17,7 +18,7 @@ class Agents(NamedTuple):
 
     A cell's number is its coordinates' bits, agent 0's foremost, with room for a power of two of arms: those at
     ``shift``, masked by ``low``. ``mask`` has the bits of all that rank higher, ``higher`` is how many an agent
-    foresees.
+    foresees. ``aim_at`` and ``code_at`` say where its aim and what it foresees stand in the events of a round.
     """
 
     arms: Any
@@ -30,6 +31,8 @@ class Agents(NamedTuple):
     repeat: Any
     scales: Any
     limit: Any
+    aim_at: Any
+    code_at: Any
     ring_size: Any
     count: Any
     scale_step: Any
@@ -67,6 +70,7 @@ def play_lanes(
     limits: Any,
     gaps: Any,
     real: Any,
+    notes: Any,
     companion: int,
     untried_root: float,
     horizon: int,
@@ -77,11 +81,14 @@ def play_lanes(
 
     ``each`` and ``team`` are as long as there are cells and agents; ``changing`` is None where no index changes but
     that of the played cell. ``tags`` are those of the agents and of the lanes, ``seeds`` are the streams' states from
-    the rewards' on, ``limits`` and ``gaps`` describe each run's means.
+    the rewards' on, ``limits`` and ``gaps`` describe each run's means. ``notes`` is None, or the tag of the `LaneNotes`
+    that are taken of every round.
     """
     agents = pointers(tags[0], memory, 0)
     lanes = pointers(tags[1], memory, 1)
     spans = None if changing is None else lanes.spans
+    tally: Any = None if notes is None else pointers(notes, memory, 2)
+    aims = None if notes is None else pointers(notes, memory, 2).aims
     cells, ring_size, step = len(each), agents.ring_size, agents.count * LANES
     runs = out.shape[0]
     prior = 1.0 if companion == 1 else 0.0
@@ -100,6 +107,8 @@ def play_lanes(
                     untried = 0.5 if companion == 1 else math.inf
                     lanes.sums[i * cells * LANES + here] = 0.0
                     lanes.estimates[i * cells * LANES + here] = untried if real[cell] else -math.inf
+        if notes is not None:
+            begin_notes(cells, agents, lanes.gaps, tally, LANES if runs - start > LANES else runs - start)
         point = 0
         slot = -1
         for t in range(1, horizon + 1):
@@ -129,7 +138,10 @@ def play_lanes(
                         foresee_remembered(
                             bits, counter, remembered, ring, ring_size, step, oldest, agents.shift[j], keep, foreseen
                         )
-            play_round(each, team, t, from_entry(lanes.ring, slot * step), spans, prior, agents, lanes)
+            play_round(each, team, t, from_entry(lanes.ring, slot * step), spans, prior, agents, lanes, aims)
+            if notes is not None:
+                collect(team, agents, lanes.chosen, lanes.foreseen, tally.aims, tally.words)
+                note_events(t, companion, agents, lanes.decides, lanes.counts, tally)
             if t == checkpoints[point]:
                 # Sum of n_a (mu_* - mu_a) in row-major order, for every lane that stands for a run.
                 for lane in range(LANES if runs - start > LANES else runs - start):
@@ -137,4 +149,6 @@ def play_lanes(
                     for cell in range(cells):
                         lost += lanes.counts[cell * LANES + lane] * lanes.gaps[cell * LANES + lane]
                     out[start + lane, point] = lost
+                if notes is not None:
+                    keep_notes(t, cells, agents.count, lanes.counts, lanes.gaps, tally, point, start)
                 point = point + 1 if point + 1 < checkpoints.shape[0] else point

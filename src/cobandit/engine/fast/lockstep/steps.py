@@ -76,11 +76,13 @@ def foresee_remembered(
 
 
 @compiled
-def play_round(each: Any, team: Any, t: int, latest: Any, spans: Any, prior: float, agents: Any, lanes: Any) -> None:
+def play_round(
+    each: Any, team: Any, t: int, latest: Any, spans: Any, prior: float, agents: Any, lanes: Any, aims: Any
+) -> None:
     """What is left of round t: everybody's arm, one more play of the cell, its reward, what each sees and learns.
 
     An agent that does not decide in this round keeps its arm. ``latest`` is this round's place in the ring, ``prior``
-    is 1 for the Beta(1, 1) mean, else 0.
+    is 1 for the Beta(1, 1) mean, else 0. ``aims`` gets the cells of which the arms are parts, unless it is None.
     """
     apart()
     counter = FIRST_COUNT + uint64(t - 1)
@@ -105,6 +107,9 @@ def play_round(each: Any, team: Any, t: int, latest: Any, spans: Any, prior: flo
             before = lanes.chosen[own]
             arm = select(lanes.decides[at(i)] == 1, arm, before)
             lanes.chosen[own] = arm
+            if aims is not None:
+                aimed = aims[own]
+                aims[own] = select(lanes.decides[at(i)] == 1, best, aimed)
             latest[own] = uint64(arm)
             p = p | arm << agents.shift[at(i)]
         a, b, c = lanes.bits[o], lanes.bits[o + at(LANES)], lanes.bits[o + at(2 * LANES)]
