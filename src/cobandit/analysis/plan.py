@@ -48,7 +48,8 @@ BETWEEN = ("welch", "student")
 TESTS = ("paired-t", "wilcoxon", "rm-anova", *BETWEEN)
 DIRECTIONS = ("less", "greater", "two-sided")
 LONGEST_PLAN = 1_000_000
-_AWARE = "partner-aware"
+_AWARE = ("partner-aware", "bank", "handshake")
+"""How the names of agents begin that predict what a person will do."""
 _RESEARCHER = "ai_researcher"
 
 
@@ -246,7 +247,7 @@ def read_plan_text(path: str | os.PathLike[str]) -> str:
 
 
 def contrasts(design: StudyDesign) -> tuple[tuple[str, str], ...]:
-    """Every two conditions, the partner-aware one (or else the later one) first."""
+    """Every two conditions, the one that predicts its partner (or else the later one) first."""
     pairs = itertools.combinations((condition.name for condition in design.conditions), 2)
     return tuple((a, b) if _aware(design, a) and not _aware(design, b) else (b, a) for a, b in pairs)
 
@@ -268,7 +269,7 @@ def episode_word(design: StudyDesign) -> str:
 def default_plan(design: StudyDesign, n: int | None = None, *, regret: str | None = None) -> AnalysisPlan:
     """The paper's plan for a design: H1 regret and good outcomes, H2 every survey item, P the two populations.
 
-    Where one of two conditions is partner-aware, it is expected to do better; otherwise nothing is expected. With more
+    Where one of two conditions predicts its partner, it is expected to do better; else nothing is expected. With more
     than two conditions each pair is compared, and one family holds all tests of one question. What H1 and H2 are
     called, which regret is tested (or ``regret``) and how it is marked stands in the design (``analysis``).
     """
