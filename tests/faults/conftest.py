@@ -63,9 +63,17 @@ def burger() -> StudyDesign:
 def _starting() -> Iterator[Callable[..., Any]]:
     with contextlib.ExitStack() as stack:
 
-        def begin(database: str, *designs: StudyDesign, workers: int = 1) -> Any:
+        def begin(
+            database: str,
+            *designs: StudyDesign,
+            workers: int = 1,
+            script: str = "",
+            environment: dict[str, str] | None = None,
+        ) -> Any:
             prepare(database, designs, password="correct horse", seed=SEED)
             server = servers.StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
+            server.script = script + server.script
+            server.environment = environment or {}
             stack.callback(server.stop)
             return server.start()
 
