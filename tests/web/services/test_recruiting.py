@@ -12,6 +12,10 @@ from cobandit.studies import StudyDesign
 from cobandit.web.services.recruiting import UNFILLED_SHOWN_MS, Recruit, recruit, unfilled
 
 UNFILLED = [
+    {"PROLIFIC_PID": "PROLIFIC_PID"},
+    {"workerId": " workerid "},
+    {"PROLIFIC_PID": "\u200b"},
+    {"survey_code": "\ufeff%0d%0a"},
     {"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "STUDY_ID": "{{%STUDY_ID%}}"},
     {"PROLIFIC_PID": "%7B%7B%25PROLIFIC_PID%25%7D%7D"},
     {"PROLIFIC_PID": "${e://Field/PROLIFIC_PID}"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,8 @@ UNFILLED_SHOWN_MS = 86_400_000
 _PLACEHOLDER = re.compile(
     r"\s*|.*(?:\{\{|\$\{).*|%\w+%|[\[<{][\w -]+[\]>}]|undefined|null|none|nan", re.DOTALL | re.IGNORECASE
 )
+_INVISIBLE = ("Cc", "Cf")
+"""Categories of Unicode that show nothing, such as a blank without width, which text editors leave behind."""
 
 
 @dataclass(frozen=True)
@@ -45,23 +48,26 @@ RECRUITERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 """Recruiting services by the parameter that tells who comes, and what else they send."""
 
 
-def _filled(value: str | None) -> bool:
+def _filled(name: str, value: str | None) -> bool:
     """Whether it is a value, and not what stands in a link until a recruiting service puts one in its place."""
-    return value is not None and _PLACEHOLDER.fullmatch(unquote(value)) is None
+    if value is None:
+        return False
+    shown = "".join(letter for letter in unquote(value) if unicodedata.category(letter) not in _INVISIBLE)
+    return _PLACEHOLDER.fullmatch(shown) is None and (len(name) < 3 or shown.strip().lower() != name.lower())
 
 
 def recruit(parameters: Mapping[str, str]) -> Recruit | None:
     """Who comes, from the parameters of the link; None: nobody said."""
     for recruiter, name, more in RECRUITERS:
-        if _filled(parameters.get(name)):
-            known = {key: parameters[key] for key in more if _filled(parameters.get(key))}
+        if _filled(name, parameters.get(name)):
+            known = {key: parameters[key] for key in more if _filled(key, parameters.get(key))}
             return Recruit(recruiter, parameters[name], known)
     return None
 
 
 def unfilled(parameters: Mapping[str, str]) -> str | None:
     """The parameter that should tell who comes and tells nothing: with it everybody would be one person."""
-    names = (name for _, name, _ in RECRUITERS if name in parameters and not _filled(parameters[name]))
+    names = (name for _, name, _ in RECRUITERS if name in parameters and not _filled(name, parameters[name]))
     return next(names, None)
 
 
