@@ -1,39 +1,123 @@
 """``make clips``: the four burgers as films, for browsers that cannot draw them.
 
-They go to src/cobandit/web/static/robot/clips. Needs the extra robot, OpenGL and ffmpeg (or imageio-ffmpeg); frames are
-drawn once and encoded twice.
+They go to src/cobandit/web/static/robot/clips. The page's own player draws them, in a browser without a window, so a
+film has the room, the customers and the camera of the page. Needs the extra robot, Playwright, Chromium and ffmpeg (or
+imageio-ffmpeg); frames are drawn once and encoded twice.
 """
 
 from __future__ import annotations
 
+import base64
+import gzip
+import io
+import os
+import shutil
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-from cobandit.robot.clip import ClipMaker
-from cobandit.robot.simulated import simulate_burger
+import matplotlib.image
+import numpy as np
+from playwright.sync_api import Page, sync_playwright
+
+from cobandit.robot import CONFIGURATIONS, simulate_burger
+from cobandit.robot.clip import encode
+from cobandit.robot.recording import Recording
+from cobandit.robot.rendering import Image
+from cobandit.robot.scene import scene_description
+from cobandit.web import WebConfig
+from cobandit.web.serving import prepare, running
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "cobandit" / "web" / "static" / "robot" / "clips"
-CONFIGURATIONS = ((0, 0), (0, 1), (1, 0), (1, 1))
-WIDTH, HEIGHT, FPS, SPEED = 640, 400, 15, 3.2
-LARGEST = 150_000
+SIZE, FPS = (640, 400), 22
+SECONDS, HOLD = 3.2, 0.2
+"""As long as the page plays a burger, and how long the last picture stays."""
+LARGEST = 250_000
 SEED = 1
+
+# Time goes on by the film's pictures alone. The player takes the processor that draws them for a graphics card, at the
+# size of the page; smooth edges and shadows, for which a processor takes seconds a picture, are left out.
+BEFORE = """
+sessionStorage.setItem("cobandit:robot:quality", "2");
+window.due = [];
+window.time = 0;
+window.requestAnimationFrame = (draw) => window.due.push(draw);
+window.cancelAnimationFrame = () => {};
+const context = HTMLCanvasElement.prototype.getContext;
+HTMLCanvasElement.prototype.getContext = function (kind, options) {
+  return context.call(this, kind, { ...options, antialias: false });
+};
+const parameter = WebGL2RenderingContext.prototype.getParameter;
+WebGL2RenderingContext.prototype.getParameter = function (name) {
+  const value = parameter.call(this, name);
+  return typeof value === "string" && /swiftshader|llvmpipe/i.test(value) ? "a graphics card" : value;
+};
+"""
+OPEN = """async ({ scene, bytes, size }) => {
+  const [three, { Player }, { Recording }] = await Promise.all([
+    import("/static/vendor/three-0.185.1/three.module.min.js"),
+    import("/static/participant/robot/player.js"),
+    import("/static/participant/robot/recording.js"),
+  ]);
+  const recording = new Recording(Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)).buffer);
+  const player = new Player(three, scene, recording, "film", () => {});
+  const [width, height] = size.map((pixels) => `${pixels}px`);
+  Object.assign(player.element.style, { position: "fixed", inset: "0", width, height });
+  document.body.replaceChildren(player.element);
+  await new Promise((resolve) => setTimeout(resolve, 200)); // the player learns its size
+  player.feel(0, "wait");
+  player.play(recording, () => {});
+  window.player = player;
+}"""
+DRAW = """(milliseconds) => {
+  window.time += milliseconds;
+  for (const draw of window.due.splice(0)) draw(window.time);
+  return window.player.element.toDataURL("image/png").split(",")[1];
+}"""
+
+
+def pictures(page: Page, recording: Recording) -> Iterator[Image]:
+    """The film of a burger, picture by picture."""
+    bytes_ = base64.b64encode(gzip.decompress(recording.to_bytes())).decode()
+    page.evaluate(OPEN, {"scene": scene_description("own"), "bytes": bytes_, "size": SIZE})
+    for number in range(round(SECONDS * FPS) + 1):
+        drawn = base64.b64decode(page.evaluate(DRAW, 1000 / FPS if number else 0))
+        yield (255 * matplotlib.image.imread(io.BytesIO(drawn), format="png")[..., :3]).round().astype(np.uint8)
+    page.evaluate("window.player.close()")
+
+
+def write(page: Page, arms: tuple[int, int]) -> None:
+    """The two films of a burger."""
+    recording = simulate_burger(arms, SEED)
+    if recording.status != "done":
+        sys.exit(f"The burger {arms} does not stand: {recording.message}")
+    images = list(pictures(page, recording))
+    images += [images[-1]] * round(HOLD * FPS)
+    for kind in (".webm", ".mp4"):
+        path = FOLDER / f"burger-{arms[0]}-{arms[1]}{kind}"
+        encode(path, images, SIZE, FPS)
+        size = path.stat().st_size
+        print(f"{path.name}: {size / 1e3:.0f} KB", flush=True)
+        if size > LARGEST:
+            sys.exit(f"{path.name} has {size / 1e3:.0f} KB; at most {LARGEST / 1e3:g} are sent for a burger.")
 
 
 def main() -> None:
     """Write all eight files; too large a one is an error."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with ClipMaker(WIDTH, HEIGHT) as maker:
-        for person, robot in CONFIGURATIONS:
-            recording = simulate_burger((person, robot), SEED)
-            if recording.status != "done":
-                sys.exit(f"The burger ({person}, {robot}) does not stand: {recording.message}")
-            paths = [FOLDER / f"burger-{person}-{robot}{kind}" for kind in (".webm", ".mp4")]
-            maker.write_all(recording, paths, SPEED, FPS)
-            for path in paths:
-                size = path.stat().st_size
-                print(f"{path.name}: {size / 1e3:.0f} KB", flush=True)
-                if size > LARGEST:
-                    sys.exit(f"{path.name} has {size / 1e3:.0f} KB; at most {LARGEST / 1e3:g} are sent for a burger.")
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    options: dict[str, Any] = {"executable_path": chromium, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        database = f"sqlite:///{folder}/studies.sqlite"
+        prepare(database, [], password="only for films")
+        with running(WebConfig(database=database)) as address:
+            page = playwright.chromium.launch(**options).new_page(viewport={"width": 800, "height": 600})
+            page.add_init_script(BEFORE)
+            for arms in CONFIGURATIONS:
+                page.goto(address)
+                write(page, arms)
 
 
 if __name__ == "__main__":

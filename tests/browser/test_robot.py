@@ -293,6 +293,8 @@ class TestFallingBack:
         expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
         expect(page.locator(".stage video")).to_be_visible()
         assert page.locator(".stage video").evaluate("(film) => film.currentTime > 0.9 * film.duration")
+        seconds = page.locator(".stage video").evaluate("(film) => film.duration")
+        assert 3.2 <= seconds < 4, "it is made of the page's own pictures, and as long as the page plays a burger"
         expect(page.locator(".robot-trouble")).to_be_hidden()
 
     def test_in_a_hidden_tab_the_film_waits(self, visit: Visit, site: Site, until: Callable[..., None]) -> None:

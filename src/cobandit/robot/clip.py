@@ -7,7 +7,7 @@ import shutil
 import struct
 import subprocess
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -94,51 +94,53 @@ class ClipMaker:
             if path.suffix.lower() == ".png":
                 _write_animated_png(path, frames, len(images), self._size, fps)
             else:
-                self._encode(path, frames, fps, QUALITY[path.suffix.lower()])
+                encode(path, frames, self._size, fps)
 
     def _unpacked(self, image: bytes) -> Image:
         width, height = self._size
         return np.frombuffer(zlib.decompress(image), np.uint8).reshape(height, width, 3)
 
-    def _encode(self, path: Path, frames: Iterator[Image], fps: int, quality: int) -> None:
-        width, height = self._size
-        raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(fps), "-i", "-"]
-        codec = [*CODECS[path.suffix.lower()], "-crf", str(quality)]
-        partial = path.with_name(f".partial-{path.name}")
-        # Without the encoder's name and version the same frames give the same bytes.
-        command = [
-            str(encoder()),
-            "-y",
-            "-loglevel",
-            "error",
-            *raw,
-            "-an",
-            *codec,
-            "-fflags",
-            "+bitexact",
-            "-flags",
-            "+bitexact",
-        ]
-        with subprocess.Popen([*command, str(partial)], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as program:
-            assert program.stdin is not None
-            assert program.stderr is not None
-            try:
-                for frame in frames:
-                    program.stdin.write(frame.tobytes())
-                program.stdin.close()
-            except BrokenPipeError:
-                pass  # the program has ended, and says why
-            except BaseException:
-                program.kill()
-                partial.unlink(missing_ok=True)
-                raise
-            trouble = program.stderr.read().decode(errors="replace").strip()
-        if program.returncode:
+
+def encode(path: Path, frames: Iterable[Image], size: tuple[int, int], fps: int) -> None:
+    """A film of frames of one size, by ffmpeg; its kind follows from the name of the file."""
+    width, height = size
+    raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(fps), "-i", "-"]
+    codec = [*CODECS[path.suffix.lower()], "-crf", str(QUALITY[path.suffix.lower()])]
+    partial = path.with_name(f".partial-{path.name}")
+    # Without the encoder's name and version the same frames give the same bytes.
+    command = [
+        str(encoder()),
+        "-y",
+        "-loglevel",
+        "error",
+        *raw,
+        "-an",
+        *codec,
+        "-fflags",
+        "+bitexact",
+        "-flags",
+        "+bitexact",
+    ]
+    with subprocess.Popen([*command, str(partial)], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as program:
+        assert program.stdin is not None
+        assert program.stderr is not None
+        try:
+            for frame in frames:
+                program.stdin.write(frame.tobytes())
+            program.stdin.close()
+        except BrokenPipeError:
+            pass  # the program has ended, and says why
+        except BaseException:
+            program.kill()
             partial.unlink(missing_ok=True)
-            raise NoEncoder(
-                f"ffmpeg made no {path.suffix} of it: {trouble.splitlines()[-1] if trouble else 'no reason given'}."
-            )
-        partial.replace(path)
+            raise
+        trouble = program.stderr.read().decode(errors="replace").strip()
+    if program.returncode:
+        partial.unlink(missing_ok=True)
+        raise NoEncoder(
+            f"ffmpeg made no {path.suffix} of it: {trouble.splitlines()[-1] if trouble else 'no reason given'}."
+        )
+    partial.replace(path)
 
 
 def _write_animated_png(path: Path, frames: Iterator[Image], count: int, size: tuple[int, int], fps: int) -> None:
