@@ -1,4 +1,4 @@
-"""``python -m benchmarks [engine|library|studies|studies-quick|robot|all]``: every figure that is claimed.
+"""``python -m benchmarks [engine|library|studies|studies-quick|robot|robot-page|all]``: every figure that is claimed.
 
 Ratios of times taken in one run are the point, and the version before is measured in the same run; the times
 themselves are for this machine at this hour. Nothing here is a test: a miss is printed, not raised.
@@ -9,12 +9,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import engine, library, robot, studies
+from benchmarks import engine, library, robot, robot_page, studies
 from benchmarks.report import Report
 
 PIECES = {"engine": engine.add_lines, "library": library.add_lines, "studies": studies.add_lines}
-ALONE = {"robot": robot.add_lines, "studies-quick": studies.add_quick_lines}
-"""Asked for by name alone: most of an hour, and a part of another."""
+ALONE = {
+    "robot": robot.add_lines,
+    "robot-page": robot_page.add_lines,
+    "studies-quick": studies.add_quick_lines,
+}
+"""Asked for by name alone: most of an hour, a browser, and a part of another."""
 
 
 def main(asked: list[str]) -> None:
