@@ -49,6 +49,19 @@ class TestJson:
         assert told["engine"] == result.engine
         assert told["seconds"] >= 0.0
 
+    def test_why_the_team_lost(self, run):
+        told = strict(run(*SMALL, "--team", "naive-ucb", "--seed", "1", "--diagnose", "--format", "json").stdout)
+        causes = told["diagnostics"]["regret"][-1]
+        assert sum(causes) == pytest.approx(told["task_regret"]["mean"][-1])
+        assert told["diagnostics"]["main_cause"] == "mismatch"
+        assert "diagnostics" not in strict(run(*SMALL, "--format", "json").stdout)
+        table = run(*SMALL, "--team", "naive-ucb", "--seed", "1", "--diagnose").stdout
+        assert "wrong row and column" in table
+        assert "Agent 0 insisted in" in table
+        refused = run(*SMALL, "--diagnose", "--format", "csv")
+        assert refused.exit_code != 0
+        assert "no form as CSV" in refused.stderr
+
     def test_one_run_has_no_standard_error(self, run):
         told = strict(run(*SMALL, "--runs", "1", "--format", "json").stdout)
         assert set(told["task_regret"]["se"]) == {None}

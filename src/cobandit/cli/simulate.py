@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
 
 if TYPE_CHECKING:
-    from cobandit.engine import Result
+    from cobandit.engine import Diagnostics, Result
 
 STATISTICS = ("mean", "se", "median", "q10", "q90")
 ROWS_SHOWN = 10
@@ -41,6 +42,14 @@ def simulate(
             metavar="FILE.parquet", help="Keep every run in this Parquet file.", rich_help_panel=shared.THE_OUTPUT
         ),
     ] = None,
+    diagnose: Annotated[
+        bool,
+        typer.Option(
+            "--diagnose",
+            help="Say why the team lost: regret by cause, mismatches, who insisted, predictions that hit, locks.",
+            rich_help_panel=shared.THE_OUTPUT,
+        ),
+    ] = False,
 ) -> None:
     """Simulate a team on a problem and print its regret.
 
@@ -55,6 +64,8 @@ def simulate(
     from cobandit.engine import simulation
 
     style = shared.checked_format(format)
+    if diagnose and style == "csv":
+        raise InvalidInput("--diagnose has no form as CSV; --format json or table is needed.")
     problem = problem_options.problem()
     chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
     target = None if out is None else checked_output(out)
@@ -66,13 +77,17 @@ def simulate(
             checkpoints=None if checkpoints is None else parsing.value(checkpoints),
             out=target,
             progress=progress(chosen.label),
+            diagnose=diagnose,
         )
     if style == "json":
-        output.print_json({**result.provenance(), **result.summary().to_dict()})
+        counted = {} if result.counted is None else {"diagnostics": result.counted.to_dict()}
+        output.print_json({**result.provenance(), **result.summary().to_dict(), **counted})
     elif style == "csv":
         _print_csv(result)
     else:
         _print_table(result)
+        if result.counted is not None:
+            _print_diagnostics(result.counted)
     if target is not None:
         say(f"Every run is kept in {target}.")
 
@@ -132,3 +147,18 @@ def _print_table(result: Result) -> None:
     )
     if not result.keeps_runs:
         paragraph(screen, SUMMARISED)
+
+
+def _print_diagnostics(diagnostics: Diagnostics) -> None:
+    from cobandit.cli.output import console, decimals_for, number, paragraph, plus_minus, table
+
+    screen = console()
+    last, se = diagnostics.regret[-1], diagnostics.regret_se[-1]
+    total, places = float(last.sum()), decimals_for(last)
+    rows = table("cause of task regret", "mean ± se", "share")
+    for name, mean, error in zip(diagnostics.causes, last, se, strict=True):
+        rows.add_row(name, plus_minus(mean, error, places), f"{mean / total:.0%}" if total > 0.0 else "-")
+    rows.add_row("all", number(total, places), "100%" if total > 0.0 else "-")
+    screen.print(rows)
+    for sentence in diagnostics.sentences():
+        paragraph(screen, sentence)

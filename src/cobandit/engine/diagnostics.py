@@ -266,12 +266,12 @@ class Diagnostics:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def lines(self) -> list[str]:
-        """What went on, in a few sentences."""
-        return [*_regret_lines(self), *_habit_lines(self)]
+    def sentences(self) -> list[str]:
+        """What went on in the rounds, in a few sentences."""
+        return _sentences(self)
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join([*_regret_lines(self), *self.sentences()])
 
     def __repr__(self) -> str:
         return f"<Diagnostics of {self.runs:,} runs x {self.horizon:,} rounds: mostly {self.main_cause or 'nothing'}>"
@@ -300,7 +300,7 @@ def _regret_lines(diagnostics: Diagnostics) -> list[str]:
     return lines
 
 
-def _habit_lines(diagnostics: Diagnostics) -> list[str]:
+def _sentences(diagnostics: Diagnostics) -> list[str]:
     rounds = diagnostics.horizon
     lines = [f"Mismatch: {diagnostics.mismatch_rounds:,.1f} of {rounds:,} rounds of a run."]
     for i, (share, spell, longest) in enumerate(
