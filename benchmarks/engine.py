@@ -26,6 +26,7 @@ def add_lines(report: Report) -> None:
     """Every figure of the compiled engine."""
     starts(report)
     general_loop(report)
+    beyond_the_paper(report)
     in_step(report)
     sizes(report)
     memory(report)
@@ -59,6 +60,16 @@ def general_loop(report: Report) -> None:
             report.add(f"general loop, 2x2 {label}", figure, NS)
         else:
             report.at_most(f"general loop, 2x2 {label}", figure, NS, most)
+
+
+def beyond_the_paper(report: Report) -> None:
+    """Steered teams, beside partner-aware UCB in the same loop: three times its time is the goal."""
+    shared = {"horizon": 2000, "runs": 320, "kernel": "general"}
+    plain = both("nanoseconds", team=aware(index="companion", window=1), **shared)
+    for index in ("ucb", "gittins-horizon", "gittins"):
+        ours = both("nanoseconds", team=[("steered", {"index": index})], **shared)
+        report.add(f"general loop, 2x2 steered, {index}", ours, NS)
+        report.at_most(f"2x2 steered, {index} / partner-aware UCB", ours.over(plain), "", 3.0)
 
 
 def in_step(report: Report) -> None:

@@ -57,13 +57,6 @@ def _of_setting(result: SettingResult) -> Iterator[Verdict]:
 
 def _below_best_aware(result: SettingResult, aware: Sequence[str]) -> Verdict:
     gaps = {name: _gap(result, STEERED, name, len(aware)) for name in aware}
-    steered = float(np.median(result.team(STEERED)))
-    medians = {name: float(np.median(result.team(name))) for name in aware}
-    lowest = min(medians, key=medians.__getitem__)
-    note = ""
-    if medians[lowest] < steered:
-        label = result.labels[f"{TEAM}.{lowest}"]
-        note = f"The median says otherwise: {steered:.2f} against {medians[lowest]:.2f} of {label}."
     return _verdict(
         result,
         f"{result.setting.title}: steered has less regret than every partner-aware UCB.",
@@ -71,8 +64,18 @@ def _below_best_aware(result: SettingResult, aware: Sequence[str]) -> Verdict:
         all_below(gaps.values(), 0.0),
         "paired differences of mean task regret, simultaneous 95 % intervals below 0",
         [_quantity(f"steered - {result.labels[f'{TEAM}.{name}']}", gap) for name, gap in gaps.items()],
-        note,
+        _median_note(result, STEERED, aware),
     )
+
+
+def _median_note(result: SettingResult, better: str, others: Sequence[str]) -> str:
+    """Where the median says otherwise, this is said."""
+    own = float(np.median(result.team(better)))
+    medians = {name: float(np.median(result.team(name))) for name in others}
+    lowest = min(medians, key=medians.__getitem__)
+    if medians[lowest] >= own:
+        return ""
+    return f"The median says otherwise: {own:.2f} against {medians[lowest]:.2f} of {result.labels[f'{TEAM}.{lowest}']}."
 
 
 def _gap(result: SettingResult, first: str, second: str, comparisons: int) -> Interval:
@@ -97,7 +100,8 @@ def team_beats(result: SettingResult, better: str, other: str, text: str) -> Ver
     labels = [result.labels[f"{TEAM}.{name}"] for name in (better, other)]
     rule = "paired difference of mean task regret, 95 % interval below 0"
     finding = _quantity(f"{labels[0]} - {labels[1]}", gap)
-    return _verdict(result, f"{result.setting.title}: {text}", "beats", all_below([gap], 0.0), rule, [finding])
+    note = _median_note(result, better, [other])
+    return _verdict(result, f"{result.setting.title}: {text}", "beats", all_below([gap], 0.0), rule, [finding], note)
 
 
 def _of_people(result: SettingResult, people: Sequence[str]) -> Iterator[Verdict]:
