@@ -78,12 +78,13 @@ def compare(
     elif style == "csv":
         output.print_csv(COLUMNS, compared.rows(regret))
     else:
-        _print_table(compared, regret)
+        print_comparison(compared, regret)
     if target is not None:
         say(f"The figure is in {target}.")
 
 
-def _print_table(compared: TeamComparison, regret: str) -> None:
+def print_comparison(compared: TeamComparison, regret: str) -> None:
+    """The teams side by side, as a table."""
     from cobandit.cli.output import (
         SUMMARISED,
         console,

@@ -63,7 +63,10 @@ Resume = Annotated[
 def reproduce(
     panels: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PANEL]...", help="Panels of the paper, such as sim1-left (all, where none is named)."),
+        typer.Argument(
+            metavar="[PANEL]...",
+            help="Panels of the paper, such as sim1-left (all, where none is named); mdp: those of Markov problems.",
+        ),
     ] = None,
     runs: Annotated[str, typer.Option(metavar="N", help="Runs of each curve.", rich_help_panel=THE_WORK)] = "100",
     horizon: Annotated[

@@ -19,7 +19,6 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import parsing
 
 if TYPE_CHECKING:
-    from cobandit.agents import Agent, Controller, Team
     from cobandit.problem import Problem
 
 SIGHT = (1.0, 0.5)
@@ -269,20 +268,21 @@ class HelpFromAgents(GroupedHelp):
         super().format_options(ctx, formatter)
 
 
-def agent_help() -> dict[str, str]:
-    """The help of each option about agents, by the option's name."""
+def agent_help(known_agents: Mapping[str, Any] | None = None, flags: Sequence[str] = AGENT_FLAGS) -> dict[str, str]:
+    """The help of each option about agents, by the option's name; of the bandit's agents where none are given."""
     from cobandit.agents import AGENTS
 
+    agents: Mapping[str, Any] = AGENTS if known_agents is None else known_agents
     rows: dict[str, list[tuple[str, Any, str]]] = {}
-    for agent, kind in AGENTS.items():
+    for agent, kind in agents.items():
         for name, default, text in kind.option_rows():
             rows.setdefault(name, []).append((agent, default, text))
-    words = {name: _option_help(entries) for name, entries in rows.items() if name in AGENT_FLAGS}
-    rest = sorted(name for name in rows if name not in AGENT_FLAGS)
+    words = {name: _option_help(entries) for name, entries in rows.items() if name in flags}
+    rest = sorted(name for name in rows if name not in flags)
     words["option"] = f"Any other option of an agent (repeatable): {', '.join(rest)}."
-    known = ", ".join(AGENTS)
+    known = ", ".join(agents)
     words["team"] = f"The agents: {known}."
-    words["partner"] = f"The AI: {', '.join(name for name, kind in AGENTS.items() if not is_joint(kind))}."
+    words["partner"] = f"The AI: {', '.join(name for name, kind in agents.items() if not is_joint(kind))}."
     return words
 
 
@@ -297,7 +297,7 @@ def _plain(default: Any) -> str:
     return "none" if default is None else str(default)
 
 
-def is_joint(kind: type[Agent] | type[Controller]) -> bool:
+def is_joint(kind: Any) -> bool:
     """Whether it is one brain for a whole team."""
     from cobandit.agents import Controller
 
@@ -322,14 +322,15 @@ def agent_options(given: Mapping[str, str | None], settings: Sequence[str] | Non
     return options
 
 
-def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> list[Team]:
+def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], room: Any = None) -> list[Any]:
     """A team from each line-up: one name for every place, or one name per place.
 
-    An option goes to every agent that has it; at least one must have it.
+    An option goes to every agent that has it; at least one must have it. ``room`` is where agents and teams are known:
+    `cobandit.agents`, or `cobandit.mdp`.
     """
-    from cobandit.agents import Team, agent_class, make_agent
-
-    kinds = {name: agent_class(name) for lineup in lineups for name in lineup}
+    if room is None:
+        from cobandit import agents as room
+    kinds = {name: room.agent_class(name) for lineup in lineups for name in lineup}
     taken = {name: {row[0] for row in kind.option_rows()} for name, kind in kinds.items()}
     for option in options:
         if not any(option in known for known in taken.values()):
@@ -344,14 +345,14 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any]) -> li
     teams = []
     for lineup in lineups:
         if len(lineup) == 1:
-            teams.append(Team.of(lineup[0], **options_of(lineup[0])))
+            teams.append(room.Team.of(lineup[0], **options_of(lineup[0])))
             continue
         members = []
         for name in lineup:
-            if is_joint(kinds[name]):
+            if issubclass(kinds[name], room.Team.controller_kind):
                 raise InvalidInput(f"{name} is one brain for the whole team; it cannot sit beside {_others(lineup)}.")
-            members.append(make_agent(name, **options_of(name)))
-        teams.append(Team(members))
+            members.append(room.make_agent(name, **options_of(name)))
+        teams.append(room.Team(members))
     return teams
 
 

@@ -83,16 +83,17 @@ def simulate(
         counted = {} if result.counted is None else {"diagnostics": result.counted.to_dict()}
         output.print_json({**result.provenance(), **result.summary().to_dict(), **counted})
     elif style == "csv":
-        _print_csv(result)
+        print_result_csv(result)
     else:
-        _print_table(result)
+        print_result_table(result)
         if result.counted is not None:
             _print_diagnostics(result.counted)
     if target is not None:
         say(f"Every run is kept in {target}.")
 
 
-def _print_csv(result: Result) -> None:
+def print_result_csv(result: Result) -> None:
+    """Both regrets at every checkpoint, as CSV."""
     from cobandit.cli import output
 
     summary = result.summary()
@@ -102,7 +103,8 @@ def _print_csv(result: Result) -> None:
     output.print_csv(heads, zip(summary.checkpoints.tolist(), *columns, strict=True))
 
 
-def _print_table(result: Result) -> None:
+def print_result_table(result: Result) -> None:
+    """Both regrets at some checkpoints, as a table."""
     from cobandit.cli.output import (
         SUMMARISED,
         console,

@@ -44,10 +44,12 @@ def distinct_labels(teams: Sequence[Team]) -> list[str]:
     return distinct
 
 
-def problem_lines(problem: Problem) -> list[str]:
+def problem_lines(problem: Any) -> list[str]:
     """What is played, in two lines."""
     arms = " x ".join(str(size) for size in problem.arms)
-    if isinstance(problem.means, FixedMeans):
+    if not isinstance(problem, Problem):
+        means = f"{problem.dynamics.name} of {problem.states:,} states in episodes of {problem.steps:,} steps"
+    elif isinstance(problem.means, FixedMeans):
         means = f"means {_nested(problem.means)}" if problem.cells <= MOST_CELLS_SHOWN else "given means"
     elif isinstance(problem.means, RandomMeans):
         means = f"means drawn from {problem.means.low:g} to {problem.means.high:g} in each run"

@@ -31,7 +31,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.problem import Problem
 from cobandit.stats import (
     Interval,
     Moment,
@@ -59,7 +58,7 @@ class Regrets:
 
     half: NDArray[np.float64]
     final: NDArray[np.float64]
-    problem: Problem
+    problem: Any
     horizon: int
 
     @property
@@ -92,7 +91,7 @@ class StreamedRegrets:
     final: Moment
     gain: Moment
     differences: Mapping[str, Moment]
-    problem: Problem
+    problem: Any
     horizon: int
 
     @property

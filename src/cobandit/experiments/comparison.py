@@ -7,17 +7,21 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cobandit.agents import Team
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
-from cobandit.engine import Result, simulate
+from cobandit.engine import Result
 from cobandit.engine.simulation import Progress
 from cobandit.engine.words import distinct_labels
+from cobandit.experiments.rooms import simulate_any
 from cobandit.problem import Problem
+
+if TYPE_CHECKING:
+    from cobandit.mdp import MarkovProblem
 
 POINTS = 100
 COLUMNS = ("team", "mean", "se", "median", "q10", "q90", "growth", "engine", "seconds")
@@ -88,7 +92,7 @@ class TeamComparison:
 
 
 def compare_teams(
-    problem: Problem,
+    problem: Problem | MarkovProblem,
     teams: Sequence[Team],
     horizon: int,
     runs: int = 400,
@@ -101,19 +105,20 @@ def compare_teams(
     """Simulate each team on the same problem with the same seed, so that all of them meet the same luck.
 
     ``progress`` is called with a team's label and gives what `cobandit.simulate` calls meanwhile. A team of the wrong
-    size is refused before any of them has played.
+    size is refused before any of them has played. The problem may be a `cobandit.mdp.MarkovProblem` with teams of its
+    room; ``horizon`` are then the steps of all episodes.
     """
     if not teams:
         raise InvalidInput("teams is empty; at least one team is needed.")
     for team in teams:
         team.agents(problem.agents)
     results = [
-        simulate(
+        simulate_any(
             problem,
             team,
             horizon,
-            runs=runs,
-            seed=seed,
+            runs,
+            seed,
             engine=engine,
             threads=threads,
             checkpoints=_checkpoints(horizon),

@@ -10,7 +10,7 @@ from typing import Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.experiments.executors import Executor, Processes
-from cobandit.experiments.figures import PANELS, THEORY, panel
+from cobandit.experiments.figures import MARKOV_PREFIX, panel, panel_names
 from cobandit.experiments.run import PanelResult, Watch, gather, read_manifest, run
 from cobandit.experiments.spec import Panel, Settings, with_index
 from cobandit.experiments.store import Store
@@ -34,10 +34,15 @@ class Job:
 
     @classmethod
     def paper(cls, names: Iterable[str] = (), settings: Settings | None = None) -> Job:
-        """Panels of the paper by name, such as ``sim1-left``; all of them, and Theorem 1, where none is named."""
+        """Panels of the paper by name, such as ``sim1-left``; all of them, and Theorem 1, where none is named.
+
+        ``mdp`` stands for all panels of Markov problems, whose teams keep their own index.
+        """
         chosen = Settings() if settings is None else settings
-        wanted = tuple(dict.fromkeys(names)) or (*PANELS, THEORY)
-        panels = tuple(with_index(panel(name), chosen.index) for name in wanted)
+        panels = tuple(map(panel, panel_names(names)))
+        panels = tuple(
+            wanted if wanted.name.startswith(MARKOV_PREFIX) else with_index(wanted, chosen.index) for wanted in panels
+        )
         return cls(PAPER, panels, chosen, {"kind": "reproduce"})
 
     @classmethod

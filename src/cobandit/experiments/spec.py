@@ -16,7 +16,6 @@ from cobandit.agents import Team
 from cobandit.agents.beliefs import INDICES
 from cobandit.base.checks import MOST, one_of, whole
 from cobandit.base.errors import InvalidInput
-from cobandit.problem import Problem
 
 if TYPE_CHECKING:
     from cobandit.experiments.claims import Claim
@@ -37,11 +36,14 @@ def checked_slug(what: str, name: str) -> str:
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a panel: a team on a problem, with a name for ids and a label for people."""
+    """One line of a panel: a team on a problem, with a name for ids and a label for people.
+
+    The problem is a `cobandit.Problem`, or a `cobandit.mdp.MarkovProblem` with a team of its room.
+    """
 
     name: str
     label: str
-    problem: Problem
+    problem: Any
     team: Team
 
     def __post_init__(self) -> None:

@@ -28,8 +28,9 @@
     better = "aware-window-1"
     others = ["aware-window-25"]
 
-Options of teams make curves of one panel; options of the problem make a panel each. A key that is not known is refused
-with the nearest right one.
+A table with ``markov = "burger-line"`` and the options of that problem makes it a Markov problem, with agents of
+`cobandit.mdp`. Options of teams make curves of one panel; options of the problem make a panel each. A key that is
+not known is refused with the nearest right one.
 """
 
 from __future__ import annotations
@@ -38,16 +39,20 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cobandit.agents import Agent, Team, agent_class, make_agent
+from cobandit.agents import Team
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.toml import parse_toml
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
 from cobandit.experiments.spec import CHUNK_RUNS, Curve, Panel, Settings, checked_slug
 from cobandit.problem import Problem
+
+if TYPE_CHECKING:
+    from cobandit.mdp import MarkovProblem
 
 TOP = ("name", "title", "horizon", "runs", "seed", "chunk_runs", "problem", "team", "grid", "claim")
 PROBLEM = (
@@ -91,11 +96,13 @@ def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Setti
         chunk_runs=data.get("chunk_runs", CHUNK_RUNS),
     )
     _table("problem", data["problem"])
-    _known(data["problem"], PROBLEM, "key of problem called")
-    grid = _grid(data.get("grid", {}))
+    markov = "markov" in data["problem"]
+    if not markov:
+        _known(data["problem"], PROBLEM, "key of problem called")
+    grid = _grid(data.get("grid", {}), markov)
     problem_grid = {key.removeprefix("problem."): values for key, values in grid.items() if key.startswith("problem.")}
     team_grid = {key: values for key, values in grid.items() if not key.startswith("problem.")}
-    teams = _teams(data["team"], team_grid)
+    teams = _teams(data["team"], team_grid, _room(markov))
     claims = tuple(_claim(entry, [slug for slug, _, _ in teams]) for entry in _tables("claim", data.get("claim", [])))
     panels = []
     for choice in _combinations(problem_grid):
@@ -138,12 +145,17 @@ def _tables(name: str, value: Any) -> list[dict[str, Any]]:
     return value
 
 
-def _grid(value: Any) -> dict[str, list[Any]]:
+def _room(markov: bool) -> Any:
+    """Where the agents and teams of a sweep are known: the bandit's, or those of Markov problems."""
+    return import_module("cobandit.mdp" if markov else "cobandit.agents")
+
+
+def _grid(value: Any, markov: bool) -> dict[str, list[Any]]:
     grid = _table("grid", value)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
             raise InvalidInput(f"grid.{key} is {short_repr(values)}; a list of at least one value is needed.")
-        if key.startswith("problem."):
+        if key.startswith("problem.") and not markov:
             _known({key.removeprefix("problem."): 0}, PROBLEM, "key of problem called")
     return dict(grid)
 
@@ -152,8 +164,14 @@ def _combinations(grid: Mapping[str, list[Any]]) -> list[dict[str, Any]]:
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
-def _problem(described: Mapping[str, Any]) -> Problem:
+def _problem(described: Mapping[str, Any]) -> Problem | MarkovProblem:
     options = dict(described)
+    if "markov" in options:
+        from cobandit.mdp import make_problem
+
+        if "reward" in options or "name" in options:
+            raise InvalidInput("problem.reward and problem.name do not go with problem.markov.")
+        return make_problem(options.pop("markov"), **options)
     reward = options.pop("reward", "bernoulli")
     if reward == "bernoulli":
         if "sd" in options:
@@ -164,7 +182,7 @@ def _problem(described: Mapping[str, Any]) -> Problem:
     raise UnknownName("reward model", reward, ["bernoulli", "gaussian"])
 
 
-def _teams(value: Any, grid: Mapping[str, list[Any]]) -> list[tuple[str, str, Team]]:
+def _teams(value: Any, grid: Mapping[str, list[Any]], room: Any) -> list[tuple[str, str, Team]]:
     """Name, label and team of every curve."""
     described = _tables("team", value)
     if not described:
@@ -179,10 +197,10 @@ def _teams(value: Any, grid: Mapping[str, list[Any]]) -> list[tuple[str, str, Te
         if (members is None) == ("agent" not in options):
             raise InvalidInput(f"Team {name!r} needs an agent or a list of members, one of the two.")
         if members is None:
-            known = _options_of(options["agent"])
+            known = _options_of(options["agent"], room)
         else:
             _known(options, (), f"key of team {name!r} called")
-            known = set().union(*(_options_of(member.get("agent")) for member in _tables("members", members)))
+            known = set().union(*(_options_of(member.get("agent"), room) for member in _tables("members", members)))
         mine = {key: values for key, values in grid.items() if key in known}
         taken |= set(mine)
         for choice in _combinations(mine):
@@ -190,40 +208,40 @@ def _teams(value: Any, grid: Mapping[str, list[Any]]) -> list[tuple[str, str, Te
             words = ", ".join(f"{key} = {setting}" for key, setting in choice.items())
             if slug in curves:
                 raise InvalidInput(f"Two teams are called {slug!r}; give each its own name.")
-            team = _team(options, choice) if members is None else _mixed(members, choice)
+            team = _team(options, choice, room) if members is None else _mixed(members, choice, room)
             curves[slug] = (slug, f"{label}, {words}" if words else label, team)
     for key in grid:
         if key not in taken:
-            every = sorted(set().union(*(_agents_options(entry) for entry in described)))
+            every = sorted(set().union(*(_agents_options(entry, room) for entry in described)))
             raise UnknownName("option of these teams called", key, every)
     return list(curves.values())
 
 
-def _agents_options(entry: Mapping[str, Any]) -> set[str]:
-    members = entry.get("members")
-    return _options_of(entry["agent"]) if members is None else set().union(*(_options_of(m["agent"]) for m in members))
+def _agents_options(entry: Mapping[str, Any], room: Any) -> set[str]:
+    agents = [member["agent"] for member in entry.get("members") or [entry]]
+    return set().union(*(_options_of(agent, room) for agent in agents))
 
 
-def _options_of(agent: Any) -> set[str]:
-    return {row[0] for row in agent_class(agent).option_rows()}
+def _options_of(agent: Any, room: Any) -> set[str]:
+    return {row[0] for row in room.agent_class(agent).option_rows()}
 
 
-def _team(options: Mapping[str, Any], choice: Mapping[str, Any]) -> Team:
+def _team(options: Mapping[str, Any], choice: Mapping[str, Any], room: Any) -> Any:
     settings = {key: value for key, value in options.items() if key != "agent"} | dict(choice)
-    return Team.of(options["agent"], **settings)
+    return room.Team.of(options["agent"], **settings)
 
 
-def _mixed(members: Any, choice: Mapping[str, Any]) -> Team:
+def _mixed(members: Any, choice: Mapping[str, Any], room: Any) -> Any:
     players = []
     for member in _tables("members", members):
         settings = dict(member)
         agent = settings.pop("agent", None)
-        mine = {key: value for key, value in choice.items() if key in _options_of(agent)}
-        player = make_agent(agent, **(settings | mine))
-        if not isinstance(player, Agent):
+        mine = {key: value for key, value in choice.items() if key in _options_of(agent, room)}
+        player = room.make_agent(agent, **(settings | mine))
+        if not isinstance(player, room.Team.agent_kind):
             raise InvalidInput(f"{agent} is one brain for the whole team; it cannot be a member.")
         players.append(player)
-    return Team(players)
+    return room.Team(players)
 
 
 def _claim(entry: Mapping[str, Any], curves: list[str]) -> Claim:

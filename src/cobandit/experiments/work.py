@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cobandit.engine import simulate
+from cobandit.experiments.rooms import simulate_any
 from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import ChunkFile, ChunkResult, packed, this_machine
 
@@ -11,7 +11,7 @@ def compute(chunk: Chunk) -> ChunkResult:
     """Play the runs of a chunk on one core."""
     from cobandit import __version__
 
-    result = simulate(
+    result = simulate_any(
         chunk.curve.problem,
         chunk.curve.team,
         chunk.horizon,

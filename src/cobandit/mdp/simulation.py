@@ -63,12 +63,18 @@ def simulate(
     team.players(problem.agents)
 
     def obstacle() -> str | None:
-        return "Markov problems are played by the reference engine"
+        from cobandit.mdp import fast
+
+        return fast.obstacle(problem, team, horizon)
 
     chosen, reason = engine_for(engine, obstacle, problem.agents * horizon * runs)
 
     def play(numbers: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
         setting = problem, team, horizon, seed, numbers, points
+        if chosen == "fast":
+            from cobandit.mdp import fast
+
+            return fast.run_regrets(*setting, workers, done)
         return match.run_regrets(*setting, done)
 
     numbers = range(first_run, first_run + runs)
@@ -80,6 +86,10 @@ def run_trajectory(
     problem: MarkovProblem, team: Team, horizon: int, seed: int, run: int, engine: str = "reference"
 ) -> MarkovTrajectory:
     """One run of ``horizon`` steps with everything that happened in it."""
+    if engine == "fast":
+        from cobandit.mdp import fast
+
+        return fast.run_trajectory(problem, team, horizon, seed, run)
     return match.run_trajectory(problem, team, horizon, seed, run)
 
 

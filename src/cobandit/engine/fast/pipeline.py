@@ -50,7 +50,7 @@ class EngineCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         """The passes, in order."""
-        if not self.state.func_id.modname.startswith("cobandit.engine.fast"):
+        if not self.state.func_id.modname.startswith(("cobandit.engine.fast", "cobandit.mdp.fast")):
             return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
         manager = PassManager("engine")
         for station in _NEEDED:

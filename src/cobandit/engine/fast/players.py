@@ -25,7 +25,6 @@ from cobandit.base.streams import FIRST_OBSERVATION
 from cobandit.engine.fast import world as worlds
 from cobandit.engine.fast.models import NotCompiled
 from cobandit.engine.fast.pointers import Tag, memory_of
-from cobandit.engine.fast.world import World
 from cobandit.problem import Problem
 
 Player = Agent | Controller
@@ -170,11 +169,12 @@ class Stage(NamedTuple):
     state: NDArray[np.uint64]
 
 
-def make_stage(squads: Squads, world: World, *models: Any, state: NDArray[np.uint64] | None = None) -> Stage:
+def make_stage(squads: Squads, world: Any, *models: Any, state: NDArray[np.uint64] | None = None) -> Stage:
     """A stage of its own for one thread; ``state`` is room for what changes in a run, where the caller has it."""
     changing = [(k, name) for k, kind in enumerate(squads.kinds) for name in kind._fields if _changes(kind, name)]
     fields = [getattr(squads.kinds[k], name) for k, name in changing]
-    fields += [getattr(world, name) for name in worlds.STATE]
+    starting = getattr(world, "starting", worlds.STATE)  # the fields of a world that start anew with every run
+    fields += [getattr(world, name) for name in starting]
     words = [-(-field.nbytes // 8) for field in fields]
     fresh = np.zeros(sum(words), dtype=np.uint64)
     state = fresh.copy() if state is None else state
@@ -189,7 +189,7 @@ def make_stage(squads: Squads, world: World, *models: Any, state: NDArray[np.uin
     own_arrays = {
         name: value.copy() for name, value in world._asdict().items() if name not in worlds.SHARED and _array(value)
     }
-    own_arrays |= dict(zip(worlds.STATE, views[len(changing) :], strict=True))
+    own_arrays |= dict(zip(starting, views[len(changing) :], strict=True))
     tags = tuple(map(Tag, (world._replace(**own_arrays), *models)))
     team = tuple(Tag(kind._replace(**own[k])) for k, kind in enumerate(squads.kinds))
     return Stage(tags, team, squads.sizes, memory_of(tags + team), fresh, state)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib import import_module
 
 from cobandit.base.errors import UnknownName
@@ -31,12 +32,34 @@ THEORY = "theorem-1"
 STANDOFF = "theorem-1-standoff"
 """Problems in which Thm 1 fails; played only where it is asked for by name."""
 
+MARKOV_GROUP, MARKOV_PREFIX = "mdp", "mdp-"
+"""All panels of teams in Markov decision processes, and how their names begin; played where they are asked for."""
+
+
+def panel_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of panels, each once, groups of them written out; all of the paper where none is named."""
+    wanted: list[str] = []
+    for name in names:
+        if name == MARKOV_GROUP:
+            from cobandit.experiments.figures.markov import MARKOV
+
+            wanted += MARKOV
+        else:
+            wanted.append(name)
+    return tuple(dict.fromkeys(wanted)) or (*PANELS, THEORY)
+
 
 def panel(name: str) -> Panel:
     """The panel of that name; an unknown name gets the nearest right one."""
+    if isinstance(name, str) and name.startswith(MARKOV_PREFIX):
+        from cobandit.experiments.figures import markov
+
+        if name in markov.MARKOV:
+            return markov.markov_panel(name)
+        raise UnknownName("panel", name, markov.MARKOV)
     known = (*PANELS, THEORY, STANDOFF)
     if name not in known:
-        raise UnknownName("panel", name, known)
+        raise UnknownName("panel", name, (*known, MARKOV_GROUP))
     home = f"cobandit.experiments.figures.{name.replace('-', '_')}"
     sweep, analysis = import_module(f"{home}.sweep"), import_module(f"{home}.analysis")
     return Panel(

@@ -20,9 +20,7 @@ from cobandit.problem.means import Tensor
 class SampledPlan(Posterior):
     """The options of posterior sampling: those of Thompson sampling, and the weight of the prior over next states."""
 
-    move_prior: float = option(
-        1.0, "weight of the Dirichlet prior over the next state, all states together", real(1e-6)
-    )
+    move_prior: float = option(1.0, "weight of the Dirichlet prior over the next state, all states together", real(0.1))
 
     def sampled_values(self: Any, memory: StateMemory) -> Tensor:
         """Q of every step, state and team action in a world drawn from the posterior: H x S x A.

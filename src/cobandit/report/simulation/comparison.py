@@ -17,7 +17,7 @@ from cobandit.base.files import make_folder
 from cobandit.engine import Result
 from cobandit.engine.result import checked_regret
 from cobandit.engine.words import distinct_labels
-from cobandit.problem import FixedMeans, RandomMeans
+from cobandit.problem import FixedMeans, Problem, RandomMeans
 from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.figure import (
     TEXT_STAYS_TEXT,
@@ -184,7 +184,10 @@ def comparison_title(result: Result) -> str:
     problem = result.problem
     arms = " x ".join(str(size) for size in problem.arms)
     kinds = {FixedMeans: "fixed means", RandomMeans: "random means"}
-    means = kinds.get(type(problem.means), f"means by {type(problem.means).__name__}")
+    if isinstance(problem, Problem):
+        means = kinds.get(type(problem.means), f"means by {type(problem.means).__name__}")
+    else:
+        means = f"{problem.dynamics.name}, {problem.states:,} states, {problem.steps:,} steps"
     kind = "noise" if problem.observation.name == "noisy" else "observability"
     if not problem.steady_sight:
         kind = f"sight by {type(problem.observation).__name__}:"

@@ -1,0 +1,19 @@
+"""Any problem played by its own room: a bandit, or a Markov problem, whose rounds are the steps of its episodes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cobandit.engine import Result, simulate
+from cobandit.problem import Problem
+
+
+def simulate_any(problem: Any, team: Any, horizon: Any, runs: Any, seed: Any, **options: Any) -> Result:
+    """``simulate`` of the problem's room; of a Markov problem as many whole episodes as fit into the rounds."""
+    if isinstance(problem, Problem):
+        return simulate(problem, team, horizon, runs, seed, **options)
+    from cobandit import mdp
+
+    if isinstance(problem, mdp.MarkovProblem) and isinstance(horizon, int):
+        horizon = max(1, horizon // problem.steps)
+    return mdp.simulate(problem, team, horizon, runs, seed, **options)

@@ -1,0 +1,1 @@
+"""The compiled form of each agent of Markov problems."""

@@ -1,0 +1,290 @@
+"""Partner-aware, naive and centralised UCBVI, compiled (`mdp.agents.partner_aware`, `naive`, `centralised`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.agents.beliefs import INDICES
+from cobandit.engine.fast.kinds.search import tied
+from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.random import inlined, uniform
+from cobandit.engine.fast.world import own_arm
+from cobandit.mdp.agents.foresight import DECAYS, PRIOR
+from cobandit.mdp.agents.partner_aware import PartnerAwareUCBVI
+from cobandit.mdp.fast.foresight import chance, foreseen_arm, remember_arms
+from cobandit.mdp.fast.planning import COMPANION, hopeful_value, joint_max_plan, scale_at, step_indices
+from cobandit.mdp.fast.world import EPISODE, PLACE, STATE
+
+
+class NaivePlanner(NamedTuple):
+    """Plans for the whole team, as if everybody would do what is best."""
+
+    seat: Any
+    stream: Any
+    random_ties: Any
+    index: Any
+    exploration: Any
+    horizon: Any
+    ceiling: Any
+    ones: Any
+    weight: Any
+    noise: Any
+    observer: Any
+    counts: Any
+    sums: Any
+    q: Any
+    v: Any
+
+    def plan(self, world: Any, t: int) -> None:
+        """The indices of the episode to come."""
+        if self.index != COMPANION or world.here[EPISODE] > 0:
+            joint_max_plan(self, world, world.states, world.cells, world.steps, scale_at(self, t))
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of the best team action."""
+        if self.index == COMPANION and world.here[EPISODE] == 0:
+            return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
+        return own_arm(world, self.seat, best_in_block(self, world, 0, world.agents))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward."""
+        record_reward(self, world.here[STATE] * world.cells + played, seen)
+
+
+class JointPlanner(NaivePlanner):
+    """The same for all."""
+
+    joint = True
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The best team action."""
+        if self.index == COMPANION and world.here[EPISODE] == 0:
+            cell = 0
+            for j in range(world.agents):
+                cell += np.int64(uniform(world.streams, self.stream) * world.arms[j]) * world.strides[j]
+            return cell
+        return best_in_block(self, world, 0, world.agents)
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in what everybody's eyes, or the best observer's, are worth."""
+        look = seen if self.observer < 0 else world.seen[self.observer]
+        record_reward(self, world.here[STATE] * world.cells + played, look)
+
+
+class PartnerAwarePlanner(NamedTuple):
+    """Plans over what it foresees of the higher-ranked."""
+
+    seat: Any
+    stream: Any
+    random_ties: Any
+    index: Any
+    exploration: Any
+    horizon: Any
+    ceiling: Any
+    ones: Any
+    weight: Any
+    noise: Any
+    window: Any
+    repeat: Any
+    hopes: Any
+    bank: Any
+    staleness: Any
+    restart: Any
+    all_arms: Any
+    offsets: Any
+    counts: Any
+    sums: Any
+    q: Any
+    v: Any
+    bases: Any
+    ring: Any
+    histogram: Any
+    weights: Any
+    bins: Any
+    arms_kept: Any
+    latest: Any
+    notes: Any
+
+    def begin(self, world: Any) -> None:
+        """The first cell of each block of the higher-ranked agents' arms, in row-major order."""
+        count = 0
+        for cell in range(world.cells):
+            first = True
+            for rank in range(world.ranks[self.seat], world.agents):
+                if world.own[world.order[rank] * world.cells + cell] != 0:
+                    first = False
+            if first:
+                self.bases[count] = cell
+                count += 1
+        self.notes[0] = count
+
+    def plan(self, world: Any, t: int) -> None:
+        """The indices of the episode to come."""
+        if self.index == COMPANION and world.here[EPISODE] == 0:
+            return
+        scale = scale_at(self, t)
+        if world.ranks[self.seat] == 0 or self.hopes == 1:
+            joint_max_plan(self, world, world.states, world.cells, world.steps, scale)
+            return
+        if self.restart > 0 and world.here[EPISODE] >= self.restart:
+            begun = self.restart
+            while begun * 2 <= world.here[EPISODE]:
+                begun *= 2
+            self.notes[1] = begun
+        for step in range(world.steps - 1, -1, -1):
+            most = self.ceiling * (world.steps - 1 - step)
+            step_indices(self, world, world.states, world.cells, step, scale, most)
+            if step > 0:
+                for state in range(world.states):
+                    place = step * world.states + state
+                    self.v[place] = predicted_value(self, world, place, self.ceiling * (world.steps - step))
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of the best that is left (`PartnerAwareUCBVI.choose`)."""
+        place = world.here[PLACE]
+        leads = world.ranks[self.seat] == 0
+        if leads and world.place_visits[place] % self.repeat != 0:
+            return self.arms_kept[place]
+        if self.index == COMPANION and world.here[EPISODE] == 0:
+            arm = np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
+        else:
+            base = 0
+            for rank in range(world.ranks[self.seat]):
+                agent = world.order[rank]
+                foreseen = foreseen_arm(self, world, place, agent)
+                world.predictions[self.seat * world.agents + agent] = foreseen
+                base += foreseen * world.strides[agent]
+            arm = own_arm(world, self.seat, best_in_block(self, world, base, self.seat))
+        self.arms_kept[place] = arm
+        return arm
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward, and the arms of the higher-ranked."""
+        record_reward(self, world.here[STATE] * world.cells + played, seen)
+        remember_arms(self, world, world.here[PLACE])
+        self.latest[world.here[PLACE]] = world.here[EPISODE]
+
+
+@inlined
+def record_reward(me: Any, pair: int, seen: float) -> None:
+    """Count a seen reward; NaN is one that was not seen."""
+    if seen == seen:
+        me.counts[pair] += 1
+        me.sums[pair] += seen
+
+
+@inlined
+def best_in_block(me: Any, world: Any, base: int, row: int) -> Any:
+    """The cell of the best index at the present place among those of a block."""
+    start, size, at = row * world.cells, world.block_size[row], world.here[PLACE] * world.cells + base
+    best = 0
+    top = me.q[at + world.block[start]]
+    for k in range(1, size):
+        value = me.q[at + world.block[start + k]]
+        if value > top:
+            top = value
+            best = k
+    if me.random_ties == 1:
+        for k in range(size):
+            world.values[k] = me.q[at + world.block[start + k]]
+        best = tied(world.values, size, top, world.streams, me.stream)
+    return base + world.block[start + best]
+
+
+@inlined
+def predicted_value(me: Any, world: Any, place: int, most: float) -> Any:
+    """What a place is worth under the predicted arms of the higher-ranked (`PartnerAwareUCBVI._backup`)."""
+    start = me.seat * world.cells
+    at = place * world.cells
+    value = 0.0
+    for group in range(me.notes[0]):
+        base = me.bases[group]
+        share = 1.0
+        for rank in range(world.ranks[me.seat]):
+            agent = world.order[rank]
+            share *= chance(me, world, place, agent, own_arm(world, agent, base))
+        top = me.q[at + base + world.block[start]]
+        for k in range(1, world.block_size[me.seat]):
+            other = me.q[at + base + world.block[start + k]]
+            top = other if other > top else top
+        value += share * min(top, most)
+    hope = 0.0
+    if me.staleness > 0.0:
+        visits = world.place_visits[place]
+        gap = max(world.here[EPISODE] - me.latest[place] - 1.0, 0.0)
+        hope = gap / max(gap + me.staleness * visits, 1e-300) if visits > 0 else 1.0
+    if me.restart > 0 and me.latest[place] < me.notes[1]:
+        hope = 1.0
+    if hope > 0.0:
+        value = hope * hopeful_value(me, at, world.cells, most) + (1.0 - hope) * value
+    return value
+
+
+def optimism_of(agent: Any, seat: Seat) -> tuple[Any, ...]:
+    """The fields that every optimistic planner begins with."""
+    briefing: Any = seat.briefing
+    index = INDICES.index(agent.index)
+    return (
+        seat.number,
+        seat.stream,
+        int(agent.ties == "random"),
+        index,
+        float(agent.exploration),
+        briefing.horizon,
+        float(briefing.ceiling),
+        1.0,
+        2.0,
+        1.0,
+    )
+
+
+def plan_room(briefing: Any, actions: int) -> tuple[Any, ...]:
+    """Counts, sums, Q and values of a planner, before the first episode."""
+    pairs = briefing.states * actions
+    values = np.zeros((briefing.steps + 1) * briefing.states)
+    return np.zeros(pairs, dtype=np.int64), np.zeros(pairs), np.zeros(briefing.steps * pairs), values
+
+
+def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
+    """The compiled form of a partner-aware or naive agent."""
+    briefing: Any = seat.briefing
+    room = plan_room(briefing, seat.cells)
+    shared = optimism_of(agent, seat)
+    fields: tuple[Any, ...]
+    if not isinstance(agent, PartnerAwareUCBVI):
+        fields = (*shared, -1, *room)
+        return NaivePlanner(*fields)
+    arms, places = briefing.arms, briefing.steps * briefing.states
+    window = min(agent.window, briefing.episodes)
+    bank = agent.prediction == "bank"
+    cells = places * sum(arms)
+    fields = (
+        *shared,
+        window,
+        agent.repeat,
+        int(agent.backup == "joint-max"),
+        int(bank),
+        float(agent.staleness),
+        agent.restart,
+        sum(arms),
+        table(np.array([sum(arms[:i]) for i in range(len(arms))], dtype=np.int64)),
+        *room,
+        np.zeros(seat.cells, dtype=np.int64),
+        np.zeros(1 if bank else places * len(arms) * window, dtype=np.int32),
+        np.zeros(1 if bank else cells, dtype=np.int64),
+        np.full(places * len(arms) * len(DECAYS) if bank else 1, 1.0 / len(DECAYS)),
+        np.full(cells * len(DECAYS) if bank else 1, PRIOR),
+        np.zeros(places, dtype=np.int64),
+        np.full(places, -1, dtype=np.int64),
+        np.zeros(2, dtype=np.int64),
+    )
+    return PartnerAwarePlanner(*fields)
+
+
+def centralised_ucbvi(agent: Any, seat: Seat) -> JointPlanner:
+    """The compiled form of one brain for all."""
+    observer = seat.briefing.best_observer if agent.eyes == "best" else -1
+    fields: tuple[Any, ...] = (*optimism_of(agent, seat), observer, *plan_room(seat.briefing, seat.cells))
+    return JointPlanner(*fields)

@@ -1,0 +1,81 @@
+"""Very naive UCBVI, compiled (`mdp.agents.naive`): counts, moves and plan over the own arms alone."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.engine.fast.kinds.search import best_of
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.random import inlined, uniform
+from cobandit.mdp.fast.kinds.ucbvi import optimism_of, plan_room, record_reward
+from cobandit.mdp.fast.planning import COMPANION, joint_max_plan, scale_at
+from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, count_move
+
+
+class OwnArmsPlanner(NamedTuple):
+    """Has a model of its own: ``visits``, ``link_counts``, ``links`` and ``moves`` over states and own arms."""
+
+    seat: Any
+    stream: Any
+    random_ties: Any
+    index: Any
+    exploration: Any
+    horizon: Any
+    ceiling: Any
+    ones: Any
+    weight: Any
+    noise: Any
+    counts: Any
+    sums: Any
+    q: Any
+    v: Any
+    visits: Any
+    link_counts: Any
+    links: Any
+    moves: Any
+
+    def plan(self, world: Any, t: int) -> None:
+        """The indices of the episode to come."""
+        if self.index != COMPANION or world.here[EPISODE] > 0:
+            actions = world.arms[self.seat]
+            joint_max_plan(self, self, world.states, actions, world.steps, scale_at(self, t))
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own arm with the best index."""
+        if self.index == COMPANION and world.here[EPISODE] == 0:
+            return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
+        return best_own(self, world)
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in the own arm, the reward and the move."""
+        pair = world.here[STATE] * world.arms[self.seat] + world.arm[self.seat]
+        record_reward(self, pair, seen)
+        self.visits[pair] += 1
+        count_move(self.link_counts, self.links, self.moves, pair, world.states, world.here[NEXT])
+
+
+@inlined
+def best_own(me: Any, world: Any) -> Any:
+    """The own arm of the best index at the present place."""
+    arms = world.arms[me.seat]
+    start = world.here[PLACE] * arms
+    for k in range(arms):
+        world.values[k] = me.q[start + k]
+    return np.int64(best_of(world.values, arms, me.random_ties, world.streams, me.stream))
+
+
+def very_naive(agent: Any, seat: Seat) -> OwnArmsPlanner:
+    """The compiled form."""
+    briefing: Any = seat.briefing
+    pairs = briefing.states * briefing.own_arms
+    fields: tuple[Any, ...] = (
+        *optimism_of(agent, seat),
+        *plan_room(briefing, briefing.own_arms),
+        np.zeros(pairs, dtype=np.int64),
+        np.zeros(pairs, dtype=np.int64),
+        np.zeros(pairs * briefing.states, dtype=np.int32),
+        np.zeros(pairs * briefing.states),
+    )
+    return OwnArmsPlanner(*fields)

@@ -1,0 +1,167 @@
+"""The compiled loop over episodes and steps: any kinds of players, any mix of them."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import types
+
+from cobandit.engine.fast.caching import compiled_loop
+from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, overload, overload_method, squads_of
+from cobandit.engine.fast.pointers import player, pointers
+from cobandit.engine.fast.random import PART_OPTIONS, inlined, uniform
+from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, STEP, count_move, first_above, set_ranks
+
+
+class StepRecord(NamedTuple):
+    """Keeps every step of one run, as `MarkovTrajectory` does, where that is ``wanted``."""
+
+    wanted: Any
+    actions: Any
+    rewards: Any
+    seen: Any
+    predictions: Any
+    states: Any
+    regrets: Any
+
+    def keep(self, world: Any, t: int, reward: float) -> None:
+        """One step."""
+        if self.wanted == 0:
+            return
+        agents = world.agents
+        self.rewards[t - 1] = reward
+        self.states[t - 1] = world.here[STATE]
+        cell = 0
+        for j in range(agents):
+            self.actions[(t - 1) * agents + j] = world.arm[j]
+            self.seen[(t - 1) * agents + j] = world.seen[j]
+            cell += world.arm[j] * world.strides[j]
+        self.regrets[t - 1] = world.gaps[world.here[PLACE] * world.cells + cell]
+        for k in range(agents * agents):
+            self.predictions[(t - 1) * agents * agents + k] = world.predictions[k]
+
+
+_NONE = np.zeros(1, dtype=np.int64)
+NO_RECORD = StepRecord(0, _NONE, np.zeros(1), np.zeros(1), _NONE, _NONE, np.zeros(1))
+"""Keeps regret alone."""
+
+
+@overload_method(types.NamedTuple, "plan", jit_options=PART_OPTIONS, strict=False)
+def _plan(self: Any, world: Any, t: Any) -> Any:
+    return getattr(self.instance_class, "plan", None)
+
+
+def plan_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
+    """Let everybody plan the episode that begins with round t."""
+    for squad, size in zip(squads, sizes, strict=True):
+        for k in range(size):
+            player(squad, k).plan(world, t)
+
+
+@overload(plan_all, jit_options=PART_OPTIONS, strict=False)
+def _plan_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
+    def last(squads: Any, sizes: Any, world: Any, t: int) -> None:
+        for k in range(sizes[0]):
+            player(squads[0], k).plan(world, t)
+
+    def more(squads: Any, sizes: Any, world: Any, t: int) -> None:
+        for k in range(sizes[0]):
+            player(squads[0], k).plan(world, t)
+        plan_all(squads[1:], sizes[1:], world, t)
+
+    return last if len(squads) == 1 else more
+
+
+@inlined
+def load_world(world: Any, drawn: Any, run: int) -> None:
+    """What nature drew for a run, in the order of `game.packed_world`."""
+    at = 0
+    pairs, places = world.states * world.cells, world.steps * world.states
+    for k in range(pairs):
+        world.means[k] = drawn[run, k]
+        world.spreads[k] = drawn[run, pairs + k]
+    at = 2 * pairs
+    for k in range(pairs * world.states):
+        world.next_limits[k] = drawn[run, at + k]
+    at += pairs * world.states
+    for k in range(world.states):
+        world.start_limits[k] = drawn[run, at + k]
+    at += world.states
+    for k in range(places * world.cells):
+        world.gaps[k] = drawn[run, at + k]
+    at += places * world.cells
+    for k in range(places):
+        world.best[k] = np.int64(drawn[run, at + k])
+    at += places
+    for k in range(world.agents):
+        world.ranks[k] = np.int64(drawn[run, at + k])
+    set_ranks(world)
+
+
+@inlined
+def make_step(squads: Any, sizes: Any, world: Any, t: int, rewards: Any, sight: Any, record: Any) -> None:
+    """One step of everybody; the world is then in the next state."""
+    state, place = world.here[STATE], world.here[PLACE]
+    played = choose_all(squads, sizes, world, t)
+    pair = state * world.cells + played
+    world.plays[place * world.cells + played] += 1
+    reward = rewards.draw(world, pair)
+    u = uniform(world.streams, 2 + 2 * world.agents)
+    world.here[NEXT] = first_above(world.next_limits, pair * world.states, world.states, u)
+    learn_all(squads, sizes, world, t, played, sight, reward)
+    record.keep(world, t, reward)
+    world.visits[pair] += 1
+    count_move(world.link_counts, world.links, world.moves, pair, world.states, world.here[NEXT])
+    world.place_visits[place] += 1
+
+
+@compiled_loop
+def play(
+    tags: Any,
+    team: Any,
+    sizes: Any,
+    memory: Any,
+    fresh: Any,
+    state: Any,
+    seeds: Any,
+    drawn: Any,
+    checkpoints: Any,
+    out: Any,
+) -> None:
+    """Play one run for each row of ``seeds`` and ``drawn`` into the rows of ``out``: task regret at each checkpoint."""
+    world = pointers(tags[0], memory, 0)
+    rewards = pointers(tags[1], memory, 1)
+    sight = pointers(tags[2], memory, 2)
+    record = pointers(tags[3], memory, 3)
+    squads = squads_of(team, memory, 4)
+    horizon = checkpoints[checkpoints.shape[0] - 1]
+    for run in range(out.shape[0]):
+        for k in range(seeds.shape[1]):
+            world.streams[k] = seeds[run, k]
+        for k in range(fresh.shape[0]):
+            state[k] = fresh[k]
+        load_world(world, drawn, run)
+        begin_all(squads, sizes, world)
+        t, point, episode = 0, 0, 0
+        while t < horizon:
+            world.here[EPISODE] = episode
+            u = uniform(world.streams, 2 + 2 * world.agents)
+            world.here[STATE] = first_above(world.start_limits, 0, world.states, u)
+            plan_all(squads, sizes, world, t + 1)
+            for step in range(world.steps):
+                t += 1
+                world.here[STEP] = step
+                world.here[PLACE] = step * world.states + world.here[STATE]
+                make_step(squads, sizes, world, t, rewards, sight, record)
+                world.here[STATE] = world.here[NEXT]
+                if t == checkpoints[point]:
+                    # Sum of n (V* - Q*) in row-major order, as `match.run_regrets` adds it.
+                    lost = 0.0
+                    for k in range(world.steps * world.states * world.cells):
+                        lost += world.plays[k] * world.gaps[k]
+                    out[run, point] = lost
+                    point = point + 1 if point + 1 < checkpoints.shape[0] else point
+                if t == horizon:
+                    break
+            episode += 1
