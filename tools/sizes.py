@@ -24,10 +24,13 @@ RULES = {"PLR0913": "arguments", "C901": "complexity", "PLR0915": "statements"}
 
 ALLOWED: dict[str, dict[str, dict[str, int]]] = {
     "the signature of a command": {
+        "function lines": {
+            "play": 91,
+        },
         "arguments": {
             "arena": 12,
             "export": 10,
-            "play": 10,
+            "play": 11,
             "power": 9,
             "reproduce": 12,
             "simulate": 11,

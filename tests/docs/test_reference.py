@@ -46,6 +46,7 @@ MODULES = [
     "cobandit.testing",
     "cobandit.compiled",
     "cobandit.interop",
+    "cobandit.mdp",
     "cobandit.report",
     "cobandit.robot",
     "cobandit.problem",

@@ -19,6 +19,7 @@ from cobandit.cli.bound import bound
 from cobandit.cli.compare import compare
 from cobandit.cli.door import ErrorHandlingGroup
 from cobandit.cli.experiments import report, reproduce, sweep
+from cobandit.cli.mdp import app as mdp
 from cobandit.cli.options import GroupedHelp, HelpFromAgents
 from cobandit.cli.play import play
 from cobandit.cli.robot import app as robot
@@ -62,6 +63,7 @@ app.command(cls=GroupedHelp)(reproduce)
 app.command(cls=GroupedHelp)(sweep)
 app.command(cls=GroupedHelp)(arena)
 app.command(cls=GroupedHelp)(report)
+app.add_typer(mdp)
 app.add_typer(study)
 app.add_typer(robot)
 

@@ -42,6 +42,14 @@ def play(
         typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
     ] = "partner-aware-ucb",
     agent_options: shared.AgentOptions = shared.AgentOptions(),
+    problem: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|FILE.toml",
+            help="A Markov problem (see cobandit mdp problems), step by step; --rounds are then its episodes.",
+            rich_help_panel=shared.THE_PROBLEM,
+        ),
+    ] = None,
     means: shared.Means = "random",
     arms: shared.Arms = None,
     observability: Annotated[
@@ -85,21 +93,26 @@ def play(
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
 
-    problem = shared.ProblemOptions(means, arms, observability=observability, roles=roles).problem(_sight)
+    if problem is not None:
+        if arms is not None or labels is not None or means != "random":
+            raise InvalidInput("--means, --arms and --labels do not go with --problem, which has its own.")
+        _play_markov(problem, partner, agent_options.values(), observability, roles, (rounds, seed, save))
+        return
+    bandit = shared.ProblemOptions(means, arms, observability=observability, roles=roles).problem(_sight)
     if shared.is_joint(agent_class(partner)):
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
     options = agent_options.values()
-    names = _labels(labels, problem.arms)
+    names = _labels(labels, bandit.arms)
     horizon = whole(1)("rounds", parsing.value(rounds))
     number = secrets.randbits(32) if seed is None else checked_seed(parsing.value(seed))
     target = None if save is None else _checked_file(save)
 
     screen = output.console()
     seat = _Seat(screen, names, horizon)
-    partners: list[Any] = [make_agent(partner, **options) for _ in range(problem.agents - 1)]
+    partners: list[Any] = [make_agent(partner, **options) for _ in range(bandit.agents - 1)]
     team = Team([Human(ask=seat.ask, tell=seat.tell), *partners])
-    _welcome(screen, problem, partners[0], horizon)
-    played, interrupted = _played(problem, team, horizon, number)
+    _welcome(screen, bandit, partners[0], horizon)
+    played, interrupted = _played(bandit, team, horizon, number)
     refused: OSError | None = None
     if target is not None and len(played):
         try:
@@ -107,11 +120,49 @@ def play(
         except OSError as error:
             refused = error
     yardstick = Team.of(YARDSTICK, **(options if partner == YARDSTICK else {}))
-    _farewell(screen, problem, names, played, horizon, number, yardstick)
+    _farewell(screen, bandit, names, played, horizon, number, yardstick)
     if refused is not None:
         raise refused
     if target is not None:
         screen.print(f"The rounds are kept in {target}." if len(played) else "Nothing was played, so nothing was kept.")
+    if interrupted:
+        raise typer.Exit(INTERRUPTED)
+
+
+def _play_markov(
+    name: str,
+    partner: str,
+    options: dict[str, Any],
+    observability: str | None,
+    roles: str,
+    work: tuple[str, str | None, str | None],
+) -> None:
+    """The same in a Markov problem."""
+    import secrets
+
+    from cobandit.base.checks import MOST, whole
+    from cobandit.base.files import save_csv
+    from cobandit.base.streams import checked_seed
+    from cobandit.cli import output
+    from cobandit.cli.door import INTERRUPTED
+    from cobandit.cli.mdp import markov_problem
+    from cobandit.cli.play_markov import PARTNER, checked_partner, play_markov
+
+    rounds, seed, save = work
+    problem = markov_problem(name, None, observability, roles)
+    partners = checked_partner(PARTNER if partner == YARDSTICK else partner, options, problem.agents)
+    episodes = whole(1, MOST // problem.steps)("rounds", parsing.value(rounds))
+    number = secrets.randbits(32) if seed is None else checked_seed(parsing.value(seed))
+    target = None if save is None else _checked_file(save)
+    screen = output.console()
+    output.paragraph(
+        screen, f"You and your partner: {partners[0]}. {problem.dynamics.name}, {problem.steps} steps each."
+    )
+    rows, interrupted = play_markov(screen, problem, partners, episodes, number)
+    if target is not None and rows:
+        save_csv(target, list(rows[0]), (list(row.values()) for row in rows))
+        screen.print(f"The steps are kept in {target}.")
+    output.paragraph(screen, f"The seed was {number}: --seed {number} brings the same luck again.")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
 

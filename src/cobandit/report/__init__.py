@@ -11,6 +11,8 @@ from cobandit.base.lazy import lazy_names
 
 if TYPE_CHECKING:
     from cobandit.report.arena.page import write_arena_report as write_arena_report
+    from cobandit.report.markov.graph import write_state_graph as write_state_graph
+    from cobandit.report.markov.page import write_markov_report as write_markov_report
     from cobandit.report.power.calibration import write_calibration_report as write_calibration_report
     from cobandit.report.power.power import write_power_report as write_power_report
     from cobandit.report.simulation.comparison import draw_comparison as draw_comparison
@@ -26,8 +28,10 @@ __all__ = [
     "result_html",
     "write_arena_report",
     "write_calibration_report",
+    "write_markov_report",
     "write_power_report",
     "write_report",
+    "write_state_graph",
     "write_study_report",
     "write_watch_page",
 ]
@@ -38,8 +42,10 @@ _HOMES = {
     "result_html": "cobandit.report.simulation.result",
     "write_arena_report": "cobandit.report.arena.page",
     "write_calibration_report": "cobandit.report.power.calibration",
+    "write_markov_report": "cobandit.report.markov.page",
     "write_power_report": "cobandit.report.power.power",
     "write_report": "cobandit.report.simulation.page",
+    "write_state_graph": "cobandit.report.markov.graph",
     "write_study_report": "cobandit.report.study.page",
     "write_watch_page": "cobandit.report.simulation.watch",
 }

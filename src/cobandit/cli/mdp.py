@@ -1,0 +1,299 @@
+"""``cobandit mdp simulate | compare | problems``: teams in Markov decision processes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cobandit.base.extras import require_extras
+from cobandit.cli import options as shared
+from cobandit.cli import parsing
+
+if TYPE_CHECKING:
+    from cobandit.mdp import MarkovProblem, Team
+
+TEAMS = (
+    "partner-aware-ucbvi",
+    "steered-ucbvi",
+    "naive-ucbvi",
+    "naive-psrl",
+    "very-naive-ucbvi",
+    "centralised-ucbvi",
+)
+
+app = typer.Typer(
+    name="mdp",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Teams in Markov decision processes: episodes through states, the bandit being the one-state case.",
+)
+
+Agents = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME[+NAME...]", help="(see cobandit mdp problems)", rich_help_panel=shared.THE_TEAM),
+]
+Report = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DIR",
+        help="Write report.html there: regret, growth, visits of states over time, where runs stick.",
+        rich_help_panel=shared.THE_OUTPUT,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class MarkovOptions:
+    """What is played."""
+
+    problem: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME|FILE.toml",
+            help="A problem of the library (see cobandit mdp problems), or a TOML file.",
+            rich_help_panel=shared.THE_PROBLEM,
+        ),
+    ] = "burger-line"
+    set: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="An option of the problem (repeatable), such as steps=3.",
+            rich_help_panel=shared.THE_PROBLEM,
+        ),
+    ] = None
+    observability: Annotated[
+        str | None,
+        typer.Option(
+            metavar="P,P",
+            help="For each agent the chance of seeing the reward itself (agent 0: 1, the others 0.5).",
+            rich_help_panel=shared.THE_PROBLEM,
+        ),
+    ] = None
+    roles: shared.Roles = "observability"
+
+    def made(self) -> MarkovProblem:
+        """The problem that they describe."""
+        return markov_problem(self.problem, self.set, self.observability, self.roles)
+
+
+@dataclass(frozen=True)
+class MarkovWork:
+    """How much is played, and how."""
+
+    episodes: Annotated[str, typer.Option(metavar="E", help="Episodes in a run.", rich_help_panel=shared.THE_WORK)] = (
+        "1000"
+    )
+    runs: shared.Runs = "100"
+    seed: shared.Seed = "0"
+    engine: shared.Engine = "auto"
+    threads: shared.Threads = None
+
+    def values(self) -> dict[str, Any]:
+        """The arguments of `simulate` that they stand for, but for the episodes."""
+        return {
+            "runs": parsing.value(self.runs),
+            "seed": parsing.value(self.seed),
+            "engine": self.engine,
+            "threads": None if self.threads is None else parsing.value(self.threads),
+        }
+
+
+@dataclass(frozen=True)
+class MarkovAgentOptions:
+    """The options of the agents: some with a flag of their own, and --option for all the others."""
+
+    window: shared.Window = None
+    repeat: shared.Repeat = None
+    exploration: shared.Exploration = None
+    index: shared.Index = None
+    option: shared.Option = None
+
+    def values(self) -> dict[str, Any]:
+        """Every option that was named on the command line."""
+        flags = {name: getattr(self, name) for name in ("window", "repeat", "exploration", "index")}
+        return shared.agent_options(flags, self.option)
+
+
+class HelpFromMarkovAgents(shared.GroupedHelp):
+    """A command whose help on the agents is taken from their rows, at the moment somebody asks for it."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Fill the words in."""
+        from cobandit.mdp import AGENTS
+
+        words = shared.agent_help(AGENTS, ("window", "repeat", "exploration", "index"))
+        for param in self.params:
+            if param.name in words and hasattr(param, "help"):
+                param.help = words[param.name]
+        super().format_options(ctx, formatter)
+
+
+def markov_problem(name: str, settings: list[str] | None, observability: str | None, roles: str) -> MarkovProblem:
+    """The problem of a name or a file, with options as they stand on the command line."""
+    from cobandit.base.errors import InvalidInput
+    from cobandit.mdp import load_problem, make_problem
+
+    if name.endswith(".toml"):
+        if settings or observability is not None or roles != "observability":
+            raise InvalidInput("A problem from a file has its options, sight and roles there; leave the others out.")
+        return load_problem(name)
+    options = dict(map(parsing.setting, settings or ()))
+    sight = None if observability is None else parsing.numbers("--observability", observability, "1,0.5")
+    ranks: Any = roles if roles[:1].isalpha() else parsing.numbers("--roles", roles, "1,0")
+    return make_problem(name, observability=sight, roles=ranks, **options)
+
+
+@app.command(cls=HelpFromMarkovAgents)
+@shared.with_option_groups
+def simulate(
+    team: Agents = None,
+    agent_options: MarkovAgentOptions = MarkovAgentOptions(),
+    problem_options: MarkovOptions = MarkovOptions(),
+    work: MarkovWork = MarkovWork(),
+    format: shared.Format = "table",
+    out: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE.parquet", help="Keep every run in this Parquet file.", rich_help_panel=shared.THE_OUTPUT
+        ),
+    ] = None,
+    report: Report = None,
+) -> None:
+    """Simulate a team in a Markov decision process and print its regret.
+
+    NAME fills every place with that agent, NAME+NAME names one for each place. Without --team it is
+    partner-aware-ucbvi.
+    """
+    require_extras("This simulation", fast=work.engine == "fast", parquet=out is not None, plot=report is not None)
+    from cobandit import mdp
+    from cobandit.base.parquet import checked_output
+    from cobandit.cli import output
+    from cobandit.cli.door import say
+    from cobandit.cli.progress import progress_bar
+    from cobandit.cli.simulate import print_result_csv, print_result_table
+
+    style = shared.checked_format(format)
+    problem = problem_options.made()
+    chosen = _teams(team or ["partner-aware-ucbvi"], agent_options.values())[0]
+    target = None if out is None else checked_output(out)
+    folder = None if report is None else _folder(report)
+    with progress_bar(1) as progress:
+        result = mdp.simulate(
+            problem,
+            chosen,
+            parsing.value(work.episodes),
+            **work.values(),
+            out=target,
+            progress=progress(chosen.label),
+        )
+    if style == "json":
+        output.print_json({**result.provenance(), **result.summary().to_dict()})
+    elif style == "csv":
+        print_result_csv(result)
+    else:
+        print_result_table(result)
+    if target is not None:
+        say(f"Every run is kept in {target}.")
+    if folder is not None:
+        from cobandit.report import write_markov_report
+
+        say(f"The report is in {write_markov_report([result], folder)}.")
+
+
+@app.command(cls=HelpFromMarkovAgents)
+@shared.with_option_groups
+def compare(
+    team: Agents = None,
+    agent_options: MarkovAgentOptions = MarkovAgentOptions(),
+    problem_options: MarkovOptions = MarkovOptions(),
+    work: MarkovWork = MarkovWork(),
+    format: shared.Format = "table",
+    report: Report = None,
+) -> None:
+    """Compare teams in one Markov decision process, all with the same luck.
+
+    Each --team is one team: NAME fills every place with that agent, NAME+NAME names one for each place. An option goes
+    to every agent that has it.
+    """
+    require_extras("This comparison", fast=work.engine == "fast", plot=report is not None)
+    from cobandit.base.checks import MOST, whole
+    from cobandit.cli import output
+    from cobandit.cli.compare import print_comparison
+    from cobandit.cli.door import say
+    from cobandit.cli.progress import progress_bar
+    from cobandit.experiments.comparison import COLUMNS, compare_teams
+
+    style = shared.checked_format(format)
+    problem = problem_options.made()
+    teams = _teams(list(dict.fromkeys(team or TEAMS)), agent_options.values())
+    for lineup in teams:
+        lineup.agents(problem.agents)
+    folder = None if report is None else _folder(report)
+    episodes = whole(1, MOST // problem.steps)("episodes", parsing.value(work.episodes))
+    with progress_bar(len(teams)) as progress:
+        compared = compare_teams(problem, teams, episodes * problem.steps, **work.values(), progress=progress)
+    if style == "json":
+        output.print_json(compared.to_dict())
+    elif style == "csv":
+        output.print_csv(COLUMNS, compared.rows())
+    else:
+        print_comparison(compared, "task")
+    if folder is not None:
+        from cobandit.report import write_markov_report
+
+        say(f"The report is in {write_markov_report(compared.results, folder)}.")
+
+
+@app.command(cls=shared.GroupedHelp)
+def problems(
+    figures: Annotated[
+        str | None,
+        typer.Option(metavar="DIR", help="Draw the states of every problem into this folder, as SVG."),
+    ] = None,
+) -> None:
+    """List the problems of the library with their options, and the agents."""
+    require_extras("Drawing the states of problems", plot=figures is not None)
+    from dataclasses import fields
+    from pathlib import Path
+
+    from cobandit.cli import output
+    from cobandit.cli.door import say
+    from cobandit.mdp import AGENTS, DYNAMICS, make_problem
+
+    screen = output.console()
+    for name, kind in DYNAMICS.items():
+        problem = make_problem(name)
+        arms = " x ".join(map(str, problem.arms))
+        screen.print(name, style="bold")
+        output.paragraph(screen, " ".join((kind.__doc__ or "").split()), indent=2)
+        options = ", ".join(f"{spec.name}={spec.default}" for spec in fields(kind) if spec.init)
+        output.paragraph(screen, f"{problem.states} states, {problem.steps} steps, {arms} arms; {options}", indent=2)
+    output.paragraph(screen, f"Agents: {', '.join(AGENTS)}.")
+    if figures is not None:
+        from cobandit.report import write_state_graph
+
+        folder = Path(_folder(figures))
+        for name in DYNAMICS:
+            write_state_graph(make_problem(name), folder / f"{name}.svg")
+        say(f"The pictures are in {folder}.")
+
+
+def _teams(names: list[str], options: dict[str, Any]) -> list[Team]:
+    from cobandit import mdp
+
+    lineups = [[part.strip() for part in name.split("+")] for name in names]
+    return shared.teams_of(lineups, options, mdp)
+
+
+def _folder(path: str) -> str:
+    """A folder for files, made before any work starts."""
+    from pathlib import Path
+
+    from cobandit.base.files import make_folder
+
+    target = Path(path).expanduser()
+    make_folder(target)
+    return str(target)

@@ -1,0 +1,104 @@
+"""The page of teams in a Markov decision process: regret, growth, visits of states over time, where runs stick."""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cobandit.base.errors import InvalidInput
+from cobandit.base.extras import require_extras
+from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.engine import Result
+from cobandit.engine.words import distinct_labels, problem_lines
+from cobandit.mdp import MarkovProblem
+from cobandit.report.kit.figure import TEXT_STAYS_TEXT, drawing_style
+from cobandit.report.kit.html import Frame, write_html
+from cobandit.report.markov.graph import state_graph
+from cobandit.report.markov.sticking import MOST_REPLAYED, stuck_runs, visits_over_time
+from cobandit.report.simulation.comparison import comparison_figure
+
+NAME = "report.html"
+
+
+def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
+    """Write ``out/report.html`` about teams in one Markov problem; where the page is.
+
+    Every result must keep its runs: the page shows the worst of them, played again from the seed.
+    """
+    require_extras("Writing a report", plot=True)
+    if not results:
+        raise InvalidInput("results is empty; at least one result is needed for a report.")
+    first = results[0]
+    for result in results:
+        if not isinstance(result.problem, MarkovProblem) or result.problem != first.problem:
+            raise InvalidInput("The results of a report must all be of one and the same Markov problem.")
+        if not result.keeps_runs:
+            raise InvalidInput("A report shows single runs, but a result keeps its summary alone; use keep='runs'.")
+    labels = distinct_labels([result.team for result in results])
+    world = first.problem.instance(np.random.default_rng(0)).world
+    with drawing_style(TEXT_STAYS_TEXT):
+        curves = _picture(comparison_figure(results, "task"))
+        graph = _picture(state_graph(first.problem, world))
+        teams = [
+            {
+                "label": label,
+                "heat": _picture(_heat_map(result)),
+                "stuck": [_stuck_row(run) for run in stuck_runs(result)],
+            }
+            for label, result in zip(labels, results, strict=True)
+        ]
+    frame = Frame(
+        title=f"Teams in a Markov decision process: {first.problem.dynamics.name}",
+        lead=f"{count(first.runs, 'run')} of {count(first.horizon // first.problem.steps, 'episode')} for each team",
+    )
+    content = {
+        "problem": problem_lines(first.problem),
+        "curves": curves,
+        "graph": graph,
+        "finals": [_final_row(label, result) for label, result in zip(labels, results, strict=True)],
+        "teams": teams,
+        "replayed": count(min(first.runs, MOST_REPLAYED), "run"),
+        "seed": first.seed,
+    }
+    return write_html(Path(out) / NAME, "markov/report.html", frame, content)
+
+
+def _picture(figure: Any) -> str:
+    """A figure as the address of a picture within the page."""
+    file = io.BytesIO()
+    figure.savefig(file, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def _final_row(label: str, result: Result) -> tuple[str, ...]:
+    summary = result.summary().task_regret
+    half = int(np.searchsorted(result.checkpoints, -(-result.horizon // 2)))
+    values = [
+        float(statistic[-1]) for statistic in (summary.mean, summary.se, summary.median, summary.q10, summary.q90)
+    ]
+    mean, se, median, low, high = (PAGE.format(value) for value in values)
+    growth = PAGE.format(float(summary.mean[-1] / summary.mean[half]), 2) if summary.mean[half] > 0.0 else DASH
+    return label, mean if se == DASH else f"{mean} ± {se}", median, f"{low} to {high}", growth
+
+
+def _stuck_row(run: Any) -> tuple[str, ...]:
+    return str(run.run), PAGE.format(run.lost), str(run.step), run.state, f"{run.share:.0%}"
+
+
+def _heat_map(result: Result) -> Any:
+    from matplotlib.figure import Figure
+
+    shares = visits_over_time(result)
+    figure: Any = Figure(figsize=(8.0, min(9.0, 1.2 + 0.22 * len(shares))), layout="constrained")
+    axes = figure.subplots()
+    picture = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0.0, extent=(0, result.horizon, len(shares), 0))
+    axes.set_xlabel("round")
+    axes.set_ylabel("state")
+    figure.colorbar(picture, label="share of the steps")
+    return figure

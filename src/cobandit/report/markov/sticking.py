@@ -1,0 +1,62 @@
+"""Where runs stick: runs whose regret still grows, and the places at which they lose it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cobandit.engine import Result
+
+MOST_REPLAYED = 20
+"""So many runs are played again for visits and places."""
+
+
+@dataclass(frozen=True)
+class StuckRun:
+    """A run that still loses: its number, what it lost in the second half, and where most of that was."""
+
+    run: int
+    lost: float
+    step: int
+    state: str
+    share: float
+
+
+def late_losses(result: Result) -> Any:
+    """What each run lost in the second half."""
+    half = int(np.searchsorted(result.checkpoints, -(-result.horizon // 2)))
+    return result.task_regret[:, -1] - result.task_regret[:, half]
+
+
+def stuck_runs(result: Result, most: int = 5) -> list[StuckRun]:
+    """The runs that lost most in the second half, and the step and state at which they lost most of it."""
+    losses = late_losses(result)
+    order = np.argsort(-losses)[:most]
+    names = result.problem.dynamics.state_names()
+    stuck = []
+    for row in order.tolist():
+        if losses[row] <= 0.0:
+            continue
+        run = result.trajectory(result.first_run + row)
+        late = np.arange(len(run)) >= len(run) // 2
+        steps = np.arange(len(run)) % run.steps
+        lost = np.zeros((run.steps, len(names)))
+        np.add.at(lost, (steps[late], run.states[late]), run.round_regret[late])
+        step, state = np.unravel_index(int(lost.argmax()), lost.shape)
+        share = float(lost.max() / max(lost.sum(), 1e-300))
+        stuck.append(StuckRun(result.first_run + row, float(losses[row]), int(step), names[int(state)], share))
+    return stuck
+
+
+def visits_over_time(result: Result, parts: int = 40) -> Any:
+    """How often each state is visited, by part of the run: states x parts, shares of the steps of a part."""
+    runs = min(result.runs, MOST_REPLAYED)
+    parts = min(parts, result.horizon)
+    shares = np.zeros((result.problem.states, parts))
+    for run in range(result.first_run, result.first_run + runs):
+        states = result.trajectory(run).states
+        part = np.arange(len(states)) * parts // len(states)
+        np.add.at(shares, (states, part), 1.0)
+    return shares / shares.sum(axis=0)
