@@ -25,19 +25,17 @@ class StepRecord(NamedTuple):
     states: Any
     regrets: Any
 
-    def keep(self, world: Any, t: int, reward: float) -> None:
+    def keep(self, world: Any, t: int, played: int, reward: float) -> None:
         """One step."""
         if self.wanted == 0:
             return
         agents = world.agents
         self.rewards[t - 1] = reward
         self.states[t - 1] = world.here[STATE]
-        cell = 0
         for j in range(agents):
             self.actions[(t - 1) * agents + j] = world.arm[j]
             self.seen[(t - 1) * agents + j] = world.seen[j]
-            cell += world.arm[j] * world.strides[j]
-        self.regrets[t - 1] = world.gaps[world.here[PLACE] * world.cells + cell]
+        self.regrets[t - 1] = world.gaps[world.here[PLACE] * world.cells + played]
         for k in range(agents * agents):
             self.predictions[(t - 1) * agents * agents + k] = world.predictions[k]
 
@@ -110,7 +108,7 @@ def make_step(squads: Any, sizes: Any, world: Any, t: int, rewards: Any, sight: 
     u = uniform(world.streams, 2 + 2 * world.agents)
     world.here[NEXT] = first_above(world.next_limits, pair * world.states, world.states, u)
     learn_all(squads, sizes, world, t, played, sight, reward)
-    record.keep(world, t, reward)
+    record.keep(world, t, played, reward)
     world.visits[pair] += 1
     count_move(world.link_counts, world.links, world.moves, pair, world.states, world.here[NEXT])
     world.place_visits[place] += 1
