@@ -99,7 +99,8 @@ class Diagnostics:
     @cached_property
     def _stretches(self) -> Counts:
         """The counts of the rounds between each checkpoint and the one before."""
-        return np.diff(self.totals, axis=0, prepend=0)
+        cells = math.prod(self.arms)
+        return np.hstack((self.totals[:, :cells], np.diff(self.totals[:, cells:], axis=0, prepend=0)))
 
     @cached_property
     def _rounds(self) -> Numbers:

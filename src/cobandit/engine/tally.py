@@ -79,8 +79,11 @@ class Places(NamedTuple):
 
 
 def count_places(agents: int, cells: int) -> Places:
-    """Plays of each cell; mismatches; for each agent rounds and spells of insisting; hits of each pair of agents;
-    runs locked on the best cell and on another; predictions of each pair."""
+    """The order of the counts.
+
+    Plays of each cell since the checkpoint before. Then, from round 1 on: mismatches; for each agent rounds and spells
+    of insisting; hits of each pair of agents; runs locked on the best cell and on another; predictions of each pair.
+    """
     insisted = cells + 1
     hits = insisted + 2 * agents
     locked = hits + agents * agents
@@ -201,8 +204,11 @@ def note_round(me: Any, t: int, played: int, best: int, means: Any, aims: Any, p
         notes[HABIT] = played
         notes[HABIT_COUNT] = plays
 
-    if t == me.points[notes[POINT]]:
-        keep_checkpoint(me, best, means)
+    point = notes[POINT]
+    if t <= me.points[point]:
+        me.totals[point * (locked + 2 + agents * agents) + played] += 1
+        if t == me.points[point]:
+            keep_checkpoint(me, best, means)
 
 
 def cause_of(me: Any, played: int, best: int, differing: bool) -> int:
@@ -228,7 +234,7 @@ def keep_checkpoint(me: Any, best: int, means: Any) -> None:
     """Add the counts of the run to the totals, and keep its regret by cause."""
     point, cells, causes = me.notes[POINT], me.cells, me.agents + 3
     width = cells + 3 + me.agents * (2 + 2 * me.agents)
-    for k in range(width):
+    for k in range(cells, width):
         me.totals[point * width + k] += me.counts[k]
     if me.by_cell == 1:
         for cause in range(causes):

@@ -18,7 +18,13 @@ from cobandit.engine.tally import RUN, make_tally, note_round
 register_jitable: Any = extending.register_jitable
 
 for function in (plain.begin_tally, plain.cause_of, plain.wrong_arms, plain.keep_checkpoint, plain.note_round):
-    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+    register_jitable(
+        nogil=True,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        forceinline=function is plain.note_round,
+    )(function)
 
 
 class Diagnosis(NamedTuple):

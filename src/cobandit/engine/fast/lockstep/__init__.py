@@ -108,7 +108,7 @@ class Lockstep:
         for i in range(agents):
             # The companion code's first arms are drawn, and nobody foresees anything.
             predicted[:, i, own.order[: own.higher[i]]] = runs * (checkpoints - self._companion)[:, np.newaxis]
-        real = totals[:, : self._cells][:, self._real]
+        real = np.diff(totals[:, : self._cells][:, self._real], axis=0, prepend=0)
         every = np.hstack((real, totals[:, self._cells :], predicted.reshape(self._points, -1)))
         overall = np.array([notes.overall for notes in self._notes])
         return every, np.concatenate((overall[:, :1].sum(axis=0), overall[:, 1:].max(axis=0)))

@@ -35,8 +35,9 @@ class LaneNotes(NamedTuple):
     which it aims at it again, ``since`` from which round on. ``aimed`` is 1 for an agent that has ever aimed.
     ``live[0]`` has the lanes that stand for runs. For each lane: ``best`` is a_*, ``cell`` has been played since round
     ``began``, ``favourite`` most often; ``lock`` is the round in which it locked, ``on_best`` whether on a_*. ``odd``
-    are the plays of each cell while exploring, then those in rounds of mismatch; ``cause`` is why a cell loses as a
-    habit.
+    are the plays of each cell while exploring, then those in rounds of mismatch, up to the round ``stretch``, since
+    which neither the cell nor its reason has changed; ``odd_lanes`` are the lanes of the last round with a mismatch,
+    and with another cell than the habit. ``cause`` is why a cell loses as a habit.
     """
 
     words: Any
@@ -58,6 +59,8 @@ class LaneNotes(NamedTuple):
     lock: Any
     on_best: Any
     odd: Any
+    odd_lanes: Any
+    stretch: Any
     cause: Any
     counted: Any
     totals: Any
@@ -101,6 +104,8 @@ def make_notes(higher: Sequence[int], cells: int, horizon: int, points: int, run
         lock=numbers(LANES),
         on_best=numbers(LANES),
         odd=numbers(2 * cells * LANES),
+        odd_lanes=planes(2),
+        stretch=numbers(LANES),
         cause=numbers(cells * LANES),
         counted=numbers(width - cells),
         totals=numbers(points * width),
@@ -116,6 +121,8 @@ def make_notes(higher: Sequence[int], cells: int, horizon: int, points: int, run
 @compiled
 def begin_notes(cells: int, agents: Any, gaps: Any, tally: Any, live: int) -> None:
     """Nothing was played yet in these runs, of which the first ``live`` lanes stand for some."""
+    tally.odd_lanes[0] = uint64(0)
+    tally.odd_lanes[1] = uint64(0)
     tally.live[0] = EVERY if live == LANES else (uint64(1) << uint64(live)) - uint64(1)
     for lane in range(LANES):
         best = 0
@@ -124,6 +131,8 @@ def begin_notes(cells: int, agents: Any, gaps: Any, tally: Any, live: int) -> No
                 best = cell
         tally.best[lane] = best
         tally.began[lane] = 1
+        tally.stretch[lane] = 1
+        tally.cell[lane] = 0
         tally.lock[lane] = 0
         tally.on_best[lane] = 0
         tally.favourite[lane] = -1
@@ -166,30 +175,40 @@ def note_events(t: int, companion: int, agents: Any, decides: Any, plays: Any, t
         tally.last[b] = plane
     if t == 1:
         moved, rare = EVERY, EVERY
-    low = (int64(1) << bits) - 1
-    moved = moved & live
-    while moved != uint64(0):
-        lane = lowest(moved)
-        moved = moved & (moved - uint64(1))
-        lock_if_long(tally, lane, t - tally.began[lane])
-        tally.began[lane] = t
-        tally.cell[lane] = int64(tally.bytes[lane]) & low
     rare = rare & live
-    odd = rare | differing
-    while odd != uint64(0):
-        lane = lowest(odd)
-        odd = odd & (odd - uint64(1))
-        cell = int64(tally.bytes[lane]) & low
-        bit = uint64(1) << uint64(lane)
-        row = cell if differing & bit == uint64(0) else cell + low + 1
-        tally.odd[row * LANES + lane] += 1
-        if rare & bit != uint64(0):
-            habit = tally.favourite[lane]
-            if habit < 0 or plays[cell * LANES + lane] > plays[habit * LANES + lane]:
-                tally.favourite[lane] = cell
-                for b in range(bits):
-                    others = tally.habit[b] & ~bit
-                    tally.habit[b] = others | bit if (cell >> b) & 1 == 1 else others
+    low = (int64(1) << bits) - 1
+    changed = (moved | (differing ^ tally.odd_lanes[0]) | (rare ^ tally.odd_lanes[1])) & live
+    while changed != uint64(0):
+        lane = lowest(changed)
+        changed = changed & (changed - uint64(1))
+        count_stretch(tally, lane, t, low + 1)
+        if moved >> uint64(lane) & uint64(1) == uint64(1):
+            lock_if_long(tally, lane, t - tally.began[lane])
+            tally.began[lane] = t
+            tally.cell[lane] = int64(tally.bytes[lane]) & low
+    tally.odd_lanes[0] = differing
+    tally.odd_lanes[1] = rare
+    while rare != uint64(0):
+        lane = lowest(rare)
+        rare = rare & (rare - uint64(1))
+        cell, habit = tally.cell[lane], tally.favourite[lane]
+        if habit < 0 or plays[cell * LANES + lane] > plays[habit * LANES + lane]:
+            bit = uint64(1) << uint64(lane)
+            tally.favourite[lane] = cell
+            for b in range(bits):
+                others = tally.habit[b] & ~bit
+                tally.habit[b] = others | bit if (cell >> b) & 1 == 1 else others
+
+
+@compiled
+def count_stretch(tally: Any, lane: int, t: int, cells: int) -> None:
+    """Count the rounds before round t in which a lane played its cell by mismatch, or while exploring."""
+    rounds = t - tally.stretch[lane]
+    tally.stretch[lane] = t
+    if tally.odd_lanes[0] >> uint64(lane) & uint64(1) == uint64(1):
+        tally.odd[(cells + tally.cell[lane]) * LANES + lane] += rounds
+    elif tally.odd_lanes[1] >> uint64(lane) & uint64(1) == uint64(1):
+        tally.odd[tally.cell[lane] * LANES + lane] += rounds
 
 
 @compiled
@@ -296,16 +315,20 @@ def keep_notes(t: int, cells: int, agents: int, plays: Any, gaps: Any, tally: An
         lock_if_long(tally, lane, t - tally.began[lane] + 1)
         if tally.lock[lane] > 0:
             tally.totals[row + 1 - tally.on_best[lane]] += 1
+        count_stretch(tally, lane, t + 1, cells)
         here = ((start + lane) * (tally.last_point + 1) + point) * causes
-        for cause in range(causes):
+        exploring, by_mismatch = 0.0, 0.0
+        for cause in range(WRONG, causes):
             tally.lost_at[here + cause] = 0.0
         for cell in range(cells):
             place = cell * LANES + lane
             gap, explored, mismatched = gaps[place], tally.odd[place], tally.odd[cells * LANES + place]
-            tally.lost_at[here + EXPLORING] += explored * gap
-            tally.lost_at[here + MISMATCH] += mismatched * gap
+            exploring += explored * gap
+            by_mismatch += mismatched * gap
             settled = int64(plays[place]) - explored - mismatched
             tally.lost_at[here + tally.cause[place]] += settled * gap
+        tally.lost_at[here + EXPLORING] = exploring
+        tally.lost_at[here + MISMATCH] = by_mismatch
     if point == tally.last_point:
         end_notes(t, agents, live, tally)
 
