@@ -101,6 +101,20 @@ def test_people_come_in_parts_and_no_warm_start_is_played(
             np.testing.assert_array_equal(found[name][column], values, f"{name}.{column}")
 
 
+def test_parts_are_cut_by_the_rounds_that_were_played(
+    site: Any, short: StudyDesign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Most people of a long study may have left early; one at a time they would take very long."""
+    for until in ("episode-1", "episode-1", "episode-3", "episode-1"):  # 2, 2, 2 + 10 and 2 rounds
+        site.person().go_on(short, until)
+    monkeypatch.setattr(stored, "ROUNDS_AT_ONCE", 5)
+    with site.database.read() as connection:
+        study = find_study(connection, "short")
+        assert study is not None
+        sizes = [len(part.participants) for part in study_parts(connection, study).parts]
+    assert sizes == [2, 1, 1]
+
+
 def test_an_export_that_nobody_waits_for_ends(site: Any, short: StudyDesign, monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(3):
         site.person().go_on(short, "episode-1")

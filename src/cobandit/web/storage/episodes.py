@@ -28,6 +28,8 @@ from cobandit.web.storage.participants import TOUCH, Stale, touch
 from cobandit.web.storage.rounds import Move, insert_rounds, round_values
 from cobandit.web.storage.schema import episodes, participants, rounds
 
+_WITH_PEOPLE = episodes.join(participants, participants.c.id == episodes.c.participant_id)
+
 
 @dataclass(frozen=True)
 class StoredEpisode:
@@ -81,6 +83,13 @@ def episodes_by_participant(connection: Connection, people: Sequence[int]) -> di
     return begun
 
 
+def rounds_played(connection: Connection, study: int) -> dict[int, int]:
+    """How many rounds everybody of a study has played, by participant."""
+    query = select(episodes.c.participant_id, func.sum(episodes.c.played)).select_from(_WITH_PEOPLE)
+    query = query.where(participants.c.study_id == study).group_by(episodes.c.participant_id)
+    return {person: int(played) for person, played in connection.execute(query)}
+
+
 def find_episode(connection: Connection, participant: int, number: int) -> StoredEpisode | None:
     """An episode by its place in the participant's plan."""
     row = connection.execute(
@@ -103,9 +112,6 @@ def _finished(study: int, kind: str) -> ColumnElement[bool]:
         episodes.c.finished_at.is_not(None),
         episodes.c.condition != PRACTICE,
     )
-
-
-_WITH_PEOPLE = episodes.join(participants, participants.c.id == episodes.c.participant_id)
 
 
 def finished_episodes(connection: Connection, study: int, kind: str, since: int | None = None) -> list[FinishedEpisode]:

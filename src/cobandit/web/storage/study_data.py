@@ -22,7 +22,7 @@ from cobandit.studies.data import (
 from cobandit.studies.plan import EpisodePlan
 from cobandit.studies.rounds import hash_version
 from cobandit.web.storage.answers import answers_by_participant
-from cobandit.web.storage.episodes import StoredEpisode, episodes_by_participant
+from cobandit.web.storage.episodes import StoredEpisode, episodes_by_participant, rounds_played
 from cobandit.web.storage.events import events_by_participant
 from cobandit.web.storage.participants import Participant, participant_by_public_id, participants_of, status
 from cobandit.web.storage.rounds import NO_ROUNDS, round_columns
@@ -55,7 +55,14 @@ def study_data(connection: Connection, study: Study, *kinds: str, participant: s
     else:
         person = participant_by_public_id(connection, study.id, participant)
         people = [] if person is None else [person]
-    return _data(study, [data for part in _parts(study, people) for data in _people(connection, part, study)])
+    return _data(
+        study,
+        [
+            data
+            for part in _parts(people, rounds_played(connection, study.id))
+            for data in _people(connection, part, study)
+        ],
+    )
 
 
 def study_parts(connection: Connection, study: Study, *kinds: str) -> StudyParts:
@@ -66,17 +73,24 @@ def study_parts(connection: Connection, study: Study, *kinds: str) -> StudyParts
     """
     people = participants_of(connection, study.id, *(kinds or ("real",)))
     there = {person.kind for person in people}
-    parts = (_data(study, _people(connection, part, study, chained=False)) for part in _parts(study, people))
+    cut = _parts(people, rounds_played(connection, study.id))
+    parts = (_data(study, _people(connection, part, study, chained=False)) for part in cut)
     return StudyParts(_data(study, ()), tuple(kind for kind in PEOPLE_KINDS if kind in there), len(people), parts)
 
 
-def _parts(study: Study, people: Sequence[Participant]) -> Iterator[Sequence[Participant]]:
-    """As many people at a time as have so many rounds among them."""
-    design = study.design
-    practice = 0 if design.practice is None else design.practice.episodes * design.practice.rounds
-    each = practice + len(design.conditions) * design.episodes * design.rounds
-    size = max(1, min(MOST_PEOPLE_AT_ONCE, ROUNDS_AT_ONCE // max(1, each)))
-    return (people[start : start + size] for start in range(0, len(people), size))
+def _parts(people: Sequence[Participant], rounds: Mapping[int, int]) -> Iterator[Sequence[Participant]]:
+    """As many people at a time as have so many rounds among them: of those played, not of those planned."""
+    part: list[Participant] = []
+    total = 0
+    for person in people:
+        own = rounds.get(person.id, 0)
+        if part and (total + own > ROUNDS_AT_ONCE or len(part) == MOST_PEOPLE_AT_ONCE):
+            yield part
+            part, total = [], 0
+        part.append(person)
+        total += own
+    if part:
+        yield part
 
 
 def _data(study: Study, people: Iterable[ParticipantData]) -> StudyData:

@@ -203,5 +203,6 @@ for (const button of every("dialog [data-close]")) {
   button.addEventListener("click", () => button.closest("dialog")?.close());
 }
 for (const button of every("[data-copy]")) {
-  button.addEventListener("click", () => copy(find(button.dataset.copy ?? "").textContent, "Link copied"));
+  const { copy: whose = "", copied = "Link copied" } = button.dataset;
+  button.addEventListener("click", () => copy(find(whose).textContent.trim(), copied));
 }
