@@ -93,9 +93,7 @@ def markov_panel(name: str) -> Panel:
     if name in CURED:
         attempts = [key for key in CURES if key not in ("partner-aware", "very-naive", "steered")]
         claims = tuple(
-            Beats(
-                key, ("partner-aware",), f"{title}: {CURES[key][0].lower()} lowers the regret of partner-aware UCBVI."
-            )
+            Beats(key, ("partner-aware",), f"{title}: {CURES[key][0]} lowers the regret of partner-aware UCBVI.")
             for key in attempts
         )
     return Panel(
