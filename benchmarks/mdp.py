@@ -43,7 +43,7 @@ def given_problem(sizes: Sizes) -> mdp.MarkovProblem:
     shape = (states, arms, arms)
     return mdp.MarkovProblem.of(
         world.transitions.reshape(*shape, states), world.means.reshape(shape), steps, start=world.start,
-        observability=SIGHT,
+        observability=SIGHT.tolist(),
     )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -41,7 +43,7 @@ def test_the_panels():
 
 
 def test_a_chunk_is_played_by_its_room():
-    curve = panel("mdp-burger-line-3").curve("very-naive")
+    curve: Any = panel("mdp-burger-line-3").curve("very-naive")
     played = compute(Chunk("mdp-burger-line-3", curve, 0, 1, 2, 31, 5))
     whole = mdp.simulate(curve.problem, curve.team, 10, 3, 5, checkpoints=30)
     assert np.array_equal(played.task_regret[:, -1], whole.task_regret[1:, -1])
