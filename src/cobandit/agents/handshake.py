@@ -1,4 +1,4 @@
-"""A handshake that costs nothing: steered if the partners speak the protocol, else the bank (beyond the paper).
+"""A handshake that costs little: steered if the partners speak the protocol, else the bank (beyond the paper).
 
 In the first rounds everybody plays a public sequence of arms, its greeting. With two or three agents of two arms each
 the greetings sweep all team actions, so the rounds are looks that any learner would take. Whoever meets another arm
