@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from cobandit.report.power.calibration import write_calibration_report as write_calibration_report
     from cobandit.report.power.power import write_power_report as write_power_report
     from cobandit.report.simulation.comparison import draw_comparison as draw_comparison
+    from cobandit.report.simulation.diagnosis import draw_diagnosis as draw_diagnosis
     from cobandit.report.simulation.page import write_report as write_report
     from cobandit.report.simulation.result import plot_result as plot_result
     from cobandit.report.simulation.result import result_html as result_html
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "draw_comparison",
+    "draw_diagnosis",
     "plot_result",
     "result_html",
     "write_arena_report",
@@ -38,6 +40,7 @@ __all__ = [
 
 _HOMES = {
     "draw_comparison": "cobandit.report.simulation.comparison",
+    "draw_diagnosis": "cobandit.report.simulation.diagnosis",
     "plot_result": "cobandit.report.simulation.result",
     "result_html": "cobandit.report.simulation.result",
     "write_arena_report": "cobandit.report.arena.page",

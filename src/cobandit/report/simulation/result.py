@@ -14,6 +14,7 @@ from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.engine.result import checked_regret, picked_rows
 from cobandit.engine.words import problem_lines, team_line
 from cobandit.report.kit.drawing import from_zero
+from cobandit.report.kit.palette import COLOURS
 from cobandit.report.kit.templates import template_environment
 
 if TYPE_CHECKING:
@@ -85,6 +86,8 @@ def result_html(result: Result) -> str:
         engine=f"{result.engine} engine: {result.engine_reason}",
         kept="" if result.keeps_runs else "Only the summary of the runs is held.",
         rows=rows,
+        causes=_causes(result),
+        sentences=[] if result.counted is None else result.counted.sentences(),
         line=_path(points),
         band=_path(band),
         top=_cell(top),
@@ -92,6 +95,26 @@ def result_html(result: Result) -> str:
         width=WIDTH,
         height=HEIGHT,
     )
+
+
+def _causes(result: Result) -> list[dict[str, str]]:
+    """The causes of the regret of a result that was diagnosed, as pieces of a bar and rows of a table."""
+    if result.counted is None:
+        return []
+    last = result.counted.regret[-1]
+    total = float(last.sum()) or 1.0
+    starts = (np.cumsum(last) - last) / total * WIDTH
+    return [
+        {
+            "name": name,
+            "mean": _cell(mean),
+            "share": f"{mean / total:.0%}",
+            "x": f"{x:.1f}",
+            "width": f"{mean / total * WIDTH:.1f}",
+            "colour": COLOURS[number % len(COLOURS)],
+        }
+        for number, (name, mean, x) in enumerate(zip(result.counted.causes, last.tolist(), starts, strict=True))
+    ]
 
 
 def _points(rounds: Any, values: Any) -> list[tuple[float, float]]:
