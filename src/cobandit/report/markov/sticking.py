@@ -53,10 +53,12 @@ def stuck_runs(result: Result, most: int = 5) -> list[StuckRun]:
 def visits_over_time(result: Result, parts: int = 40) -> Any:
     """How often each state is visited, by part of the run: states x parts, shares of the steps of a part."""
     runs = min(result.runs, MOST_REPLAYED)
-    parts = min(parts, result.horizon)
+    steps = result.problem.steps
+    episodes = result.horizon // steps
+    parts = min(parts, episodes)
     shares = np.zeros((result.problem.states, parts))
     for run in range(result.first_run, result.first_run + runs):
         states = result.trajectory(run).states
-        part = np.arange(len(states)) * parts // len(states)
+        part = np.arange(len(states)) // steps * parts // episodes
         np.add.at(shares, (states, part), 1.0)
     return shares / shares.sum(axis=0)
