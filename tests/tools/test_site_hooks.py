@@ -105,3 +105,26 @@ def test_a_gallery_that_does_not_draw_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(hooks, "CACHE", tmp_path)
     with pytest.raises(RuntimeError, match=r"a\.svg missing"):
         hooks.pictures('<!-- picture: a.svg, words -->\n```python\nprint("nothing")\n```\n')
+
+
+def test_the_site_is_built_again_only_where_something_changed(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("docs", ROOT / "tools" / "docs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    docs = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(docs)
+    commands = []
+
+    def build(command, **options):
+        commands.append(command)
+        Path(command[-1]).mkdir()
+
+    monkeypatch.setattr(docs.subprocess, "run", build)
+    monkeypatch.setattr(docs, "sources_digest", lambda: "first")
+    assert docs.build(tmp_path / "site")
+    assert not docs.build(tmp_path / "site")
+    monkeypatch.setattr(docs, "sources_digest", lambda: "second")
+    assert docs.build(tmp_path / "site")
+    assert len(commands) == 2
+    assert all("--strict" in command for command in commands)
+    assert [path.name for path in tmp_path.iterdir()] == ["site"]
