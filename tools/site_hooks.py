@@ -99,15 +99,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages of the root, the API reference, the notebooks and the pictures."""
     from mkdocs.structure.files import File
 
-    made: dict[str, str | bytes] = {f"project/{name}": _at_the_root(name) for name in PROJECT}
-    made |= {_api_path(name): api_page(name) for name in public_modules()}
+    generated: dict[str, str | bytes] = {f"project/{name}": _at_the_root(name) for name in PROJECT}
+    generated |= {_api_path(name): api_page(name) for name in public_modules()}
     notebooks = sorted((DOCS / "notebooks").glob("*.ipynb"))
     with ThreadPoolExecutor(max_workers=2) as pool:
         gallery = pool.submit(pictures, (DOCS / GALLERY).read_text(encoding="utf-8"))
         for played in pool.map(notebook_files, notebooks):
-            made |= played
-        made |= gallery.result()
-    for path, content in made.items():
+            generated |= played
+        generated |= gallery.result()
+    for path, content in generated.items():
         files.append(File.generated(config, path, content=content))
     return files
 
@@ -184,14 +184,14 @@ def notebook_files(path: Path) -> dict[str, str | bytes]:
     """A notebook as a page, with what its cells give, and its pictures."""
     source = path.read_text(encoding="utf-8")
     folder = _cached(source, "notebook")
-    kept = folder / "page.json"
-    if not kept.is_file():
+    store = folder / "page.json"
+    if not store.is_file():
         folder.mkdir(parents=True, exist_ok=True)
         page, images = play_notebook(source)
         for name, data in images.items():
             (folder / name).write_bytes(data)
-        kept.write_text(json.dumps({"page": page, "images": sorted(images)}), encoding="utf-8")
-    stored = json.loads(kept.read_text(encoding="utf-8"))
+        store.write_text(json.dumps({"page": page, "images": sorted(images)}), encoding="utf-8")
+    stored = json.loads(store.read_text(encoding="utf-8"))
     files: dict[str, str | bytes] = {
         f"notebooks/{path.stem}_files/{name}": (folder / name).read_bytes() for name in stored["images"]
     }

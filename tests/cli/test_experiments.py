@@ -113,6 +113,8 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
         (["reproduce", "sim4", "--workers", "0"], "workers is 0"),
         (["sweep", "nowhere.toml"], "cannot be read: No such file"),
         (["report", "."], "holds no results"),
+        (["report", "nowhere"], "The folder 'nowhere' is not there; one that reproduce, sweep or arena has filled"),
+        (["study", "analyse", "no/where"], "The folder 'no/where' is not there; one that `cobandit study export`"),
     ],
 )
 def test_mistakes_exit_with_2(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list, message: str) -> None:

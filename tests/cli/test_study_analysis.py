@@ -265,7 +265,7 @@ class TestAnalyse:
         ("words", "said"),
         [
             (["burger"], "There is no database"),
-            (["./burger"], "is no folder of an export"),
+            (["./burger"], "The folder './burger' is not there"),
             (["burger", "--kind", "demo"], "kind of participants"),
             (["burger", "--plan", "none.toml"], "cannot be read"),
         ],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.errors import PluginError, UnknownName
+from cobandit.cli import completion
 from cobandit.cli import options as shared
 from cobandit.cli.door import say
 
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
 def agents(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="Only this one, with all that is said of it.")
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="Only this one, with all that is said of it.", autocompletion=completion.agents
+        ),
     ] = None,
     format: Annotated[str, typer.Option(metavar="table|json", help="For people, or for programs.")] = "table",
 ) -> None:
@@ -104,7 +108,7 @@ def _print(screen: Console, said: dict[str, Any], *, whole: bool) -> None:
     if said["options"]:
         rows = Table(box=box.SIMPLE_HEAD if whole else None, show_header=whole, pad_edge=False, padding=(0, 1))
         for head in ("option", "default", "meaning"):
-            rows.add_column(head)
+            rows.add_column(head, no_wrap=head == "option")
         for row in said["options"]:
             rows.add_row(row["name"], "none" if row["default"] is None else str(row["default"]), row["help"])
         screen.print(Padding(rows, (0, 0, 0, 4), expand=False))

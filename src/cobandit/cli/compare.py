@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cobandit.base.extras import require_extras
+from cobandit.cli import completion
 from cobandit.cli import options as shared
 
 if TYPE_CHECKING:
@@ -27,7 +28,12 @@ TEAMS = (
 def compare(
     team: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME[+NAME...]", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
+        typer.Option(
+            metavar="NAME[+NAME...]",
+            help="(see cobandit agents)",
+            rich_help_panel=shared.THE_TEAM,
+            autocompletion=completion.lineups,
+        ),
     ] = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
@@ -79,6 +85,8 @@ def compare(
         output.print_csv(COLUMNS, compared.rows(regret))
     else:
         print_comparison(compared, regret)
+    if (hint := output.fast_hint(compared.results)) is not None:
+        say(hint)
     if target is not None:
         say(f"The figure is in {target}.")
 

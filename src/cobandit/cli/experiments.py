@@ -13,7 +13,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
-from cobandit.cli import parsing
+from cobandit.cli import completion, parsing
 from cobandit.cli.door import INTERRUPTED, say
 
 if TYPE_CHECKING:
@@ -66,6 +66,7 @@ def reproduce(
         typer.Argument(
             metavar="[PANEL]...",
             help="Panels of the paper, such as sim1-left (all, where none is named); mdp: those of Markov problems.",
+            autocompletion=completion.panels,
         ),
     ] = None,
     runs: Annotated[str, typer.Option(metavar="N", help="Runs of each curve.", rich_help_panel=THE_WORK)] = "100",

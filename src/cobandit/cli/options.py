@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperCommand
 
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.cli import parsing
+from cobandit.cli import completion, parsing
 
 if TYPE_CHECKING:
     from cobandit.problem import Problem
@@ -43,6 +43,7 @@ Means = Annotated[
         help=f"The means: a matrix such as {parsing.MATRIX} (for N agents N levels of brackets), or fixed (the "
         "paper's matrix), random (drawn anew for each run), local-optima, corners; the last three with --arms.",
         rich_help_panel=THE_PROBLEM,
+        autocompletion=completion.problems,
     ),
 ]
 Arms = Annotated[
@@ -105,6 +106,11 @@ Roles = Annotated[
 ]
 
 _FROM_THE_AGENTS = "(see cobandit agents)"
+
+TeamNames = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM, autocompletion=completion.agents),
+]
 
 Window = Annotated[str | None, typer.Option(metavar="W", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
 Repeat = Annotated[str | None, typer.Option(metavar="L", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]

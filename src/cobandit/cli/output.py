@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from cobandit.engine import Result
+
 SUMMARISED = "So many runs are summarised while they are played: median, 10 % and 90 % are within 0.4 %."
 """What stands below a table of runs that were not kept."""
 
@@ -28,11 +30,13 @@ def console() -> Console:
 
 
 def table(*heads: str, first: str = "right") -> Table:
-    """An airy table with numbers to the right, whose first column may be words."""
+    """An airy table with numbers to the right, whose first column may be words; it folds where it does not fit."""
     from rich import box
-    from rich.table import Table
 
-    grid = Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    from cobandit.cli.tables import FoldingTable
+
+    grid = FoldingTable(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1))
+    grid.titled = first == "left"
     for column, head in enumerate(heads):
         words = column == 0 and first == "left"
         grid.add_column(head, justify="left" if words else "right", no_wrap=not words)
@@ -73,6 +77,23 @@ def played(runs: int, horizon: int) -> str:
 def seconds(value: float) -> str:
     """A duration for people."""
     return f"{value:.2f} s" if value < 10.0 else f"{value:.0f} s" if value < 120.0 else f"{value / 60.0:.1f} min"
+
+
+SLOW_SECONDS = 3.0
+"""How long plain Python may take before somebody is told that there is a faster way."""
+
+
+def fast_hint(results: Iterable[Result]) -> str | None:
+    """What to say where plain Python took its time because the compiled engine is not installed."""
+    from cobandit.engine.simulation import NO_NUMBA
+
+    slow = sum(result.seconds for result in results if result.engine_reason == NO_NUMBA)
+    if slow < SLOW_SECONDS:
+        return None
+    return (
+        f"Plain Python took {seconds(slow)}. The extra fast plays the same rounds in a fraction of the time: "
+        "pip install 'cobandit[fast]'"
+    )
 
 
 def print_json(data: Any) -> None:

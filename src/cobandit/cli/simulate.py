@@ -20,10 +20,7 @@ ROWS_SHOWN = 10
 
 @shared.with_option_groups
 def simulate(
-    team: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
-    ] = None,
+    team: shared.TeamNames = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
     work: shared.WorkOptions = shared.WorkOptions(),
@@ -88,6 +85,8 @@ def simulate(
         print_result_table(result)
         if result.counted is not None:
             _print_diagnostics(result.counted)
+    if (hint := output.fast_hint([result])) is not None:
+        say(hint)
     if target is not None:
         say(f"Every run is kept in {target}.")
 

@@ -13,10 +13,7 @@ from cobandit.cli import parsing
 
 @shared.with_option_groups
 def watch(
-    team: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
-    ] = None,
+    team: shared.TeamNames = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
     work: shared.WorkOptions = shared.WorkOptions(horizon="300", runs="24"),

@@ -37,6 +37,9 @@ BATCHES_PLAYED = 2
 """Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100
 
+NO_NUMBA = "numba is not installed"
+"""Why the reference engine plays in an install without the extra ``fast``."""
+
 SMALL_JOB = 10_000
 """Up to so many agent-rounds the reference engine is done before the fast one would have been loaded from disk."""
 
@@ -232,7 +235,7 @@ def engine_for(engine: str, obstacle: Callable[[], str | None], agent_rounds: in
         return "reference", "asked for"
     if asked == "auto":
         if not installed("fast"):
-            return "reference", "numba is not installed"
+            return "reference", NO_NUMBA
         if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
             return "reference", "a small job is done before the fast engine has been loaded"
     require_extras("The fast engine", fast=True)

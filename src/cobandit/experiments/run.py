@@ -271,6 +271,9 @@ def keep_manifest(out: Path, panels: Sequence[Panel], settings: Settings, about:
 
 def read_manifest(out: Path) -> dict[str, Any]:
     """What a folder holds."""
+    if not out.is_dir():
+        kind = "is a file" if out.exists() else "is not there"
+        raise InvalidInput(f"The folder {str(out)!r} {kind}; one that reproduce, sweep or arena has filled is needed.")
     try:
         manifest = json.loads((out / MANIFEST).read_text())
     except FileNotFoundError:

@@ -127,6 +127,12 @@ def _of_database(
     from cobandit.analysis import analyse_data
 
     if any(sign in study for sign in "/\\"):
+        from pathlib import Path
+
+        if not Path(study).exists():
+            raise InvalidInput(
+                f"The folder {study!r} is not there; one that `cobandit study export` has written is needed."
+            )
         raise InvalidInput(f"{study!r} is no folder of an export: it has no study.json.")
     with existing_database(database) as opened:
         from cobandit.web.storage.study_data import census, study_data

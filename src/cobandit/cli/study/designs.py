@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cobandit.cli import output
+from cobandit.cli import completion, output
 from cobandit.cli.door import say
 
 
@@ -35,7 +35,12 @@ def new(
 
 
 def check(
-    design: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A shipped design, or a file.")],
+    design: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME|FILE.toml", help="A shipped design, or a file.", autocompletion=completion.designs
+        ),
+    ],
     json: Annotated[bool, typer.Option("--json", help="Print the design as JSON.")] = False,
 ) -> None:
     """Read a design, say what each participant will meet, and rehearse one."""

@@ -9,7 +9,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import installed, require_extras
-from cobandit.cli import parsing
+from cobandit.cli import completion, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import (
     DATABASE,
@@ -27,7 +27,12 @@ if TYPE_CHECKING:
 
 def plan(
     study: Annotated[
-        str, typer.Argument(metavar="STUDY", help="A stored study, or a design: burger, casino, FILE.toml.")
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A stored study, or a design: burger, casino, FILE.toml.",
+            autocompletion=completion.designs,
+        ),
     ],
     out: Annotated[
         Path | None,

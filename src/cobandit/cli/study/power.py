@@ -12,7 +12,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.cli import output, parsing
+from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import THE_OUTPUT
 
@@ -36,9 +36,14 @@ Out = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)]
 
+Design = Annotated[
+    str,
+    typer.Argument(metavar="NAME|FILE.toml", help="A shipped design, or a file.", autocompletion=completion.designs),
+]
+
 
 def power(
-    design: Annotated[str, typer.Argument(metavar="NAME|FILE.toml", help="A shipped design, or a file.")],
+    design: Design,
     behaviour: Annotated[
         list[str] | None,
         typer.Option(

@@ -12,7 +12,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.cli import parsing
+from cobandit.cli import completion, parsing
 from cobandit.cli.door import os_error_line, say
 from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
@@ -158,7 +158,12 @@ class RobotOptions:
 
 @with_option_groups
 def serve(
-    designs: Annotated[list[str], typer.Argument(metavar="NAME|FILE.toml...", help="Shipped designs, or files.")],
+    designs: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="NAME|FILE.toml...", help="Shipped designs, or files.", autocompletion=completion.designs
+        ),
+    ],
     server: ServerOptions = ServerOptions(),
     robot: RobotOptions = RobotOptions(),
     backups: BackupOptions = BackupOptions(),

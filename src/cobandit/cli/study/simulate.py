@@ -11,7 +11,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
-from cobandit.cli import output, parsing
+from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.study.common import (
     DATABASE,
@@ -32,7 +32,12 @@ THE_BOTS = "The simulated participants"
 
 def simulate(
     study: Annotated[
-        str, typer.Argument(metavar="STUDY", help="A study of the server; with a database also a design or a file.")
+        str,
+        typer.Argument(
+            metavar="STUDY",
+            help="A study of the server; with a database also a design or a file.",
+            autocompletion=completion.designs,
+        ),
     ],
     participants: Annotated[str, typer.Option(metavar="N", help="How many of them.", rich_help_panel=THE_BOTS)] = "10",
     behaviour: Annotated[

@@ -1,0 +1,41 @@
+"""What a shell offers when somebody presses Tab, asked for as shells ask."""
+
+from __future__ import annotations
+
+import pytest
+from typer.testing import CliRunner
+
+from cobandit.cli import app
+
+
+def offered(*words: str) -> list[str]:
+    """What bash would offer for the last word."""
+    line = ["cobandit", *words]
+    environment = {
+        "_COBANDIT_COMPLETE": "complete_bash",
+        "COMP_WORDS": " ".join(line),
+        "COMP_CWORD": str(len(line) - 1),
+    }
+    return CliRunner().invoke(app, [], env=environment, prog_name="cobandit").stdout.split()
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("simulate", "--team", "partner"), ["partner-aware-ucb", "partner-aware-ts"]),
+        (("watch", "--team", "optim"), ["optimal"]),
+        (("compare", "--team", "naive-ucb+partner-aware-u"), ["naive-ucb+partner-aware-ucb"]),
+        (("agents", "mds"), ["mdsee"]),
+        (("simulate", "--means", "loc"), ["local-optima"]),
+        (("reproduce", "sim0"), ["sim0-left", "sim0-right"]),
+        (("study", "check", "bur"), ["burger"]),
+        (("study", "serve", "burger", "casi"), ["casino"]),
+        (("study", "plan", "three-s"), ["three-seats"]),
+    ],
+)
+def test_names_are_offered(words, names):
+    assert offered(*words) == names
+
+
+def test_what_begins_no_name_offers_nothing():
+    assert offered("simulate", "--team", "zzz") == []
