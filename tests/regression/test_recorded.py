@@ -45,7 +45,15 @@ PLAYED = [
 ]
 
 
-ADDED_SINCE = {"steered", "bank", "centralised-gittins", "recency-softmax", "forgetful-knowledge-gradient"}
+ADDED_SINCE = {
+    "steered",
+    "bank",
+    "centralised-gittins",
+    "recency-softmax",
+    "forgetful-knowledge-gradient",
+    "elected",
+    "handshake",
+}
 """Agents that version 0.1.0 was not recorded with."""
 
 
