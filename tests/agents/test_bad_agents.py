@@ -198,7 +198,7 @@ class TestTeams:
 
     def test_one_name_in_place_of_a_list(self):
         with pytest.raises(InvalidInput) as caught:
-            Team("naive-ucb")  # type: ignore[arg-type]
+            Team("naive-ucb")
         assert str(caught.value) == (
             "members is 'naive-ucb'; a list with one agent per place is needed. "
             "Team.of('naive-ucb') makes a whole team of one kind."
@@ -208,7 +208,7 @@ class TestTeams:
     def test_names_in_place_of_agents(self, place):
         members = [NaiveUCB()] * place + ["naive-ucb", "naive-ucb"]
         with pytest.raises(InvalidInput) as caught:
-            Team(members)  # type: ignore[arg-type]
+            Team(members)
         assert str(caught.value) == (
             f"members[{place}] is 'naive-ucb'; an agent is needed. cobandit.make_agent('naive-ucb') makes one by name."
         )
@@ -224,7 +224,7 @@ class TestTeams:
 
     def test_a_class_in_place_of_a_kind(self):
         with pytest.raises(InvalidInput) as caught:
-            Team.of(NaiveUCB)  # type: ignore[arg-type]
+            Team.of(NaiveUCB)
         assert str(caught.value) == (
             "The kind of a team is <class 'cobandit.agents.naive.NaiveUCB'>; a registry name or an agent is needed. "
             "Call the class: NaiveUCB()."

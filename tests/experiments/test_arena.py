@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -49,7 +50,7 @@ class Stubborn(cb.Agent):
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
     folder = tmp_path_factory.mktemp("arena")
-    events = []
+    events: list[Any] = []
     result = run_arena(
         folder,
         ["casino", "exact-12"],
@@ -169,7 +170,7 @@ def test_all_must_be_below(intervals, outcome):
 def test_resuming_plays_nothing_twice_and_a_folder_is_read_again(played, tmp_path):
     folder, result, events = played
     assert {event.kind for event in events} == {"planned", "finished"}
-    again = []
+    again: list[Any] = []
     run_arena(
         folder,
         ["casino", "exact-12"],
@@ -222,7 +223,8 @@ def test_unknown_names_and_odd_numbers_are_refused_before_any_work(tmp_path):
     for arguments in ({"settings": ["casin"]}, {"leaders": ["gredy"]}, {"followers": ["bnk"]}):
         with pytest.raises(cb.UnknownName, match="mean"):
             Arena.of(**arguments)
-    for runs in (1, 0, 10**9, "many", math.nan):
+    odd: list[Any] = [1, 0, 10**9, "many", math.nan]
+    for runs in odd:
         with pytest.raises(cb.InvalidInput):
             arena_settings(runs)
     with pytest.raises(cb.InvalidInput):

@@ -5,13 +5,15 @@ With `index="ucb"` and no exploration the index is the posterior mean (1 + ones)
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from cobandit import Briefing, Elected
 from cobandit.agents.elected import LONGEST_SWEEP
 
-ONE_SWEEP = {"sweeps": 1, "index": "ucb", "exploration": 0.0}
+ONE_SWEEP: dict[str, Any] = {"sweeps": 1, "index": "ucb", "exploration": 0.0}
 
 
 def test_who_has_seen_more_leads(play):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import cast
 
 import pytest
 
@@ -76,8 +77,8 @@ def test_strangers_are_seldom_taken_for_friends():
     for run in range(300):
         match = Match(problem, Team([EpsilonGreedy(epsilon=0.5), Handshake()]), ROUNDS, 5, run)
         list(match.rounds())
-        accepted += match.partners[1].agent.greeted
+        accepted += cast(Handshake, match.partners[1].agent).greeted
     assert accepted <= 4
     both = Match(problem, Team.of("handshake"), ROUNDS, 5, 0)
     list(both.rounds())
-    assert all(partner.agent.greeted for partner in both.partners)
+    assert all(cast(Handshake, partner.agent).greeted for partner in both.partners)
