@@ -116,7 +116,7 @@ def search(page: Any, word: str) -> None:
     box = page.get_by_role("textbox", name="Search")
     box.click()
     expect(page.locator(".md-search-result__meta")).to_have_text("Type to start searching")
-    box.fill(word)
+    box.press_sequentially(word, delay=50)  # the search follows the keys
 
 
 def test_a_search_from_the_file_system(built: Path, visit: Any) -> None:
