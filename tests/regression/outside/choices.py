@@ -69,13 +69,13 @@ def _chance(analysis: dict[str, Any]) -> str:
 
 
 def with_standoff(answer: dict[str, Any]) -> dict[str, Any]:
-    """One panel more is known."""
-    return answer | {"err": answer["err"].replace("theorem-1.", "theorem-1, theorem-1-standoff.")}
+    """One panel more is known, and the Markov problems."""
+    return answer | {"err": answer["err"].replace("theorem-1.", "theorem-1, theorem-1-standoff, mdp.")}
 
 
 def with_new_agents(answer: dict[str, Any]) -> dict[str, Any]:
     """Agents beyond the paper are known."""
-    text = answer["err"].replace("optimal,", "steered, bank, centralised-gittins, optimal,")
+    text = answer["err"].replace("optimal,", "steered, elected, bank, handshake, centralised-gittins, optimal,")
     return answer | {
         "err": text.replace("epsilon-greedy.", "epsilon-greedy, recency-softmax, forgetful-knowledge-gradient.")
     }
