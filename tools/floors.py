@@ -66,7 +66,9 @@ def floors(project: dict[str, Any]) -> list[Floor]:
     """The floors of everything that the package or one of its extras needs, and of what builds it."""
     extras = project["project"]["optional-dependencies"]
     asked = [*project["build-system"]["requires"], *project["project"]["dependencies"]]
-    asked += [dependency for name, needed in extras.items() if name not in ("all", "dev") for dependency in needed]
+    asked += [
+        dependency for name, needed in extras.items() if name not in ("all", "dev", "docs") for dependency in needed
+    ]
     return sorted({floor_of(dependency) for dependency in asked})
 
 

@@ -51,7 +51,7 @@ def test_a_floor_is_pinned_as_it_stands():
 
 def test_all_but_the_tools_of_developers_is_pinned():
     pinned = {floor.name for floor in floors.floors(PROJECT)}
-    tools = {floors.floor_of(one).name for one in EXTRAS["dev"] if not one.startswith("cobandit[")}
+    tools = {floors.floor_of(one).name for one in EXTRAS["dev"] + EXTRAS["docs"] if not one.startswith("cobandit[")}
     assert pinned | tools == {floors.floor_of(one).name for one in EVERYTHING}
     assert not pinned & tools
     assert set(floors.TOOLS) <= tools
