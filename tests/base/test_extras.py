@@ -41,7 +41,7 @@ def lacking(monkeypatch: pytest.MonkeyPatch):
 class TestTable:
     def test_is_that_of_the_package(self):
         offered = PROJECT["optional-dependencies"]
-        assert set(EXTRAS) == set(offered) - {"all", "dev", "examples"}
+        assert set(EXTRAS) == set(offered) - {"all", "dev", "docs", "examples"}
         for extra, modules in EXTRAS.items():
             brought = {re.match(r"[\w-]+", needed)[0] for needed in offered[extra]}  # type: ignore[index]
             assert brought - set(modules) <= {"httptools", "uvloop"}
