@@ -36,7 +36,7 @@ def test_by_invitation_a_personal_link_works_and_the_open_one_does_not(site: Any
     assert _agree(client, token).json()["state"]["step"]["kind"] == "demographics"
     described = client.get("/api/studies/short").json()
     assert (described["open"], described["refused"]) == (False, "invite-only")
-    assert "By invitation" in client.get("/", headers=HTML).text
+    assert "Auf Einladung" in client.get("/", headers=HTML).text
 
 
 def test_a_personal_link_to_a_closed_study_says_so_before_consent(site: Any, admin: Any, problem: Any) -> None:
