@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from cobandit.base.errors import PluginError, UnknownName
+from cobandit.base.errors import PluginError
 from cobandit.cli import completion
 from cobandit.cli import options as shared
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from cobandit.agents import Agent, Controller
 
 
+@shared.with_option_groups
 def agents(
     name: Annotated[
         str | None,
@@ -25,7 +27,7 @@ def agents(
             metavar="NAME", help="Only this one, with all that is said of it.", autocompletion=completion.agents
         ),
     ] = None,
-    format: Annotated[str, typer.Option(metavar="table|json", help="For people, or for programs.")] = "table",
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """List the agents with their options and their parts of the paper."""
     from cobandit.agents import AGENTS, agent_class
@@ -33,15 +35,13 @@ def agents(
     from cobandit.base.plugins import find_plugin
     from cobandit.cli import output
 
-    if format not in ("table", "json"):
-        raise UnknownName("format", format, ("table", "json"))
     if name is None:
         listed = [(kind, "") for kind in AGENTS.values()] + _brought()
     else:
         plugin = None if name in AGENTS else find_plugin(GROUP, name)
         listed = [(agent_class(name), "" if plugin is None else plugin.package)]
     rows = [_row(kind, package) for kind, package in listed]
-    if format == "json":
+    if form.as_json:
         output.print_json({"agents": rows} if name is None else rows[0])
         return
     screen = output.console()

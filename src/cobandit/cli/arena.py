@@ -13,16 +13,16 @@ from cobandit.cli import parsing
 from cobandit.cli.door import say
 from cobandit.cli.experiments import (
     OUTCOMES,
-    THE_OUTPUT,
     THE_WORK,
     Address,
     Engine,
-    Json,
     Resume,
     Workers,
     executor_of,
     watched,
 )
+from cobandit.cli.formats import THE_OUTPUT, TextOrJson
+from cobandit.cli.options import with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ArenaResult
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 WHO = "Who plays, and where"
 
 
+@with_option_groups
 def arena(
     setting: Annotated[
         list[str] | None,
@@ -63,7 +64,7 @@ def arena(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder for chunks and the report.", rich_help_panel=THE_OUTPUT)
     ] = Path("out/arena"),
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Play every leader with every follower, and every whole team, in every setting, and write one offline report.
 
@@ -80,7 +81,7 @@ def arena(
     executor = executor_of(engine, dask_address, workers)
     with watched(out, again) as watch:
         result = players.run(out, settings, executor, resume=resume, watch=watch)
-    finish_arena(result, out, json, {"executor": executor.name, "command": f"cobandit {shlex.join(again)}"})
+    finish_arena(result, out, form.as_json, {"executor": executor.name, "command": f"cobandit {shlex.join(again)}"})
 
 
 def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: dict[str, Any]) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobandit.base.errors import UnknownName
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
+from cobandit.cli.formats import TextOrJson
 
 if TYPE_CHECKING:
     from cobandit.problem import Problem
@@ -32,6 +32,7 @@ LIMITS = {
 }
 
 
+@shared.with_option_groups
 def bound(
     means: shared.Means = "fixed",
     arms: shared.Arms = None,
@@ -49,9 +50,7 @@ def bound(
             rich_help_panel=shared.THE_WORK,
         ),
     ] = False,
-    format: Annotated[
-        str, typer.Option(metavar="table|json", help="For people, or for programs.", rich_help_panel=shared.THE_OUTPUT)
-    ] = "table",
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Print the upper bounds of Theorem 1 on the team regret, or the exact limits of small teams.
 
@@ -62,20 +61,18 @@ def bound(
     from cobandit.theory import bound as theorem
     from cobandit.theory import exact_limits
 
-    if format not in ("table", "json"):
-        raise UnknownName("format", format, ("table", "json"))
     given = shared.ProblemOptions(means, arms, observability=observability, weights=weights, roles=roles)
     problem = given.problem()
     horizons = parsing.numbers("--horizon", horizon, "1000,2000")
     if exact:
         limits = [exact_limits(problem, rounds) for rounds in horizons]
-        if format == "json":
+        if form.as_json:
             output.print_json({"problem": problem.describe(), "limits": [limit.to_dict() for limit in limits]})
         else:
             _print_limits(problem, limits)
         return
     bounds = [theorem(problem, rounds) for rounds in horizons]
-    if format == "json":
+    if form.as_json:
         output.print_json({"problem": problem.describe(), "bounds": [bounded.to_dict() for bounded in bounds]})
     else:
         _print_table(problem, bounds)

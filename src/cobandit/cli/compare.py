@@ -9,6 +9,7 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion
 from cobandit.cli import options as shared
+from cobandit.cli.formats import CSV, TextJsonOrCsv
 
 if TYPE_CHECKING:
     from cobandit.experiments import TeamComparison
@@ -46,7 +47,7 @@ def compare(
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = "task",
-    format: shared.Format = "table",
+    form: TextJsonOrCsv = TextJsonOrCsv(),
     figure: Annotated[
         str | None,
         typer.Option(
@@ -67,7 +68,6 @@ def compare(
     from cobandit.experiments.comparison import COLUMNS, compare_teams
     from cobandit.report.simulation.comparison import checked_figure, draw_comparison
 
-    style = shared.checked_format(format)
     checked_regret("regret", regret)
     problem = problem_options.problem()
     lineups = [[part.strip() for part in name.split("+")] for name in dict.fromkeys(team or TEAMS)]
@@ -79,9 +79,9 @@ def compare(
         compared = compare_teams(problem, teams, **work.values(), progress=progress)
     if target is not None:
         draw_comparison(compared.results, target, regret=regret)
-    if style == "json":
+    if form.as_json:
         output.print_json(compared.to_dict())
-    elif style == "csv":
+    elif form.style == CSV:
         output.print_csv(COLUMNS, compared.rows(regret))
     else:
         print_comparison(compared, regret)

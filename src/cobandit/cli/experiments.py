@@ -15,6 +15,8 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import INTERRUPTED, say
+from cobandit.cli.formats import THE_OUTPUT, TextOrJson
+from cobandit.cli.options import with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ChunkEvent, Executor, Job, PanelResult
@@ -26,13 +28,9 @@ LONG = "long"
 
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
 THE_WORK = "The work"
-THE_OUTPUT = "The output"
 
 Out = Annotated[
     Path, typer.Option(metavar="DIR", help="The folder for chunks, figures and the report.", rich_help_panel=THE_OUTPUT)
-]
-Json = Annotated[
-    bool, typer.Option("--json", help="Print every claim with its verdict as JSON.", rich_help_panel=THE_OUTPUT)
 ]
 Engine = Annotated[
     str,
@@ -60,6 +58,7 @@ Resume = Annotated[
 ]
 
 
+@with_option_groups
 def reproduce(
     panels: Annotated[
         list[str] | None,
@@ -91,7 +90,7 @@ def reproduce(
     workers: Workers = None,
     resume: Resume = False,
     out: Out = Path("out/reproduce"),
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Regenerate the paper's simulation figures, check what each must show, and write one offline report.
 
@@ -119,7 +118,7 @@ def reproduce(
     executor = executor_of(engine, dask_address, workers)
     results = _run(job, out, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
-    _finish(results, out, json, about)
+    _finish(results, out, form.as_json, about)
 
 
 def _long_horizon(panels: list[str]) -> str:
@@ -133,6 +132,7 @@ def _long_horizon(panels: list[str]) -> str:
     return str(rounds.pop())
 
 
+@with_option_groups
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run: problem, teams, grid of options.")],
     engine: Engine = "processes",
@@ -147,7 +147,7 @@ def sweep(
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
     require_extras("A sweep", parquet=True, plot=True, dask=engine == "dask")
@@ -159,12 +159,13 @@ def sweep(
     again = ["sweep", str(file), "--out", str(folder)]
     results = _run(job, folder, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
-    _finish(results, folder, json, about)
+    _finish(results, folder, form.as_json, about)
 
 
+@with_option_groups
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that reproduce, sweep or arena has filled.")],
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Write the report of stored results once more, without playing anything."""
     require_extras("A report", parquet=True, plot=True)
@@ -174,10 +175,10 @@ def report(
         from cobandit.cli.arena import finish_arena
 
         players, settings = Arena.stored(folder)
-        finish_arena(players.results(folder, settings), folder, json, {"executor": "stored"})
+        finish_arena(players.results(folder, settings), folder, form.as_json, {"executor": "stored"})
         return
     job = Job.stored(folder)
-    _finish(job.results(folder), folder, json, {"title": job.title, "executor": "stored"})
+    _finish(job.results(folder), folder, form.as_json, {"title": job.title, "executor": "stored"})
 
 
 def executor_of(engine: str, address: str | None, workers: str | None) -> Executor:

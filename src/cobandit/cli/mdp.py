@@ -10,6 +10,7 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
+from cobandit.cli.formats import CSV, TextJsonOrCsv, TextOrJson
 
 if TYPE_CHECKING:
     from cobandit.mdp import MarkovProblem, Team
@@ -153,7 +154,7 @@ def simulate(
     agent_options: MarkovAgentOptions = MarkovAgentOptions(),
     problem_options: MarkovOptions = MarkovOptions(),
     work: MarkovWork = MarkovWork(),
-    format: shared.Format = "table",
+    form: TextJsonOrCsv = TextJsonOrCsv(),
     out: Annotated[
         str | None,
         typer.Option(
@@ -175,7 +176,6 @@ def simulate(
     from cobandit.cli.progress import progress_bar
     from cobandit.cli.simulate import print_result_csv, print_result_table
 
-    style = shared.checked_format(format)
     problem = problem_options.made()
     chosen = _teams(team or ["partner-aware-ucbvi"], agent_options.values())[0]
     target = None if out is None else checked_output(out)
@@ -189,9 +189,9 @@ def simulate(
             out=target,
             progress=progress(chosen.label),
         )
-    if style == "json":
+    if form.as_json:
         output.print_json({**result.provenance(), **result.summary().to_dict()})
-    elif style == "csv":
+    elif form.style == CSV:
         print_result_csv(result)
     else:
         print_result_table(result)
@@ -210,7 +210,7 @@ def compare(
     agent_options: MarkovAgentOptions = MarkovAgentOptions(),
     problem_options: MarkovOptions = MarkovOptions(),
     work: MarkovWork = MarkovWork(),
-    format: shared.Format = "table",
+    form: TextJsonOrCsv = TextJsonOrCsv(),
     report: Report = None,
 ) -> None:
     """Compare teams in one Markov decision process, all with the same luck.
@@ -226,7 +226,6 @@ def compare(
     from cobandit.cli.progress import progress_bar
     from cobandit.experiments.comparison import COLUMNS, compare_teams
 
-    style = shared.checked_format(format)
     problem = problem_options.made()
     teams = _teams(list(dict.fromkeys(team or TEAMS)), agent_options.values())
     for lineup in teams:
@@ -235,9 +234,9 @@ def compare(
     episodes = whole(1, MOST // problem.steps)("episodes", parsing.value(work.episodes))
     with progress_bar(len(teams)) as progress:
         compared = compare_teams(problem, teams, episodes * problem.steps, **work.values(), progress=progress)
-    if style == "json":
+    if form.as_json:
         output.print_json(compared.to_dict())
-    elif style == "csv":
+    elif form.style == CSV:
         output.print_csv(COLUMNS, compared.rows())
     else:
         print_comparison(compared, "task")
@@ -248,37 +247,58 @@ def compare(
 
 
 @app.command(cls=shared.GroupedHelp)
+@shared.with_option_groups
 def problems(
     figures: Annotated[
         str | None,
         typer.Option(metavar="DIR", help="Draw the states of every problem into this folder, as SVG."),
     ] = None,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """List the problems of the library with their options, and the agents."""
     require_extras("Drawing the states of problems", plot=figures is not None)
-    from dataclasses import fields
     from pathlib import Path
 
     from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.mdp import AGENTS, DYNAMICS, make_problem
 
-    screen = output.console()
-    for name, kind in DYNAMICS.items():
-        problem = make_problem(name)
-        arms = " x ".join(map(str, problem.arms))
-        screen.print(name, style="bold")
-        output.paragraph(screen, " ".join((kind.__doc__ or "").split()), indent=2)
-        options = ", ".join(f"{spec.name}={spec.default}" for spec in fields(kind) if spec.init)
-        output.paragraph(screen, f"{problem.states} states, {problem.steps} steps, {arms} arms; {options}", indent=2)
-    output.paragraph(screen, f"Agents: {', '.join(AGENTS)}.")
-    if figures is not None:
+    folder = None if figures is None else Path(_folder(figures))
+    rows = [_problem_row(name, kind) for name, kind in DYNAMICS.items()]
+    if form.as_json:
+        output.print_json({"problems": rows, "agents": list(AGENTS)})
+    else:
+        screen = output.console()
+        for row in rows:
+            screen.print(row["name"], style="bold")
+            output.paragraph(screen, row["doc"], indent=2)
+            arms = " x ".join(map(str, row["arms"]))
+            options = ", ".join(f"{option}={default}" for option, default in row["options"].items())
+            output.paragraph(screen, f"{row['states']} states, {row['steps']} steps, {arms} arms; {options}", indent=2)
+        output.paragraph(screen, f"Agents: {', '.join(AGENTS)}.")
+    if folder is not None:
         from cobandit.report import write_state_graph
 
-        folder = Path(_folder(figures))
         for name in DYNAMICS:
             write_state_graph(make_problem(name), folder / f"{name}.svg")
         say(f"The pictures are in {folder}.")
+
+
+def _problem_row(name: str, kind: type[Any]) -> dict[str, Any]:
+    """What is said of a problem of the library."""
+    from dataclasses import fields
+
+    from cobandit.mdp import make_problem
+
+    problem = make_problem(name)
+    return {
+        "name": name,
+        "doc": " ".join((kind.__doc__ or "").split()),
+        "states": problem.states,
+        "steps": problem.steps,
+        "arms": list(problem.arms),
+        "options": {spec.name: spec.default for spec in fields(kind) if spec.init},
+    }
 
 
 def _teams(names: list[str], options: dict[str, Any]) -> list[Team]:

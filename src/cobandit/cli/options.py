@@ -17,6 +17,7 @@ from typer.core import TyperCommand
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import completion, parsing
+from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
 
 if TYPE_CHECKING:
     from cobandit.problem import Problem
@@ -26,12 +27,10 @@ NOISE = (0.1, 0.5)
 """What two agents see where nothing is said: the paper's simulations, and those with Gaussian rewards."""
 
 REWARDS = ("bernoulli", "gaussian")
-FORMATS = ("table", "json", "csv")
 
 THE_TEAM = "The team"
 THE_PROBLEM = "The problem"
 THE_WORK = "The simulation"
-THE_OUTPUT = "The output"
 
 # The agents' options that have a flag of their own; every other one is reached by --option.
 AGENT_FLAGS = ("window", "repeat", "exploration", "index", "ties", "discount")
@@ -147,10 +146,6 @@ Threads = Annotated[
         help="Threads of the fast engine (all cores, where not given); the results are the same.",
         rich_help_panel=THE_WORK,
     ),
-]
-Format = Annotated[
-    str,
-    typer.Option(metavar="|".join(FORMATS), help="For people, or for programs.", rich_help_panel=THE_OUTPUT),
 ]
 
 
@@ -308,13 +303,6 @@ def is_joint(kind: Any) -> bool:
     from cobandit.agents import Controller
 
     return issubclass(kind, Controller)
-
-
-def checked_format(name: str) -> str:
-    """One of `FORMATS`."""
-    if name not in FORMATS:
-        raise UnknownName("format", name, FORMATS)
-    return name
 
 
 def agent_options(given: Mapping[str, str | None], settings: Sequence[str] | None) -> dict[str, Any]:

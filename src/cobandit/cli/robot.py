@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from cobandit.cli import options as shared
+from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import GroupedHelp
 
 __all__ = ["app"]
@@ -26,6 +28,7 @@ app = typer.Typer(
 
 
 @app.command(cls=GroupedHelp)
+@shared.with_option_groups
 def demo(
     out: Annotated[
         Path | None,
@@ -42,6 +45,7 @@ def demo(
     skin: Annotated[
         str, typer.Option(metavar="own|fetch", help="Our own body, or Fetch's from an installed gymnasium-robotics.")
     ] = "own",
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Stack one burger with the simulated arm, and write it as a clip.
 
@@ -53,7 +57,7 @@ def demo(
     require_extras("The simulated arm", robot=True)
     from cobandit.base.checks import whole
     from cobandit.base.files import make_folder
-    from cobandit.cli import parsing
+    from cobandit.cli import output, parsing
     from cobandit.cli.door import say
     from cobandit.robot.burger import checked_configuration
 
@@ -69,12 +73,16 @@ def demo(
         recording = simulate_burger(arms, seed)
         say(f"{recording.message} {recording.duration:.0f} s of the robot's time; drawing ...")
         maker.write(recording, path, speed)
+    if form.as_json:
+        output.print_json({"clip": str(path), "bytes": path.stat().st_size, "credit": maker.credit or None})
+        return
     if maker.credit:
         typer.echo(f"Robot: {maker.credit['name']}, {maker.credit['licence']}.")
     typer.echo(f"Clip: {path} ({path.stat().st_size / 1e3:,.0f} KB)")
 
 
 @app.command(cls=GroupedHelp)
+@shared.with_option_groups
 def check(
     driver: Annotated[
         str, typer.Option(metavar="NAME", help="simulated, rosbridge, null, or one that another package brings.")
@@ -85,6 +93,7 @@ def check(
     item: Annotated[str, typer.Option(metavar="NAME", help="What to pick: tomato, lettuce or top_bun.")] = "tomato",
     speed: Annotated[float, typer.Option(metavar="X", help="Fraction of the allowed joint speeds.")] = 0.25,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm moves.")] = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Try an arm: connect, home, pick one slice, place it, home; each step is printed.
 
@@ -93,6 +102,7 @@ def check(
     from cobandit.robot.names import require_arm
 
     require_arm(driver, f"The driver {driver!r}")
+    from cobandit.cli import output
     from cobandit.robot.driver import make_arm
     from cobandit.robot.dry_run import DryStep, dry_run
     from cobandit.robot.layout import item_named
@@ -100,10 +110,17 @@ def check(
     item_named(item)
     arm = make_arm(driver, url, speed)
     if driver not in NO_MOTION and not yes:
-        typer.confirm("Is everybody out of the arm's reach, and a hand on the stop button?", abort=True)
-    stop_asking = _answer_requests(arm)
+        typer.confirm(
+            "Is everybody out of the arm's reach, and a hand on the stop button?", abort=True, err=form.as_json
+        )
+    stop_asking = _answer_requests(arm, sys.stderr if form.as_json else sys.stdout)
+    steps: list[dict[str, object]] = []
 
     def show(step: DryStep) -> None:
+        if form.as_json:
+            told = {"message": step.outcome.message, "seconds": step.outcome.duration, "joints": step.joints}
+            steps.append({"step": step.text, "ok": step.ok, **told})
+            return
         mark = "ok  " if step.ok else "FAIL"
         said = step.outcome.message.removesuffix(".")
         details = "; ".join(filter(None, [said, f"{step.outcome.duration:.1f} s", step.joints]))
@@ -113,11 +130,14 @@ def check(
         passed = dry_run(arm, show, item)
     finally:
         stop_asking()
-    typer.echo("The arm is ready." if passed else "The arm is not ready.")
+    if form.as_json:
+        output.print_json({"ready": passed, "steps": steps})
+    else:
+        typer.echo("The arm is ready." if passed else "The arm is not ready.")
     raise typer.Exit(0 if passed else 1)
 
 
-def _answer_requests(arm: object) -> Callable[[], None]:
+def _answer_requests(arm: object, screen: TextIO) -> Callable[[], None]:
     """Put what the arm asks people for to whoever sits at the terminal; what is given ends that."""
     from cobandit.robot import AsksPeople
 
@@ -131,7 +151,8 @@ def _answer_requests(arm: object) -> Callable[[], None]:
             if request is None:
                 continue
             try:
-                done = input(f"     {request.text} [Enter: done, s: skip] ").strip().lower() != "s"
+                print(f"     {request.text} [Enter: done, s: skip] ", end="", file=screen, flush=True)
+                done = input().strip().lower() != "s"
             except EOFError:  # nobody is there to answer
                 done = False
             (arm.confirm if done else arm.skip)(request.number)

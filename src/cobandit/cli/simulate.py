@@ -10,6 +10,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
+from cobandit.cli.formats import CSV, TextJsonOrCsv
 
 if TYPE_CHECKING:
     from cobandit.engine import Diagnostics, Result
@@ -32,7 +33,7 @@ def simulate(
             rich_help_panel=shared.THE_WORK,
         ),
     ] = None,
-    format: shared.Format = "table",
+    form: TextJsonOrCsv = TextJsonOrCsv(),
     out: Annotated[
         str | None,
         typer.Option(
@@ -60,9 +61,8 @@ def simulate(
     from cobandit.cli.progress import progress_bar
     from cobandit.engine import simulation
 
-    style = shared.checked_format(format)
-    if diagnose and style == "csv":
-        raise InvalidInput("--diagnose has no form as CSV; --format json or table is needed.")
+    if diagnose and form.style == CSV:
+        raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
     problem = problem_options.problem()
     chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
     target = None if out is None else checked_output(out)
@@ -76,10 +76,10 @@ def simulate(
             progress=progress(chosen.label),
             diagnose=diagnose,
         )
-    if style == "json":
+    if form.as_json:
         counted = {} if result.counted is None else {"diagnostics": result.counted.to_dict()}
         output.print_json({**result.provenance(), **result.summary().to_dict(), **counted})
-    elif style == "csv":
+    elif form.style == CSV:
         print_result_csv(result)
     else:
         print_result_table(result)

@@ -9,7 +9,8 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
-from cobandit.cli.options import GroupedHelp
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import GroupedHelp, with_option_groups
 from cobandit.cli.study.common import DATABASE, DatabaseUrl, existing_database
 
 app = typer.Typer(
@@ -23,25 +24,32 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The account.", show_d
 
 
 @app.command(name="list", cls=GroupedHelp)
-def list_accounts(database: DatabaseUrl = DATABASE) -> None:
+@with_option_groups
+def list_accounts(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
     """List the accounts, their roles, and whether they have one-time codes."""
     require_extras("Listing accounts", web=True)
     from cobandit.web.storage.accounts import all_accounts
 
     with existing_database(database) as opened, opened.read() as connection:
-        shown = output.table("account", "role", "one-time codes", first="left")
-        for account in all_accounts(connection):
-            shown.add_row(account.name, account.role, "off" if account.code_key is None else "on")
+        rows = [(account.name, account.role, account.code_key is not None) for account in all_accounts(connection)]
+    if form.as_json:
+        output.print_json({"accounts": [dict(zip(("name", "role", "codes"), row, strict=True)) for row in rows]})
+        return
+    shown = output.table("account", "role", "one-time codes", first="left")
+    for name, role, codes in rows:
+        shown.add_row(name, role, "on" if codes else "off")
     output.console().print(shown)
 
 
 @app.command(cls=GroupedHelp)
+@with_option_groups
 def add(
     name: Name,
     role: Annotated[
         str, typer.Option(metavar="owner|researcher|assistant", help="What it may do; an assistant exports nothing.")
     ] = "assistant",
     database: DatabaseUrl = DATABASE,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Add an account; its password is made up and printed once."""
     require_extras("Adding an account", web=True)
@@ -50,6 +58,9 @@ def add(
 
     with existing_database(database) as opened, opened.write() as connection:
         password = add_account(connection, command_line(), name, role)
+    if form.as_json:
+        output.print_json({"name": name, "role": role, "password": password})
+        return
     say(f"Added {name!r} with the role {role}. Its password, shown this once:")
     output.console().print(password)
 
@@ -67,7 +78,8 @@ def remove(name: Name, database: DatabaseUrl = DATABASE) -> None:
 
 
 @app.command(cls=GroupedHelp)
-def reset(name: Name, database: DatabaseUrl = DATABASE) -> None:
+@with_option_groups
+def reset(name: Name, database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
     """Give an account a new password, printed once, and turn its one-time codes off; its logins end."""
     require_extras("Resetting an account", web=True)
     from cobandit.web.services.accounts import reset_account
@@ -75,5 +87,8 @@ def reset(name: Name, database: DatabaseUrl = DATABASE) -> None:
 
     with existing_database(database) as opened, opened.write() as connection:
         password = reset_account(connection, command_line(), name)
+    if form.as_json:
+        output.print_json({"name": name, "password": password})
+        return
     say(f"The password of {name!r}, shown this once:")
     output.console().print(password)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json as json_format
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,6 +12,8 @@ from cobandit.base.errors import InvalidInput, MissingExtra, UnknownName
 from cobandit.base.extras import installed, require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version, existing_database, stored_study
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ KINDS = ("real", "rehearsal")
 THE_DATA = "The data"
 
 
+@with_option_groups
 def analyse(
     study: Annotated[
         str, typer.Argument(metavar="STUDY|EXPORT-DIR", help="A stored study, or the folder of an export.")
@@ -55,9 +58,7 @@ def analyse(
     ] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the whole analysis as JSON.", rich_help_panel=THE_OUTPUT)
-    ] = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Turn a study into the paper's results section: tests, figures, and the words.
 
@@ -84,7 +85,7 @@ def analyse(
         files.append(write_study_report(analysis, folder))
     if not len(analysis.measures):
         say("There is nobody to analyse; the files say so.")
-    if json:
+    if form.as_json:
         output.print_json(analysis.to_dict())
     else:
         _show(analysis)
@@ -98,7 +99,7 @@ def _format_of(folder: Path) -> str | None:
     if not about.is_file():
         return None
     try:
-        return str(json_format.loads(about.read_text(encoding="utf-8"))["format"])
+        return str(json.loads(about.read_text(encoding="utf-8"))["format"])
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return ""
 

@@ -12,6 +12,8 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, existing_database
 
 if TYPE_CHECKING:
@@ -58,6 +60,7 @@ def audit_of(database: Database, known_hash: str | None = None) -> CheckedLog:
         return CheckedLog(entries, verify_log(entries, head_of_log(connection), known_hash))
 
 
+@with_option_groups
 def log(
     out: Annotated[
         Path | None,
@@ -66,6 +69,7 @@ def log(
         ),
     ] = None,
     database: DatabaseUrl = DATABASE,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Show the audit log: log-ins, exports, deletions, what was opened and closed, settings.
 
@@ -82,13 +86,16 @@ def log(
     if out is not None:
         save_text(out, "".join(json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in checked.entries))
         say(f"Wrote {out}.")
+    if form.as_json:
+        listed = {} if out is not None else {"log": [entry.to_dict() for entry in checked.entries]}
+        output.print_json(checked.to_dict() | listed)
     else:
-        for entry in checked.entries:
+        for entry in checked.entries if out is None else ():
             time = datetime.fromtimestamp(entry.at / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
             what = " ".join(filter(None, (ACTIONS.get(entry.action, entry.action), entry.study)))
             output.console().print(f"{entry.number}  {time}  {entry.by}: {what}  {entry.details}", soft_wrap=True)
-    checked.print()
-    if checked.entries:
-        output.console().print(f"Its last hash is {checked.last_hash}.", soft_wrap=True)
+        checked.print()
+        if checked.entries:
+            output.console().print(f"Its last hash is {checked.last_hash}.", soft_wrap=True)
     if checked.differences:
         raise typer.Exit(DIFFERENT)

@@ -11,17 +11,21 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import DATABASE, DatabaseUrl, existing_database
 
 DIFFERENT = 1
 
 
+@with_option_groups
 def backup(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.", show_default=False)],
     keep: Annotated[
         str | None, typer.Option(metavar="N", help="Delete all but the newest N in the folder (none, where not given).")
     ] = None,
     database: DatabaseUrl = DATABASE,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Copy a database to a file, also while its server runs, and verify the copy.
 
@@ -35,7 +39,11 @@ def backup(
     number = None if keep is None else whole(1)("keep", parsing.value(keep))
     with existing_database(database) as opened:
         result = back_up(opened, folder, number, scheduled=SCHEDULED in os.environ)
-    output.console().print(str(result.path), soft_wrap=True)
+    if form.as_json:
+        deleted = [str(path) for path in result.deleted]
+        output.print_json({"backup": str(result.path), "problems": list(result.checked.problems), "deleted": deleted})
+    else:
+        output.console().print(str(result.path), soft_wrap=True)
     for problem in result.checked.problems[:MOST_PROBLEMS]:
         say(problem)
     say(str(result.checked))

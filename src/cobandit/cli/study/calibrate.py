@@ -10,12 +10,15 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
-from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Json, Out, Seed, Threads
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
+from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Out, Seed, Threads
 
 if TYPE_CHECKING:
     from cobandit.analysis.calibration import Calibration, Rehearsal
 
 
+@with_option_groups
 def calibrate(
     studies: Annotated[
         list[str] | None, typer.Argument(metavar="[burger] [casino]", help="Which study (both, where none is named).")
@@ -31,7 +34,7 @@ def calibrate(
     seed: Seed = "0",
     threads: Threads = None,
     out: Out = None,
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Rehearse the paper's studies with simulated participants and put the published numbers beside ours.
 
@@ -65,7 +68,7 @@ def calibrate(
         command = f"cobandit {shlex.join(words)}"
         rehearsed.save(out, command=command)
         page = write_calibration_report(rehearsed, out, {"command": command})
-    if json:
+    if form.as_json:
         output.print_json(rehearsed.to_dict())
     else:
         _print(rehearsed)

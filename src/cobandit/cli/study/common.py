@@ -12,6 +12,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import parsing
+from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
 
 if TYPE_CHECKING:
     from cobandit.web.storage.database import Database
@@ -23,7 +24,6 @@ PASSWORD_VARIABLE = "COBANDIT_PASSWORD"
 THE_STORE = "Where it is stored"
 THE_LOGIN = "The researcher's password"
 THE_SERVER = "The server"
-THE_OUTPUT = "The output"
 
 StudyArgument = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a stored study.")]
 DatabaseUrl = Annotated[

@@ -12,6 +12,8 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.cli import output
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.audit import audit_of
 from cobandit.cli.study.common import (
     DATABASE,
@@ -39,15 +41,14 @@ DERIVED = ("psych-ds", "sav")
 KINDS = ("real", "rehearsal")
 DIFFERENT = 1  # the exit code of a study that is not what it says
 
-Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)]
 
-
-def list_studies(database: DatabaseUrl = DATABASE, json: Json = False) -> None:
+@with_option_groups
+def list_studies(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
     """List the stored studies, and how many people are how far."""
     require_extras("Listing studies", web=True)
     with existing_database(database) as opened:
         rows = _listing(opened)
-    if json:
+    if form.as_json:
         output.print_json({"studies": rows})
         return
     shown = output.table(
@@ -183,6 +184,7 @@ def _record(database: Database, action: str, study: str, version: str | None, **
         record(connection, command_line(), action, label, **details)
 
 
+@with_option_groups
 def verify(
     study: StudyArgument,
     participant: Annotated[
@@ -194,7 +196,7 @@ def verify(
         str | None,
         typer.Option(metavar="HASH", help="A hash of the audit log, kept elsewhere, that must still be in it."),
     ] = None,
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Compute every AI move, every reward and every hash of a stored study again; report any difference.
 
@@ -210,7 +212,7 @@ def verify(
         raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
     differences = verify_study(data)
     rounds = sum(len(episode) for person in data.participants for episode in person.episodes.values())
-    if json:
+    if form.as_json:
         rows = [
             {
                 "participant": person,

@@ -9,6 +9,8 @@ import typer
 
 from cobandit.cli import completion, output
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 
 
 def new(
@@ -34,6 +36,7 @@ def new(
     say(f"  cobandit study serve {path}")
 
 
+@with_option_groups
 def check(
     design: Annotated[
         str,
@@ -41,7 +44,7 @@ def check(
             metavar="NAME|FILE.toml", help="A shipped design, or a file.", autocompletion=completion.designs
         ),
     ],
-    json: Annotated[bool, typer.Option("--json", help="Print the design as JSON.")] = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Read a design, say what each participant will meet, and rehearse one."""
     from cobandit.studies import load_design, rehearse
@@ -50,7 +53,7 @@ def check(
     from cobandit.studies.page_texts import missing_page_texts, page_text_problems
 
     study = load_design(design)
-    if json:
+    if form.as_json:
         output.print_json({"digest": study.digest, "design": study.to_dict()})
         return
     screen = output.console()

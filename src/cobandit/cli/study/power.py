@@ -14,6 +14,8 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import THE_OUTPUT
 
 if TYPE_CHECKING:
@@ -34,7 +36,6 @@ Out = Annotated[
     Path | None,
     typer.Option(metavar="DIR", help="A folder for tables, figures and an offline page.", rich_help_panel=THE_OUTPUT),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)]
 
 Design = Annotated[
     str,
@@ -42,6 +43,7 @@ Design = Annotated[
 ]
 
 
+@with_option_groups
 def power(
     design: Design,
     behaviour: Annotated[
@@ -71,7 +73,7 @@ def power(
     seed: Seed = "0",
     threads: Threads = None,
     out: Out = None,
-    json: Json = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Simulate whole studies and show the power of every planned test, and the smallest n for 80 % and 90 %.
 
@@ -112,7 +114,7 @@ def power(
         command = _command(design, behaviour or [], words, plan)
         save_power_analyses(analyses, out, command=command)
         page = write_power_report(analyses, out, {"command": command})
-    if json:
+    if form.as_json:
         output.print_json({"simulated": True, "analyses": [analysis.to_dict() for analysis in analyses]})
     else:
         _print(analyses)

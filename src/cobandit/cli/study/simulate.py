@@ -13,6 +13,8 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     DatabaseUrl,
@@ -30,6 +32,7 @@ BEHAVIOUR = "softmax"
 THE_BOTS = "The simulated participants"
 
 
+@with_option_groups
 def simulate(
     study: Annotated[
         str,
@@ -62,7 +65,7 @@ def simulate(
     url: Url = None,
     password: Password = None,
     password_file: PasswordFile = None,
-    json: Annotated[bool, typer.Option("--json", help="Print every participant as JSON.")] = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Play whole simulated participants through a study, over the very interface the pages use.
 
@@ -88,7 +91,7 @@ def simulate(
             concurrency=parsing.value(concurrency),
             watch=watch,
         )
-    if json:
+    if form.as_json:
         rows = [
             {"participant": bot.participant, "label": bot.label, "behaviour": bot.behaviour, "rounds": bot.rounds,
              "good": bot.good, "finished": bot.finished, "retries": bot.retries, "conflicts": bot.conflicts}

@@ -9,9 +9,10 @@ import typer
 from cobandit.base.extras import require_extras
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
+from cobandit.cli.formats import TextOrJson
+from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
-    THE_OUTPUT,
     DatabaseUrl,
     StudyArgument,
     Version,
@@ -27,6 +28,7 @@ WORDS = {
 }
 
 
+@with_option_groups
 def state(
     study: StudyArgument,
     wanted: Annotated[
@@ -40,7 +42,7 @@ def state(
     ] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
-    json: Annotated[bool, typer.Option("--json", help="Print it as JSON.", rich_help_panel=THE_OUTPUT)] = False,
+    form: TextOrJson = TextOrJson(),
 ) -> None:
     """Say who may begin a study, or change it; a running server knows at once, and who has begun may finish."""
     require_extras("Opening and closing studies", web=True)
@@ -67,7 +69,7 @@ def state(
             stored = stored_study(opened, study, str(stored.design.version))
         with opened.read() as connection:
             taken = seats_taken(connection, stored)
-    if json:
+    if form.as_json:
         row = {"study": stored.name, "version": stored.design.version, "state": stored.state, "quota": stored.quota}
         output.print_json(row | {"taken": taken})
         return
