@@ -119,7 +119,7 @@ def test_data_of_a_database_as_json(run, tmp_path):
     assert again["password"] != added["password"]
     assert {"name": "anna", "role": "researcher", "codes": False} in told("accounts", "list")["accounts"]
     log = told("log")
-    assert log["entries"] == len(log["log"]) == 2
+    assert log["entries"] == len(log["log"]) == 3
     assert log["hash"] == log["log"][-1]["hash"]
     assert told("list") == {"studies": []}
     copy = told("backup", str(tmp_path / "copies"))

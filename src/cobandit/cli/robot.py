@@ -118,8 +118,8 @@ def check(
 
     def show(step: DryStep) -> None:
         if form.as_json:
-            told = {"message": step.outcome.message, "seconds": step.outcome.duration, "joints": step.joints}
-            steps.append({"step": step.text, "ok": step.ok, **told})
+            outcome = {"message": step.outcome.message, "seconds": step.outcome.duration, "joints": step.joints}
+            steps.append({"step": step.text, "ok": step.ok, **outcome})
             return
         mark = "ok  " if step.ok else "FAIL"
         said = step.outcome.message.removesuffix(".")
