@@ -1,10 +1,12 @@
 """Sweep files: what they make, and what is refused with the nearest right word."""
 
+import sys
 from pathlib import Path
 
 import pytest
 
 import cobandit as cb
+from cobandit.experiments import Job, Processes
 from cobandit.experiments.claims import Beats
 from cobandit.experiments.sweep import parse_sweep, sweep_text
 
@@ -135,3 +137,86 @@ def test_a_grid_without_end_is_refused() -> None:
     many = GOOD.replace("window = [1, 25]", f"window = {list(range(1, 300))}")
     with pytest.raises(cb.InvalidInput, match="at most 500 make sense"):
         parse_sweep(many)
+
+
+OWN = """
+from dataclasses import dataclass
+
+from cobandit import Agent, Controller
+
+
+@dataclass
+class Stubborn(Agent):
+    arm: int = 0
+
+    def choose(self):
+        return self.arm
+
+    def observe(self, team_action, reward):
+        pass
+
+
+class Needy(Stubborn):
+    def __init__(self, partner):
+        pass
+"""
+OWN_SWEEP = """
+name = "own"
+horizon = 10
+runs = 4
+[problem]
+means = [[0.8, 0.4], [0.2, 0.6]]
+observability = [1.0, 0.5]
+[[team]]
+agent = "my_sweep_agents:Stubborn"
+[[team]]
+name = "mixed"
+members = [{ agent = "my_sweep_agents:Stubborn", arm = 1 }, { agent = "naive-ucb" }]
+"""
+
+
+@pytest.fixture
+def own_agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a module of somebody's own, the present one."""
+    (tmp_path / "my_sweep_agents.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "my_sweep_agents", raising=False)
+    return tmp_path
+
+
+def test_agents_of_ones_own_play_in_workers_and_resume(own_agents: Path) -> None:
+    (own_agents / "own.toml").write_text(OWN_SWEEP)
+    job = Job.sweep("own.toml")
+    (played,) = job.run(own_agents / "out", Processes(1))
+    assert [curve.curve.name for curve in played.curves] == ["stubborn", "mixed"]
+    assert played.curves[0].task_regret[:, -1].tolist() == [0.0] * 4
+    assert played.curves[1].task_regret[:, -1].min() > 0.0
+    events: list[str] = []
+    (again,) = job.run(own_agents / "out", Processes(1), resume=True, watch=lambda event: events.append(event.kind))
+    assert events == ["kept", "kept"]
+    (stored,) = Job.stored(own_agents / "out").results(own_agents / "out")
+    assert stored.curves[1].task_regret.tolist() == again.curves[1].task_regret.tolist()
+
+
+def test_the_grid_reaches_options_of_ones_own_agents(own_agents: Path) -> None:
+    (panel,), _ = parse_sweep(f"{OWN_SWEEP}[grid]\narm = [0, 1]\n".replace(", arm = 1", ""))
+    assert [curve.name for curve in panel.curves] == [
+        *("stubborn-arm-0", "stubborn-arm-1"),
+        *("mixed-arm-0", "mixed-arm-1"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("agent", "message"),
+    [
+        ("no_such_module_here:Mine", "cannot be loaded"),
+        ("my_sweep_agents:Yours", "has no 'Yours'"),
+        ("my_sweep_agents:", "module:Class is needed"),
+        ("my_sweep_agents:dataclass", "a subclass of Agent or Controller is needed"),
+        ("my_sweep_agents:Needy", "cannot be made with these options"),
+    ],
+)
+def test_mistakes_about_ones_own_agents_are_named(own_agents: Path, agent: str, message: str) -> None:
+    with pytest.raises(cb.InvalidInput, match=message):
+        parse_sweep(OWN_SWEEP.replace("my_sweep_agents:Stubborn", agent))

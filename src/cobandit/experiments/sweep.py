@@ -16,7 +16,7 @@
 
     [[team]]
     name = "aware"
-    agent = "partner-aware-ucb"     # or members = [{ agent = "...", ... }, ...], one per place
+    agent = "partner-aware-ucb"     # or members = [{ agent = "...", ... }, ...], one per place; or "module:Class"
     exploration = 0.025
 
     [grid]                          # every combination; a team takes the options it has
@@ -29,8 +29,9 @@
     others = ["aware-window-25"]
 
 A table with ``markov = "burger-line"`` and the options of that problem makes it a Markov problem, with agents of
-`cobandit.mdp`. Options of teams make curves of one panel; options of the problem make a panel each. A key that is
-not known is refused with the nearest right one.
+`cobandit.mdp`. An agent of one's own is ``module:Class``, of a module in the present folder or an installed one.
+Options of teams make curves of one panel; options of the problem make a panel each. A key that is not known is refused
+with the nearest right one.
 """
 
 from __future__ import annotations
@@ -46,6 +47,7 @@ from typing import TYPE_CHECKING, Any
 from cobandit.agents import Team
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.loading import load_named
 from cobandit.base.toml import parse_toml
 from cobandit.experiments.claims import Beats, Claim, Linear, NoDifference, Rises, Sublinear
 from cobandit.experiments.spec import CHUNK_RUNS, Curve, Panel, Settings, checked_slug
@@ -191,7 +193,7 @@ def _teams(value: Any, grid: Mapping[str, list[Any]], room: Any) -> list[tuple[s
     curves: dict[str, tuple[str, str, Team]] = {}
     for entry in described:
         options = dict(entry)
-        name = checked_slug("The name of a team", options.pop("name", options.get("agent", "team")))
+        name = checked_slug("The name of a team", options.pop("name", _agent_slug(options.get("agent", "team"))))
         label = str(options.pop("label", name))
         members = options.pop("members", None)
         if (members is None) == ("agent" not in options):
@@ -223,12 +225,42 @@ def _agents_options(entry: Mapping[str, Any], room: Any) -> set[str]:
 
 
 def _options_of(agent: Any, room: Any) -> set[str]:
-    return {row[0] for row in room.agent_class(agent).option_rows()}
+    return {row[0] for row in _agent_class(agent, room).option_rows()}
+
+
+def _is_own(agent: Any) -> bool:
+    """Whether it is named as ``module:Class``."""
+    return isinstance(agent, str) and ":" in agent
+
+
+def _agent_slug(agent: Any) -> Any:
+    """What a team is called after its agent."""
+    return _slug(agent.partition(":")[2]) if _is_own(agent) else agent
+
+
+def _agent_class(agent: Any, room: Any) -> Any:
+    """A class that the room knows by name, or one of one's own."""
+    if not _is_own(agent):
+        return room.agent_class(agent)
+    kind, kinds = load_named(agent), (room.Team.agent_kind, room.Team.controller_kind)
+    if not (isinstance(kind, type) and issubclass(kind, kinds)):
+        names = " or ".join(wanted.__name__ for wanted in kinds)
+        raise InvalidInput(f"The agent {agent!r} is {short_repr(kind)}; a subclass of {names} is needed.")
+    return kind
+
+
+def _player(agent: Any, options: Mapping[str, Any], room: Any) -> Any:
+    if not _is_own(agent):
+        return room.make_agent(agent, **options)
+    try:
+        return _agent_class(agent, room).of(**options)
+    except TypeError as error:
+        raise InvalidInput(f"The agent {agent!r} cannot be made with these options: {error}.") from error
 
 
 def _team(options: Mapping[str, Any], choice: Mapping[str, Any], room: Any) -> Any:
     settings = {key: value for key, value in options.items() if key != "agent"} | dict(choice)
-    return room.Team.of(options["agent"], **settings)
+    return room.Team.of(_player(options["agent"], settings, room))
 
 
 def _mixed(members: Any, choice: Mapping[str, Any], room: Any) -> Any:
@@ -237,7 +269,7 @@ def _mixed(members: Any, choice: Mapping[str, Any], room: Any) -> Any:
         settings = dict(member)
         agent = settings.pop("agent", None)
         mine = {key: value for key, value in choice.items() if key in _options_of(agent, room)}
-        player = room.make_agent(agent, **(settings | mine))
+        player = _player(agent, settings | mine, room)
         if not isinstance(player, room.Team.agent_kind):
             raise InvalidInput(f"{agent} is one brain for the whole team; it cannot be a member.")
         players.append(player)

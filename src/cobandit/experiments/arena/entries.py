@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import os
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from cobandit.agents import Agent, Controller, Team, make_agent
 from cobandit.base.checks import short_repr
-from cobandit.base.errors import CobanditError, InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.loading import load_named
 from cobandit.experiments.arena.settings import Setting
 
 Player = Agent | Controller
@@ -130,7 +128,7 @@ def chosen(what: str, known: Sequence[Entry], names: Iterable[str]) -> tuple[Ent
 
 def own_entry(described: Any) -> Entry:
     """The entry of an agent of one's own: ``"module:Class"``, a subclass of `Agent` or `Controller`, or one of them."""
-    kind = _loaded(described) if isinstance(described, str) else described
+    kind = load_named(described) if isinstance(described, str) else described
     if isinstance(kind, type) and issubclass(kind, (Agent, Controller)):
         try:
             player = kind.of()
@@ -142,26 +140,6 @@ def own_entry(described: Any) -> Entry:
         raise InvalidInput(f"{short_repr(described)} is no subclass of cobandit.Agent or cobandit.Controller.")
     slug = re.sub(r"[^a-z0-9]+", "-", player.title.lower()).strip("-") or "agent"
     return Entry(f"own-{slug}", str(player), player.title, own=player)
-
-
-def _loaded(described: str) -> Any:
-    """What ``module:Class`` names; modules of the present folder are known, as they are to ``python -m``."""
-    module, colon, name = described.partition(":")
-    if not (module and colon and name):
-        raise InvalidInput(
-            f"An agent of one's own is {described!r}; module:Class is needed, such as my_agents:MyAgent."
-        )
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.insert(0, os.getcwd())
-    try:
-        loaded = importlib.import_module(module)
-    except CobanditError:
-        raise
-    except Exception as error:
-        raise InvalidInput(f"The module {module!r} cannot be loaded: {type(error).__name__}: {error}.") from error
-    if not hasattr(loaded, name):
-        raise InvalidInput(f"The module {module!r} has no {name!r}.")
-    return getattr(loaded, name)
 
 
 def whole_team(entry: Entry, setting: Setting) -> Team:
