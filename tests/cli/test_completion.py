@@ -31,6 +31,15 @@ def offered(*words: str) -> list[str]:
         (("study", "check", "bur"), ["burger"]),
         (("study", "serve", "burger", "casi"), ["casino"]),
         (("study", "plan", "three-s"), ["three-seats"]),
+        (("study", "new", "tea", "--from", "cas"), ["casino"]),
+        (("play", "--partner", "cent"), []),
+        (("play", "--partner", "mds"), ["mdsee"]),
+        (("play", "--problem", "burger"), ["burger-line"]),
+        (("arena", "--setting", "casi"), ["casino"]),
+        (("arena", "--leader", "row-s"), ["row-softmax"]),
+        (("arena", "--follower", "window-2"), ["window-25"]),
+        (("reproduce", "mdp-chain"), ["mdp-chain", "mdp-chain-three"]),
+        (("mdp", "compare", "--team", "naive-psrl+steered"), ["naive-psrl+steered-ucbvi"]),
     ],
 )
 def test_names_are_offered(words, names):

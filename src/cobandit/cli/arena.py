@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.extras import require_extras
-from cobandit.cli import parsing
+from cobandit.cli import completion, parsing
 from cobandit.cli.door import say
 from cobandit.cli.experiments import (
     OUTCOMES,
@@ -34,15 +34,30 @@ WHO = "Who plays, and where"
 def arena(
     setting: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A setting (repeatable; all, where none is named).", rich_help_panel=WHO),
+        typer.Option(
+            metavar="NAME",
+            help="A setting (repeatable; all, where none is named).",
+            rich_help_panel=WHO,
+            autocompletion=completion.arena_settings,
+        ),
     ] = None,
     leader: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A leader (repeatable; all, where none is named).", rich_help_panel=WHO),
+        typer.Option(
+            metavar="NAME",
+            help="A leader (repeatable; all, where none is named).",
+            rich_help_panel=WHO,
+            autocompletion=completion.arena_leaders,
+        ),
     ] = None,
     follower: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A follower (repeatable; all, where none is named).", rich_help_panel=WHO),
+        typer.Option(
+            metavar="NAME",
+            help="A follower (repeatable; all, where none is named).",
+            rich_help_panel=WHO,
+            autocompletion=completion.arena_followers,
+        ),
     ] = None,
     own: Annotated[
         list[str] | None,
@@ -79,7 +94,7 @@ def arena(
     for flag, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
         again += [part for name in names or () for part in (flag, name)]
     executor = executor_of(engine, dask_address, workers)
-    with watched(out, again) as watch:
+    with watched(out, again, executor) as watch:
         result = players.run(out, settings, executor, resume=resume, watch=watch)
     finish_arena(result, out, form.as_json, {"executor": executor.name, "command": f"cobandit {shlex.join(again)}"})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.base.extras import require_extras
+from cobandit.base.extras import installed, require_extras
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import INTERRUPTED, say
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
@@ -21,6 +21,7 @@ from cobandit.cli.options import with_option_groups
 if TYPE_CHECKING:
     from cobandit.experiments import ChunkEvent, Executor, Job, PanelResult
     from cobandit.experiments.claims import Outcome
+    from cobandit.experiments.spec import Chunk
 
 EXECUTORS = ("processes", "dask")
 LONG = "long"
@@ -200,18 +201,26 @@ def executor_of(engine: str, address: str | None, workers: str | None) -> Execut
 
 
 def _run(job: Job, out: Path, executor: Executor, resume: bool, again: list[str]) -> list[PanelResult]:
-    with watched(out, again) as watch:
+    with watched(out, again, executor) as watch:
         return job.run(out, executor, resume=resume, watch=watch)
 
 
 @contextmanager
-def watched(out: Path, again: list[str]) -> Iterator[Callable[[ChunkEvent], None]]:
-    """Bars for what is played into a folder; whoever interrupts it is told what is kept and how to go on."""
-    finished = 0
+def watched(out: Path, again: list[str], executor: Executor) -> Iterator[Callable[[ChunkEvent], None]]:
+    """Bars for what is played into a folder; whoever interrupts it is told what is kept and how to go on.
+
+    Afterwards, whoever waited for plain Python on this machine is told of the extra that would have helped.
+    """
+    from cobandit.cli.output import slow_hint
+
+    slow_here = not installed("fast") and getattr(executor, "address", None) is None
+    finished, slow = 0, 0.0
 
     def counted(event: ChunkEvent) -> None:
-        nonlocal finished
+        nonlocal finished, slow
         finished += event.kind in ("kept", "finished")
+        if slow_here and _shipped(event.chunk):
+            slow += event.seconds
         if event.kind == "unusable":
             say(f"Chunk {event.chunk.id} is {event.detail}: it is played again.")
         show(event)
@@ -219,10 +228,18 @@ def watched(out: Path, again: list[str]) -> Iterator[Callable[[ChunkEvent], None
     try:
         with _bars() as show:
             yield counted
+        if (hint := slow_hint(slow)) is not None:
+            say(hint)
     except KeyboardInterrupt:
         say(f"Interrupted. {finished} finished chunks are kept in {out}; go on with:")
         say(f"  cobandit {shlex.join(again)} --resume")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _shipped(chunk: Chunk) -> bool:
+    """Whether all who play are ours: agents of one's own are played by plain Python in any install."""
+    players = chunk.curve.team.players(chunk.curve.problem.agents)
+    return all(type(player).__module__.startswith("cobandit.") for player in players)
 
 
 @contextmanager

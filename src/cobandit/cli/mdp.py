@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.extras import require_extras
+from cobandit.cli import completion, parsing
 from cobandit.cli import options as shared
-from cobandit.cli import parsing
 from cobandit.cli.formats import CSV, TextJsonOrCsv, TextOrJson
 
 if TYPE_CHECKING:
@@ -33,7 +33,12 @@ app = typer.Typer(
 
 Agents = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME[+NAME...]", help="(see cobandit mdp problems)", rich_help_panel=shared.THE_TEAM),
+    typer.Option(
+        metavar="NAME[+NAME...]",
+        help="(see cobandit mdp problems)",
+        rich_help_panel=shared.THE_TEAM,
+        autocompletion=completion.markov_lineups,
+    ),
 ]
 Report = Annotated[
     str | None,
@@ -55,6 +60,7 @@ class MarkovOptions:
             metavar="NAME|FILE.toml",
             help="A problem of the library (see cobandit mdp problems), or a TOML file.",
             rich_help_panel=shared.THE_PROBLEM,
+            autocompletion=completion.markov_problems,
         ),
     ] = "burger-line"
     set: Annotated[

@@ -87,7 +87,11 @@ def fast_hint(results: Iterable[Result]) -> str | None:
     """What to say where plain Python took its time because the compiled engine is not installed."""
     from cobandit.engine.simulation import NO_NUMBA
 
-    slow = sum(result.seconds for result in results if result.engine_reason == NO_NUMBA)
+    return slow_hint(sum(result.seconds for result in results if result.engine_reason == NO_NUMBA))
+
+
+def slow_hint(slow: float) -> str | None:
+    """The same after so many seconds of plain Python that the compiled engine would have saved."""
     if slow < SLOW_SECONDS:
         return None
     return (

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.errors import InvalidInput, short_repr
+from cobandit.cli import completion, parsing
 from cobandit.cli import options as shared
-from cobandit.cli import parsing
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,6 +30,16 @@ WIDEST_GRID = 6
 YARDSTICK = "partner-aware-ucb"
 RUN = 0
 
+Partner = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        help="(see cobandit agents)",
+        rich_help_panel=shared.THE_TEAM,
+        autocompletion=completion.partners,
+    ),
+]
+
 
 class _Leave(Exception):
     """The person wants to stop."""
@@ -37,10 +47,7 @@ class _Leave(Exception):
 
 @shared.with_option_groups
 def play(
-    partner: Annotated[
-        str,
-        typer.Option(metavar="NAME", help="(see cobandit agents)", rich_help_panel=shared.THE_TEAM),
-    ] = "partner-aware-ucb",
+    partner: Partner = "partner-aware-ucb",
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem: Annotated[
         str | None,
@@ -48,6 +55,7 @@ def play(
             metavar="NAME|FILE.toml",
             help="A Markov problem (see cobandit mdp problems), step by step; --rounds are then its episodes.",
             rich_help_panel=shared.THE_PROBLEM,
+            autocompletion=completion.markov_problems,
         ),
     ] = None,
     means: shared.Means = "random",

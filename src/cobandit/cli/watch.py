@@ -35,6 +35,7 @@ def watch(
     """
     require_extras("This page", fast=work.engine == "fast", plot=True)
     from cobandit.base.checks import whole
+    from cobandit.cli import output
     from cobandit.cli.door import say
     from cobandit.engine import simulation
 
@@ -44,3 +45,5 @@ def watch(
     number = whole(0, whole(1)("runs", values["runs"]) - 1)("run", parsing.value(run))
     result = simulation.simulate(problem, chosen, **values)
     say(f"Run {number} can be watched in {result.watch(number, out)}: open it in a browser.")
+    if (hint := output.fast_hint([result])) is not None:
+        say(hint)

@@ -21,6 +21,7 @@ def new(
             "--from",
             metavar="DESIGN",
             help="The design to start from: burger, casino, three-by-three, three-seats.",
+            autocompletion=completion.designs,
         ),
     ] = "burger",
     out: Annotated[
