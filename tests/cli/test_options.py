@@ -98,4 +98,5 @@ class TestHelp:
                 assert name in shown
 
     def test_a_default_of_its_own_is_told(self):
-        assert agent_help()["exploration"].endswith("[default: 0.025; bank: 0.05; handshake: 0.05; mucb-intervals: 0.5]")
+        defaults = "[default: 0.025; bank: 0.05; handshake: 0.05; mucb-intervals: 0.5]"
+        assert agent_help()["exploration"].endswith(defaults)
