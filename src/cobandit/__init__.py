@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from cobandit.engine import Trajectory as Trajectory
     from cobandit.engine import simulate as simulate
     from cobandit.problem import Bernoulli as Bernoulli
+    from cobandit.problem import CorrelatedGaussian as CorrelatedGaussian
     from cobandit.problem import FixedMeans as FixedMeans
     from cobandit.problem import Flipped as Flipped
     from cobandit.problem import Gaussian as Gaussian
@@ -79,9 +80,12 @@ if TYPE_CHECKING:
     from cobandit.problem import MissedKnown as MissedKnown
     from cobandit.problem import Noisy as Noisy
     from cobandit.problem import Observation as Observation
+    from cobandit.problem import PiecewiseMeans as PiecewiseMeans
     from cobandit.problem import Problem as Problem
     from cobandit.problem import RandomMeans as RandomMeans
+    from cobandit.problem import RandomWalkMeans as RandomWalkMeans
     from cobandit.problem import Reward as Reward
+    from cobandit.problem import StudentT as StudentT
     from cobandit.problem.means import local_optima as local_optima
     from cobandit.problem.means import two_corners as two_corners
 
@@ -132,6 +136,7 @@ _HOME = {
     ],
     "cobandit.problem": [
         "Bernoulli",
+        "CorrelatedGaussian",
         "FixedMeans",
         "Flipped",
         "Gaussian",
@@ -140,9 +145,12 @@ _HOME = {
         "MissedKnown",
         "Noisy",
         "Observation",
+        "PiecewiseMeans",
         "Problem",
         "RandomMeans",
+        "RandomWalkMeans",
         "Reward",
+        "StudentT",
     ],
     "cobandit.problem.means": ["local_optima", "two_corners"],
 }

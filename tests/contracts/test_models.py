@@ -69,7 +69,14 @@ class Glance(cb.Missed):
 
 @pytest.mark.parametrize(
     "means",
-    [cb.FixedMeans.of([[0.8, 0.4], [0.2, 0.6]]), cb.RandomMeans((2, 3)), cb.RandomMeans((2, 2, 2), -3, 5), Walk()],
+    [
+        cb.FixedMeans.of([[0.8, 0.4], [0.2, 0.6]]),
+        cb.RandomMeans((2, 3)),
+        cb.RandomMeans((2, 2, 2), -3, 5),
+        cb.PiecewiseMeans.of([[[0.8, 0.4], [0.2, 0.6]], [[0.1, 0.4], [0.2, 0.9]]], [2]),
+        cb.RandomWalkMeans((2, 3), 0.3),
+        Walk(),
+    ],
     ids=repr,
 )
 def test_means_that_keep_the_contract(means):
@@ -77,7 +84,9 @@ def test_means_that_keep_the_contract(means):
     check_means(means, rounds=3, seed=9)
 
 
-@pytest.mark.parametrize("reward", [cb.Bernoulli(), cb.Gaussian(), cb.Gaussian(0.0, 0.0), Poisson()], ids=repr)
+@pytest.mark.parametrize(
+    "reward", [cb.Bernoulli(), cb.Gaussian(), cb.Gaussian(0.0, 0.0), cb.StudentT(), Poisson()], ids=repr
+)
 def test_rewards_that_keep_the_contract(reward):
     check_reward(reward)
     check_reward(reward, means=[0.001, 0.77], draws=1_000, seed=9)

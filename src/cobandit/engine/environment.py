@@ -27,6 +27,7 @@ class Environment:
         self.instance = problem.instance(streams.setup)
         self.round = 1
         self._streams = streams
+        self._shock: float | None = None
         self._set_means(self.instance.means)
 
     def begin_round(self) -> bool:
@@ -43,12 +44,11 @@ class Environment:
         """Play one round: the same draws of the reward stream and of each observation stream, whatever is played."""
         self.begin_round()
         t, problem, spreads = self.round, self.problem, self.instance.spreads
-        reward = problem.draw_reward(
-            t,
-            float(self.means[team_action]),
-            0.0 if spreads is None else float(spreads[team_action]),
-            self._streams.rewards,
-        )
+        spread = 0.0 if spreads is None else float(spreads[team_action])
+        self._shock = problem.draw_shock(t, self._shock or 0.0, self._streams.rewards)
+        if self._shock is not None:
+            spread = self._shock
+        reward = problem.draw_reward(t, float(self.means[team_action]), spread, self._streams.rewards)
         seen = tuple(problem.see(t, i, reward, rng) for i, rng in enumerate(self._streams.observations))
         self.round += 1
         return Outcome(reward, seen, float(self._best - self.means[team_action]))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.team import Team
-from cobandit.problem import FixedMeans, Gaussian, Problem, RandomMeans
+from cobandit.problem import FixedMeans, Gaussian, PiecewiseMeans, Problem, RandomMeans, RandomWalkMeans
 
 MOST_CELLS_SHOWN = 16
 """Up to so many team actions the means are written out."""
@@ -53,6 +53,11 @@ def problem_lines(problem: Any) -> list[str]:
         means = f"means {_nested(problem.means)}" if problem.cells <= MOST_CELLS_SHOWN else "given means"
     elif isinstance(problem.means, RandomMeans):
         means = f"means drawn from {problem.means.low:g} to {problem.means.high:g} in each run"
+    elif isinstance(problem.means, RandomWalkMeans):
+        walk = problem.means
+        means = f"means that walk from {walk.low:g} to {walk.high:g} in steps of {walk.step:g}"
+    elif isinstance(problem.means, PiecewiseMeans):
+        means = f"means that change in rounds {', '.join(map(str, problem.means.changes_at)) or '(none)'}"
     else:
         means = f"means by {type(problem.means).__name__}"
     reward = problem.reward.name.capitalize()

@@ -66,6 +66,10 @@ class MarkovProblem:
         whole(1, MOST)("steps", self.dynamics.steps)
         checked_size(states, self.cells)
         highest = 1.0 if accept.accept_reward(self.reward).binary else LARGEST_MEAN
+        if hasattr(self.reward, "shock"):
+            raise InvalidInput(
+                f"reward is {short_repr(self.reward)}; rewards that hang on those of the round before are for bandits."
+            )
         object.__setattr__(self, "ceiling", real(0.0, highest, above=True)("ceiling", self.ceiling))
         values = getattr(self.reward, "values", None)
         if values is not None and len(values) != states * self.cells:

@@ -16,11 +16,16 @@ import numpy as np
 
 from cobandit.base.checks import is_list, numeric, real, short_repr
 from cobandit.base.errors import InvalidInput, ModelError
+from cobandit.problem.drifting import PiecewiseMeans, RandomWalkMeans
 from cobandit.problem.means import FixedMeans, Means, RandomMeans, Tensor, bad_mean, checked_arms
 from cobandit.problem.observation import Flipped, Missed, MissedKnown, Noisy, Observation
-from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
+from cobandit.problem.rewards import Bernoulli, CorrelatedGaussian, Gaussian, Reward, StudentT
 
-SHIPPED = (FixedMeans, RandomMeans, Bernoulli, Gaussian, Missed, MissedKnown, Flipped, Noisy)
+SHIPPED = (
+    *(FixedMeans, RandomMeans, PiecewiseMeans, RandomWalkMeans),
+    *(Bernoulli, Gaussian, StudentT, CorrelatedGaussian),
+    *(Missed, MissedKnown, Flipped, Noisy),
+)
 
 ARMS = "the number of arms of each agent, such as (2, 2)"
 CHANGES = "True if the means change from round to round, else False"
@@ -74,6 +79,8 @@ def accept_reward(reward: Any) -> Reward:
         _require("reward", reward, REWARD)
         _word(reward)
         _flag(reward, "binary", BINARY)
+        if hasattr(reward, "shock"):
+            _takes(reward, "shock", "(t, previous, rng)")
     model: Reward = reward
     return model
 

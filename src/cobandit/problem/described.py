@@ -8,11 +8,11 @@ from typing import Any
 
 from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.problem.drifting import DRIFTING
 from cobandit.problem.means import FixedMeans, RandomMeans
 from cobandit.problem.observation import OBSERVATIONS
-from cobandit.problem.rewards import Bernoulli, Gaussian
+from cobandit.problem.rewards import REWARDS
 
-REWARDS = {"bernoulli": Bernoulli, "gaussian": Gaussian}
 KEYS = ("arms", "means", "reward", "observation", "weights", "roles")
 
 
@@ -31,7 +31,7 @@ def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, An
     if not isinstance(means, Mapping):
         model: Any = FixedMeans(arms, _tuples(means))
     else:
-        model = described_model("means", means, classes, RandomMeans)
+        model = described_model("means", means, classes, DRIFTING if "name" in means else RandomMeans)
     return {
         "means": model,
         "reward": described_model("reward", description["reward"], classes, REWARDS),

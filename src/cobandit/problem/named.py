@@ -8,6 +8,7 @@ from typing import Any
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import CobanditError, InvalidInput, UnknownName
 from cobandit.base.plugins import PROBLEMS, find_plugin, plugin_names
+from cobandit.problem.drifting import RandomWalkMeans
 from cobandit.problem.means import RandomMeans, local_optima, two_corners
 
 Arms = tuple[int, ...]
@@ -37,11 +38,16 @@ def _corners(arms: Arms | None) -> Any:
     return two_corners(2 if arms is None else len(arms))
 
 
+def _random_walk(arms: Arms | None) -> Any:
+    return RandomWalkMeans((2, 2) if arms is None else arms)
+
+
 NAMED_MEANS: dict[str, Callable[[Arms | None], Any]] = {
     "fixed": _fixed,
     "random": _random,
     "local-optima": _local_optima,
     "corners": _corners,
+    "random-walk": _random_walk,
 }
 """Each makes means for so many arms of each agent (None: it may choose)."""
 

@@ -13,6 +13,7 @@ from cobandit.base.checks import one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
 from cobandit.problem.described import described_fields
+from cobandit.problem.drifting import DRIFTING
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
 from cobandit.problem.named import named_means
 from cobandit.problem.observation import OBSERVATIONS, Observation
@@ -211,6 +212,11 @@ class Problem:
         reward = self.reward.draw(t, mean, spread, rng)
         return accept.drawn_number(self.reward, "draw", t, reward, self.reward.binary)
 
+    def draw_shock(self, t: int, previous: float, rng: np.random.Generator) -> float | None:
+        """What all rewards of round t have in common with those of the round before; None where they have nothing."""
+        shock = getattr(self.reward, "shock", None)
+        return None if shock is None else accept.drawn_number(self.reward, "shock", t, shock(t, previous, rng), False)
+
     def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
         """What the agent sees of round t's reward, checked."""
         seen = self.observation.see(t, agent, reward, rng)
@@ -243,12 +249,19 @@ class Problem:
         """The problem as plain data (for provenance and JSON)."""
         return {
             "arms": list(self.arms),
-            "means": list(self.means.values) if type(self.means) is FixedMeans else accept.plain_fields(self.means),
+            "means": self._described_means(),
             "reward": {"name": self.reward.name, **accept.plain_fields(self.reward)},
             "observation": {"name": self.observation.name, **accept.plain_fields(self.observation)},
             "weights": list(self.weights),
             "roles": self.roles,
         }
+
+    def _described_means(self) -> Any:
+        """The values of given means; the fields of all others, with a name where they drift."""
+        if type(self.means) is FixedMeans:
+            return list(self.means.values)
+        drifting = next((name for name, kind in DRIFTING.items() if type(self.means) is kind), None)
+        return ({} if drifting is None else {"name": drifting}) | accept.plain_fields(self.means)
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Problem:

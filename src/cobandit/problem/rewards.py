@@ -23,8 +23,10 @@ class Reward(Protocol):
     """What a model of the reward r*_t(a) is: any class with these members, best a frozen dataclass.
 
     ``name`` is what tables call it. ``binary`` says whether all its rewards are 0 or 1. A class may also have
-    ``mean_bounds``, the lowest and the highest mean that its rewards can have; means beyond them are refused. One
-    object serves all runs, so it must not change.
+    ``mean_bounds``, the lowest and the highest mean that its rewards can have; means beyond them are refused. And
+    it may have ``shock(t, previous, rng)``, a number that is made once a round of the number of the round before (0 in
+    round 1) and handed to `draw` in the place of a spread: what the rewards of neighbouring rounds have in common.
+    One object serves all runs, so it must not change.
     """
 
     if TYPE_CHECKING:
@@ -126,3 +128,76 @@ class Gaussian:
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
         """The reward of one round."""
         return mean + spread * float(rng.standard_normal())
+
+
+@dataclass(frozen=True)
+class StudentT:
+    """r*_t(a) = mu_a + scale * Student's t with ``df`` degrees of freedom: heavy tails on both sides.
+
+    The smaller ``df``, the heavier: no variance up to 2, no mean at 1, so more than 1 are needed. Beyond the paper.
+    """
+
+    df: float = 3.0
+    scale: float = 0.25
+
+    name: ClassVar[str] = "student-t"
+    binary: ClassVar[bool] = False
+    mean_bounds: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        df = real(1.0, LARGEST_MEAN)("df", self.df)
+        if df == 1.0:
+            raise InvalidInput("df is 1; more is needed, since these rewards would have no mean.")
+        object.__setattr__(self, "df", df)
+        object.__setattr__(self, "scale", real(0.0, LARGEST_MEAN)("scale", self.scale))
+
+    def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
+        """All team actions spread alike."""
+        return None
+
+    def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
+        """The reward of one round; how much is drawn depends on the stream alone, never on the mean."""
+        return mean + self.scale * float(rng.standard_t(self.df))
+
+
+@dataclass(frozen=True)
+class CorrelatedGaussian:
+    """r*_t(a) = mu_a + z_t, with z_t ~ N(0, sd^2) and correlation ``correlation`` from each round to the next.
+
+    z is a stationary autoregressive process of order 1, the same whatever is played: good and bad times that last.
+    Rounds that lie k apart have the correlation ``correlation`` to the power of k. Beyond the paper.
+    """
+
+    sd: float = 0.25
+    correlation: float = 0.9
+
+    name: ClassVar[str] = "correlated-gaussian"
+    binary: ClassVar[bool] = False
+    mean_bounds: ClassVar[tuple[float, float]] = (-math.inf, math.inf)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "sd", real(0.0, LARGEST_MEAN)("sd", self.sd))
+        object.__setattr__(self, "correlation", real(-1.0, 1.0)("correlation", self.correlation))
+
+    def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
+        """All team actions spread alike."""
+        return None
+
+    def shock(self, t: int, previous: float, rng: np.random.Generator) -> float:
+        """z_t, from z_{t - 1}; one draw."""
+        fresh = self.sd * float(rng.standard_normal())
+        if t == 1:
+            return fresh
+        return self.correlation * previous + math.sqrt(1.0 - self.correlation * self.correlation) * fresh
+
+    def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
+        """The reward of one round, whose shock stands in the place of a spread."""
+        return mean + spread
+
+
+REWARDS = {
+    "bernoulli": Bernoulli,
+    "gaussian": Gaussian,
+    "student-t": StudentT,
+    "correlated-gaussian": CorrelatedGaussian,
+}

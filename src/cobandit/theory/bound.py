@@ -317,7 +317,7 @@ def _check_problem(problem: Any) -> None:
             f"problem has a model of its own, {problem.custom_models[0]}; Theorem 1 is about shipped ones."
         )
     if not isinstance(problem.means, FixedMeans):
-        raise InvalidInput("problem has random means; Theorem 1 needs the means themselves: draw them, then give them.")
+        raise InvalidInput("problem has random or drifting means; Theorem 1 needs the means themselves: give them.")
     if not isinstance(problem.reward, Bernoulli):
         raise InvalidInput(f"problem has {problem.reward.name} rewards; Theorem 1 is about Bernoulli rewards.")
     if not isinstance(problem.observation, Missed):

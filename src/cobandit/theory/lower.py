@@ -28,7 +28,9 @@ def lai_robbins(problem: Problem) -> float:
         )
     means: Any = problem.means
     if not isinstance(means, FixedMeans):
-        raise InvalidInput("problem has random means; the lower bound needs the means themselves: draw them first.")
+        raise InvalidInput(
+            "problem has random or drifting means; the lower bound needs the means themselves: give them."
+        )
     if not isinstance(problem.reward, Bernoulli) or not isinstance(problem.observation, Missed):
         raise InvalidInput(
             f"problem has {problem.reward.name} rewards and {problem.observation.name!r} observation; "

@@ -17,7 +17,7 @@ from cobandit.base.files import make_folder
 from cobandit.engine import Result
 from cobandit.engine.result import checked_regret
 from cobandit.engine.words import distinct_labels
-from cobandit.problem import FixedMeans, Problem, RandomMeans
+from cobandit.problem import FixedMeans, PiecewiseMeans, Problem, RandomMeans, RandomWalkMeans
 from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.figure import (
     TEXT_STAYS_TEXT,
@@ -183,7 +183,12 @@ def comparison_title(result: Result) -> str:
     """The problem and the runs in a line."""
     problem = result.problem
     arms = " x ".join(str(size) for size in problem.arms)
-    kinds = {FixedMeans: "fixed means", RandomMeans: "random means"}
+    kinds: dict[type, str] = {
+        FixedMeans: "fixed means",
+        RandomMeans: "random means",
+        PiecewiseMeans: "means that change at once",
+        RandomWalkMeans: "means that walk",
+    }
     if isinstance(problem, Problem):
         means = kinds.get(type(problem.means), f"means by {type(problem.means).__name__}")
     else:

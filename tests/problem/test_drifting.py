@@ -1,0 +1,164 @@
+"""Means that change while a team plays, heavy tails, and rewards that hang together from round to round."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit.base.streams import Streams
+from cobandit.engine.environment import Environment
+
+FIRST, SECOND = [[0.8, 0.4], [0.2, 0.6]], [[0.1, 0.4], [0.2, 0.9]]
+TURN = cb.PiecewiseMeans.of([FIRST, SECOND, FIRST], [4, 6])
+MODELS = {
+    "piecewise": cb.Problem.bernoulli(TURN, [1.0, 0.5]),
+    "walk": cb.Problem.bernoulli(cb.RandomWalkMeans((2, 3, 2), 0.1), [1.0, 0.5, 0.7]),
+    "walk from": cb.Problem.gaussian(cb.RandomWalkMeans.of([[5, 2], [0, 7]], 0.5, -10, 10), [0.1, 0.2]),
+    "student": cb.Problem.of(FIRST, cb.StudentT(2.5, 0.1), observability=[1.0, 0.5]),
+    "correlated": cb.Problem.of(FIRST, cb.CorrelatedGaussian(0.1, 0.5), observability=[1.0, 0.5]),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_problem_comes_back_and_says_why_it_is_not_compiled(name):
+    problem = MODELS[name]
+    assert cb.Problem.from_dict(json.loads(json.dumps(problem.describe()))) == problem
+    assert not problem.custom_models
+    team = cb.Team.of("partner-aware-ucb")
+    result = cb.simulate(problem, team, horizon=12, runs=2, seed=3)
+    assert result.engine == "reference"
+    with pytest.raises(cb.InvalidInput, match="which has no compiled form"):
+        cb.simulate(problem, team, horizon=12, runs=2, engine="fast")
+
+
+def test_regret_goes_by_the_means_of_the_round():
+    class Stays(cb.Agent):
+        def choose(self):
+            return 0
+
+        def observe(self, team_action, reward):
+            pass
+
+    result = cb.simulate(MODELS["piecewise"], cb.Team([Stays(), Stays()]), horizon=8, runs=1, seed=0)
+    assert result.trajectory(0).round_regret == pytest.approx([0, 0, 0, 0.8, 0.8, 0, 0, 0])
+    oracle = cb.simulate(MODELS["walk"], cb.Team.of("optimal"), horizon=30, runs=2, seed=0)
+    assert not oracle.task_regret.any()
+
+
+def test_a_walk_goes_by_its_step_and_stays_inside():
+    rng = np.random.default_rng(0)
+    free = cb.RandomWalkMeans((40, 50), 0.5, -1e6, 1e6, tuple([0.0] * 2_000))
+    steps = free.draw(2, free.draw(1, None, rng), rng)
+    assert abs(steps.mean()) < 0.05
+    assert steps.std() == pytest.approx(0.5, abs=0.03)
+    narrow = cb.RandomWalkMeans((2, 2), 3.0, 0.2, 0.7)
+    means = narrow.draw(1, None, rng)
+    for t in range(2, 200):
+        means = narrow.draw(t, means, rng)
+        assert means.min() >= 0.2
+        assert means.max() <= 0.7
+    assert len(set(means.ravel())) == 4  # thrown back, not stuck at a wall
+    wall = cb.RandomWalkMeans((2, 2), 0.1, 0.5, 0.5)
+    assert (wall.draw(2, wall.draw(1, None, rng), rng) == 0.5).all()
+
+
+def test_a_walk_is_reflected_at_the_walls():
+    class Steps:
+        def standard_normal(self, shape):
+            return np.array([[0.5, -0.5], [1.5, 0.0]])
+
+    walk = cb.RandomWalkMeans.of([[0.9, 0.2], [0.9, 0.3]], 1.0)
+    # 1.4 is 0.4 beyond the wall at 1; -0.3 is 0.3 below 0; 2.4 comes back to 0 and goes on to 0.4
+    assert walk.draw(2, walk.draw(1, None, Steps()), Steps()) == pytest.approx(np.array([[0.6, 0.3], [0.4, 0.3]]))
+
+
+def shocks(correlation, rounds=4_000, seed=0):
+    problem = cb.Problem.of(FIRST, cb.CorrelatedGaussian(0.5, correlation))
+    world = Environment(problem, Streams.of(seed, 0, 2))
+    return np.array([world.step((t % 2, 0)).reward - FIRST[t % 2][0] for t in range(rounds)])
+
+
+@pytest.mark.parametrize("correlation", [0.8, 0.0, -0.5])
+def test_rewards_hang_together_as_asked(correlation):
+    noise = shocks(correlation)
+    assert noise.std() == pytest.approx(0.5, abs=0.04)
+    assert abs(noise.mean()) < 0.08
+    assert np.corrcoef(noise[1:], noise[:-1])[0, 1] == pytest.approx(correlation, abs=0.05)
+    assert np.corrcoef(noise[2:], noise[:-2])[0, 1] == pytest.approx(correlation**2, abs=0.06)
+    assert np.array_equal(noise[:20], shocks(correlation, 20))
+
+
+def test_full_correlation_is_one_shock_for_the_whole_run():
+    noise = shocks(1.0, 20)
+    assert noise == pytest.approx(np.full(20, noise[0]))
+
+
+def test_heavy_tails_are_heavy_and_have_the_mean():
+    rng = np.random.default_rng(0)
+    draws = np.array([cb.StudentT(3.0, 0.25).draw(1, 2.0, 0.0, rng) for _ in range(20_000)])
+    assert draws.mean() == pytest.approx(2.0, abs=0.02)
+    # P(|t_3| > 5.84) = 0.01; of a normal with the same spread it would be 0.0007
+    assert np.mean(np.abs(draws - 2.0) > 5.84 * 0.25) == pytest.approx(0.01, abs=0.003)
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: cb.PiecewiseMeans.of([FIRST], [3]), "changes_at has 1 rounds; there are 1 phases, so 0 are needed"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], [1]), r"changes_at\[0\]"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], 5), "a list of rounds is needed"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND, FIRST], [5, 5]), "rounds that go up"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, [[1, float("nan")], [0, 0]]], [5]), r"phases\[1\]\[0, 1\] is nan"),
+        (lambda: cb.PiecewiseMeans.of(FIRST, [5]), "one matrix for each phase"),
+        (lambda: cb.PiecewiseMeans.of([], []), "one matrix for each phase"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, [[1, 2]]], [5]), "phases"),
+        (lambda: cb.PiecewiseMeans((2, 2), ((0.1, 0.2),), ()), "make 4 team actions"),
+        (lambda: cb.Problem.bernoulli(cb.PiecewiseMeans.of([FIRST, [[1, 2], [3, 4]]], [5])), "means holds 4"),
+        (lambda: cb.RandomWalkMeans((2, 2), -1), "step"),
+        (lambda: cb.RandomWalkMeans((2, 2), float("nan")), "step"),
+        (lambda: cb.RandomWalkMeans((2, 2), 0.1, 1, 0), "the highest mean of the walk"),
+        (lambda: cb.RandomWalkMeans((2, 2), values=(0.1,)), "4 team actions"),
+        (lambda: cb.RandomWalkMeans.of([[0.5, 2], [0, 0]]), r"values\[0, 1\] is 2.0"),
+        (lambda: cb.RandomWalkMeans.of(0.5), "arms"),
+        (lambda: cb.Problem.bernoulli(cb.RandomWalkMeans((2, 2), high=2.0)), "means holds 2"),
+        (lambda: cb.StudentT(1), "would have no mean"),
+        (lambda: cb.StudentT("3"), "df"),
+        (lambda: cb.StudentT(3, -1), "scale"),
+        (lambda: cb.CorrelatedGaussian(-1), "sd"),
+        (lambda: cb.CorrelatedGaussian(1, 1.5), "correlation"),
+        (
+            lambda: cb.Problem.from_dict({**MODELS["walk"].describe(), "means": {"name": "walks"}}),
+            "There is no means model 'walks'",
+        ),
+    ],
+)
+def test_bad_models_are_refused_at_the_door(make, said):
+    with pytest.raises(cb.InvalidInput, match=said):
+        make()
+
+
+def test_markov_problems_refuse_rewards_with_a_memory():
+    with pytest.raises(cb.InvalidInput, match="are for bandits"):
+        cb.mdp.MarkovProblem.of(np.ones((1, 2, 2, 1)), [FIRST], 1, reward=cb.CorrelatedGaussian())
+
+
+def test_a_shock_of_ones_own_is_checked():
+    class Old(cb.CorrelatedGaussian):
+        def shock(self, rng):
+            return 0.0
+
+    class Wild(cb.CorrelatedGaussian):
+        def shock(self, t, previous, rng):
+            return float("inf") if t == 3 else 0.0
+
+    with pytest.raises(cb.InvalidInput, match=r"Old.shock takes \(rng\); shock\(t, previous, rng\) is needed"):
+        cb.Problem.of(FIRST, Old())
+    with pytest.raises(cb.ModelError, match=r"Wild.shock gave inf in round 3"):
+        cb.simulate(cb.Problem.of(FIRST, Wild()), cb.Team.of("naive-ucb"), horizon=5, runs=1)
+
+
+def test_walking_means_have_a_name():
+    assert cb.Problem.bernoulli("random-walk", arms=(3, 2)).means == cb.RandomWalkMeans((3, 2))
