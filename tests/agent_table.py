@@ -30,6 +30,7 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
         {"index": "gittins", "stay": 9, "leader_sight": 0.6},
         {"index": "ucb", "exploration": 0.1, "stay": 1},
         {"index": "ucb", "exploration": 0.0},
+        {"leader_sight": 0.5, "follower_sight": 0.5},
     ],
     "elected": [
         {},

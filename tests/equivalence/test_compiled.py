@@ -13,6 +13,7 @@ from cobandit.engine.fast.game import make_game
 from cobandit.studies import load_design, simulate_participants
 
 ONES = cb.Problem.bernoulli("random", [0.9, 0.4], arms=(3, 2))
+DIM = cb.Problem.bernoulli("random", [0.4, 0.4], arms=(2, 2), roles="random")
 KNOWN = cb.Problem.bernoulli("random", [0.3, 0.7], arms=(4, 3), observation="missed-known")
 REALS = cb.Problem.gaussian("random", [0.1, 0.5], arms=(3, 4))
 DRAWN = cb.Problem.bernoulli("random", [0.5, 0.9, 0.7], arms=(2, 3, 4), roles="random")
@@ -37,6 +38,11 @@ GAMES = {
     ),
     "a protocol": (DRAWN, [cb.Steered(), cb.Steered(index="gittins", leader_sight=0.7), cb.Steered(index="ucb")]),
     "a protocol for real rewards": (REALS, [cb.Steered(), cb.Steered(stay=9)]),
+    "a protocol with reports": (DIM, [cb.Steered(leader_sight=0.4, follower_sight=0.4)] * 2),
+    "reports of many arms": (
+        ONES,
+        [cb.Steered(index=index, reports="on", leader_sight=0.9, follower_sight=0.4) for index in ("gittins", "ucb")],
+    ),
     "an election": (DRAWN, [cb.Elected()] * 3),
     "an election of partner-aware agents": (FLIPPED, [cb.Elected(play="partner-aware")] * 3),
     "a handshake": (DRAWN, [cb.Handshake()] * 3),

@@ -10,7 +10,8 @@ import numpy as np
 
 from cobandit.agents.base import Briefing, Controller, TeamAction, option
 from cobandit.agents.centralised import fused
-from cobandit.agents.steered import INDICES, best_cell, make_steering, take_in
+from cobandit.agents.gittins import INDICES
+from cobandit.agents.steered import best_cell, make_steering, take_in
 from cobandit.agents.steering import NOBODY
 from cobandit.base.checks import one_of, real
 

@@ -18,18 +18,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.gittins import INDICES, UCB
 from cobandit.agents.steered import (
-    INDICES,
-    UCB,
     leading_row,
     make_steering,
-    move_on,
     reckon_lines,
     remember,
     span_of,
     take_in,
 )
-from cobandit.agents.steering import AT, LAST, LEADER, SLOT, SLOTS, steering_agent, write_slots
+from cobandit.agents.steering import AT, LAST, LEADER, SLOT, SLOTS, move_on, steering_agent, write_slots
 from cobandit.base.checks import MOST, one_of, real, whole
 
 PLAYS = ("steered", "partner-aware")

@@ -8,6 +8,10 @@ functions, so both engines have the same bits. `math.lgamma` is left out because
 from __future__ import annotations
 
 import math
+from typing import Any
+
+INDICES = ("ucb", "gittins", "gittins-horizon")
+UCB, GITTINS, GITTINS_HORIZON = range(3)
 
 HALF_LOG_TWO_PI = 0.9189385332046727
 SMALLEST = 1e-300
@@ -88,6 +92,18 @@ def gittins_factor(rounds: float) -> float:
         if abs(step) < CLOSE:
             break
     return level
+
+
+def remaining_rounds(me: Any, t: int) -> int:
+    """H of the Gittins index: T - t, or t where the horizon shall not matter; four binary digits of it.
+
+    An index moves with the logarithm of H. With so few digits kept indices stay right for a while.
+    """
+    rounds = me.horizon - t if me.index == GITTINS_HORIZON else t
+    digits = 0
+    while rounds >> digits > 15:
+        digits += 1
+    return int(rounds >> digits << digits)
 
 
 def beta_prior(low: float, high: float) -> tuple[float, float]:

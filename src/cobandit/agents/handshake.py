@@ -19,8 +19,9 @@ import numpy as np
 from cobandit.agents.bank import Bank, banked_arm, likeliest_row, make_bank, write_groups
 from cobandit.agents.bank import take_in as bank_take_in
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.agents.steered import INDICES, Steering, begun, leading_row, make_steering, move_on, remember, take_in
-from cobandit.agents.steering import AT, LAST, LEADER, SLOT
+from cobandit.agents.gittins import INDICES
+from cobandit.agents.steered import Steering, begun, leading_row, make_steering, remember, take_in
+from cobandit.agents.steering import AT, LAST, LEADER, SLOT, move_on
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.records import flag
 

@@ -1,6 +1,7 @@
 """Steered teams: an agreed protocol without any channel but the actions (beyond the paper).
 
-The leader steers, the followers are steered (`steering`); the leader alone learns, by an index of every cell.
+The leader steers, the followers are steered (`steering`); the leader alone learns, by an index of every cell. Where it
+misses many rewards, a follower may report what it sees (`reports`).
 """
 
 from __future__ import annotations
@@ -14,25 +15,31 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import COMPANION_FLOOR
-from cobandit.agents.gittins import beta_prior, beta_tail, gittins_beta, gittins_factor
+from cobandit.agents.gittins import INDICES, UCB, beta_prior, beta_tail, gittins_beta, gittins_factor, remaining_rounds
+from cobandit.agents.reports import (
+    CELL,
+    WEAK_SIGHT,
+    Reporting,
+    has_reports,
+    make_reporting,
+    reporting_arm,
+    reporting_learn,
+)
 from cobandit.agents.steering import (
     AT,
-    LAST,
     LEADER,
-    SLOT,
     SLOTS,
     WATCHED,
     WATCHED_ROUNDS,
     most_slots,
-    moved,
-    plan_row,
+    move_on,
+    row_towards,
     steering_agent,
     write_slots,
 )
 from cobandit.base.checks import MOST, one_of, real, whole
 
-INDICES = ("ucb", "gittins", "gittins-horizon")
-UCB, GITTINS, GITTINS_HORIZON = range(3)
+REPORTS = ("auto", "on", "off")
 
 OUTDATED = -1
 """In place of the rounds for which a kept index was reckoned: the cell was played since."""
@@ -90,18 +97,6 @@ def span_of(me: Any, count: int) -> float:
     if me.index == UCB:
         return 1.0 / math.sqrt(max(count, COMPANION_FLOOR))
     return 1.0 / math.sqrt(me.weight + count * me.noise_weight)
-
-
-def remaining_rounds(me: Any, t: int) -> int:
-    """H of the Gittins index: T - t, or t where the horizon shall not matter; four binary digits of it.
-
-    An index moves with the logarithm of H. With so few digits kept indices stay right for a while.
-    """
-    rounds = me.horizon - t if me.index == GITTINS_HORIZON else t
-    digits = 0
-    while rounds >> digits > 15:
-        digits += 1
-    return int(rounds >> digits << digits)
 
 
 def is_still_best(me: Any, cell: int, rounds: int) -> bool:
@@ -197,14 +192,7 @@ def best_cell(me: Any, t: int) -> int:
 
 def leading_row(me: Any, t: int) -> int:
     """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
-    at, last = me.notes[AT], me.notes[LAST]
-    best = best_cell(me, t)
-    leader, slots, slot = me.notes[LEADER], me.notes[SLOTS], me.notes[SLOT]
-    row = me.own[leader * me.cells + best]
-    if best == at + (row - last) * me.strides[leader] and (slot == 0 or row == last):
-        return int(row)
-    rest = min(me.stay, me.horizon - t + 1) - 2 * slots + 1
-    return int(plan_row(me, at, slot, float(max(rest, 1))))
+    return row_towards(me, best_cell(me, t), t)
 
 
 def take_in(me: Any, played: int, seen: float) -> None:
@@ -227,27 +215,14 @@ def remember(me: Any, played: int, seen: float) -> None:
         me.stamps[played] = OUTDATED
 
 
-def move_on(me: Any, played: int) -> None:
-    """Where the partners will be after a round, and the next slot."""
-    slot = me.notes[SLOT]
-    row = me.own[me.notes[LEADER] * me.cells + played]
-    mover = me.movers[slot]
-    at = played
-    if mover >= 0 and row != me.notes[LAST]:
-        arm = me.own[mover * me.cells + played]
-        at += (moved(arm, me.arms[mover], me.steps[slot], row - me.notes[LAST]) - arm) * me.strides[mover]
-    me.notes[LAST] = row
-    me.notes[AT] = at
-    me.notes[SLOT] = slot + 1 if slot + 1 < me.notes[SLOTS] else 0
-
-
 @dataclass
 class Steered(Agent):
     """A team with an agreed protocol: the leader decides by its own eyes and steers everybody by its arms.
 
     A follower ignores rewards: its arm is a public function of past arms. So the leader always knows the next team
     action. It plays the best cell where that is within reach, and otherwise begins the best way of the next two turns.
-    Every member must be of this kind.
+    With reports, one follower says by its arms what it has seen. Every member must be of this kind, with the same
+    options.
     """
 
     name: ClassVar[str] = "steered"
@@ -258,6 +233,12 @@ class Steered(Agent):
     stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
     exploration: float = option(0.025, "exploration constant c (index ucb only)", real(0.0))
     leader_sight: float = option(1.0, "the leader's observability, which bounds its prior", real(0.0, 1.0))
+    reports: str = option(
+        "auto",
+        f"whether the follower reports: on, off, or auto (2 x 2 arms, leader_sight at most {WEAK_SIGHT})",
+        one_of(REPORTS),
+    )
+    follower_sight: float = option(0.0, "the follower's observability (reports only); 0: not known", real(0.0, 1.0))
     prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
     prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
@@ -265,7 +246,8 @@ class Steered(Agent):
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Everybody's arm is the first, the first slot is free, nothing was seen."""
         super().reset(briefing, rng)
-        self._steering = begun(make_steering(self, briefing, list), briefing.ranks)
+        make = make_reporting if has_reports(self, briefing) else make_steering
+        self._steering: Any = begun(make(self, briefing, list), briefing.ranks)
         self._predictions: dict[int, int] = {}
 
     @property
@@ -276,18 +258,23 @@ class Steered(Agent):
     def choose(self) -> int:
         """The own arm: the leader's decision, or a follower's public arm."""
         me, seat = self._steering, self.briefing.agent
+        reporting = isinstance(me, Reporting)
         at = np.unravel_index(me.notes[AT], self.briefing.arms)
-        if seat != me.notes[LEADER]:
-            return int(at[seat])
-        self._predictions = {other: int(arm) for other, arm in enumerate(at) if other != seat}
-        return leading_row(me, self.round)
+        if seat == me.notes[LEADER]:
+            unknown = reporting and me.report[CELL] != NOTHING
+            self._predictions = {j: int(arm) for j, arm in enumerate(at) if j != seat and not unknown}
+        if reporting:
+            return reporting_arm(me, seat, self.round)
+        return leading_row(me, self.round) if seat == me.notes[LEADER] else int(at[seat])
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the round."""
         played = int(np.ravel_multi_index(team_action, self.briefing.arms))
-        me = self._steering
-        if self.briefing.agent == me.notes[LEADER]:
-            take_in(me, played, math.nan if reward is None else reward)
+        me, seen = self._steering, math.nan if reward is None else reward
+        if isinstance(me, Reporting):
+            reporting_learn(me, self.briefing.agent, self.round, played, seen)
+        elif self.briefing.agent == me.notes[LEADER]:
+            take_in(me, played, seen)
         else:
             move_on(me, played)
 
@@ -297,7 +284,7 @@ class Steered(Agent):
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
         """Take that back."""
-        self._steering = Steering(**memory["steering"])
+        self._steering = type(self._steering)(**memory["steering"])
         self._predictions = dict(memory["predictions"])
 
 
@@ -350,7 +337,7 @@ def make_steering(agent: Any, briefing: Briefing, room: Any) -> Steering:
     return me
 
 
-def begun(me: Steering, ranks: tuple[int, ...]) -> Steering:
+def begun(me: Any, ranks: tuple[int, ...]) -> Any:
     """The same with the slots of these ranks."""
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
     me.notes[LEADER] = steering_agent(me.arms, order, len(order))

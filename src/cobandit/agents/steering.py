@@ -57,6 +57,17 @@ def moved(arm: int, arms: int, step: int, change: int) -> int:
     return (arm + step * change) % arms
 
 
+def row_towards(me: Any, best: int, t: int) -> int:
+    """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
+    at, last = me.notes[AT], me.notes[LAST]
+    leader, slots, slot = me.notes[LEADER], me.notes[SLOTS], me.notes[SLOT]
+    row = me.own[leader * me.cells + best]
+    if best == at + (row - last) * me.strides[leader] and (slot == 0 or row == last):
+        return int(row)
+    rest = min(me.stay, me.horizon - t + 1) - 2 * slots + 1
+    return int(plan_row(me, at, slot, float(max(rest, 1))))
+
+
 def plan_row(me: Any, at: int, slot: int, rest: float) -> int:
     """The steering agent's arm that begins the best way through nearly two turns of the slots.
 
@@ -120,3 +131,17 @@ def best_way(me: Any, state: int, turn: int) -> tuple[float, int]:
         if value > top:
             top, row = value, arm
     return top, row
+
+
+def move_on(me: Any, played: int) -> None:
+    """Where the partners will be after a round, and the next slot."""
+    slot = me.notes[SLOT]
+    row = me.own[me.notes[LEADER] * me.cells + played]
+    mover = me.movers[slot]
+    at = played
+    if mover >= 0 and row != me.notes[LAST]:
+        arm = me.own[mover * me.cells + played]
+        at += (moved(arm, me.arms[mover], me.steps[slot], row - me.notes[LAST]) - arm) * me.strides[mover]
+    me.notes[LAST] = row
+    me.notes[AT] = at
+    me.notes[SLOT] = slot + 1 if slot + 1 < me.notes[SLOTS] else 0

@@ -16,6 +16,7 @@ from cobandit.base.files import save_csv, save_json
 from cobandit.experiments.arena.entries import (
     FOLLOWERS,
     LEADERS,
+    REPORTS,
     SLOW_WHERE_LARGE,
     TEAMS,
     Entry,
@@ -181,6 +182,8 @@ class Arena:
 def _plays(entry: Entry, place: Setting) -> bool:
     """Whether a whole team takes part in a setting."""
     if entry.leaders_eyes and place.leaders_eyes() is None:
+        return False
+    if entry.name == REPORTS and not place.has_reports:
         return False
     return not (place.problem.cells >= LARGE and entry.agent in SLOW_WHERE_LARGE)
 

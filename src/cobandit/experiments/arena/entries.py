@@ -20,6 +20,8 @@ BASELINE = "partner-aware-ucb"
 CENTRAL = "centralised-ucb"
 """The one brain that ratios are taken to."""
 STEERED = "steered"
+REPORTS = "steered-reports"
+"""The steered team whose follower reports; it plays where reports are on."""
 ONE_BRAIN = "one-brain"
 """The index of the steered team without the steering: what the protocol alone costs."""
 BANK = "bank"
@@ -98,6 +100,12 @@ TEAMS: tuple[Entry, ...] = (
     Entry(STEERED, "steered", "steered", {"leader_sight": "leader_sight"}),
     Entry(
         "steered-anytime", "steered, rounds unknown", "steered", {"index": "gittins", "leader_sight": "leader_sight"}
+    ),
+    Entry(
+        REPORTS,
+        "steered, with reports",
+        "steered",
+        {"leader_sight": "leader_sight", "follower_sight": "follower_sight"},
     ),
     Entry("steered-ucb", "steered, UCB", "steered", {"index": "ucb"}),
     Entry(HANDSHAKE, "handshake", "handshake", {"leader_sight": "leader_sight", "sight": "follower_sight"}),

@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from cobandit.agents import Briefing, Steered
+from cobandit.agents.reports import has_reports
 from cobandit.base.errors import UnknownName
 from cobandit.problem import Noisy, Problem, RandomMeans
 from cobandit.problem.means import local_optima, two_corners
@@ -69,6 +71,16 @@ class Setting:
     def drawn_roles(self) -> bool:
         """Whether nobody knows beforehand who sees more."""
         return self.problem.roles == "random"
+
+    @property
+    def has_reports(self) -> bool:
+        """Whether the follower of a steered team reports of its own accord here."""
+        if self.drawn_roles:
+            return False
+        problem = self.problem
+        seen: dict[str, Any] = {"binary": problem.binary, "observation": problem.observation.name}
+        briefing = Briefing(0, problem.arms, problem.known_ranks(), self.horizon, **seen)
+        return has_reports(Steered(leader_sight=self.leader_sight, follower_sight=self.follower_sight), briefing)
 
     def leaders_eyes(self) -> Problem | None:
         """The problem with blind followers, for one brain with the leader's eyes; None where there are no sights."""

@@ -17,6 +17,7 @@ from cobandit.experiments.arena.entries import (
     ELECTED,
     ELECTED_AWARE,
     ONE_BRAIN,
+    REPORTS,
     STEERED,
     WINDOWS,
 )
@@ -48,6 +49,8 @@ def _of_setting(result: SettingResult) -> Iterator[Verdict]:
         yield _below_best_aware(result, aware)
         if ONE_BRAIN in teams:
             yield _near_one_brain(result)
+    if {REPORTS, STEERED} <= teams:
+        yield team_beats(result, REPORTS, STEERED, "a steered team does better with reports.")
     if result.setting.drawn_roles:
         for elected, drawn in ((ELECTED, STEERED), (ELECTED_AWARE, BASELINE)):
             if {elected, drawn} <= teams:

@@ -9,8 +9,10 @@ from numba import extending
 
 from cobandit.agents import gittins, steering
 from cobandit.agents import steered as plain
-from cobandit.agents.steered import Steered, leading_row, make_steering, move_on, take_in
-from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
+from cobandit.agents.reports import has_reports
+from cobandit.agents.steered import Steered, leading_row, make_steering, take_in
+from cobandit.agents.steering import AT, LEADER, SLOTS, move_on, steering_agent, write_slots
+from cobandit.engine.fast.kinds.reports import reporting
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.world import own_arm
 
@@ -22,14 +24,16 @@ for function in (
     gittins.gittins_beta,
     gittins.gittins_factor,
     gittins.beta_tail,
+    gittins.remaining_rounds,
     steering.steering_agent,
     steering.write_slots,
     steering.moved,
+    steering.move_on,
+    steering.row_towards,
     steering.plan_row,
     steering.best_in_row,
     steering.best_way,
     plain.mean_of,
-    plain.remaining_rounds,
     plain.span_of,
     plain.is_still_best,
     plain.watch_cell,
@@ -40,7 +44,6 @@ for function in (
     plain.leading_row,
     plain.remember,
     plain.take_in,
-    plain.move_on,
 ):
     register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
 
@@ -98,8 +101,10 @@ class SteeredPlayer(NamedTuple):
             move_on(self, played)
 
 
-def steered(agent: Steered, seat: Seat) -> SteeredPlayer:
-    """The compiled form."""
+def steered(agent: Steered, seat: Seat) -> Any:
+    """The compiled form: a reporting one where the team reports."""
+    if has_reports(agent, seat.briefing):
+        return reporting(agent, seat)
     steering = make_steering(agent, seat.briefing, np.array)
     fixed = {name: table(getattr(steering, name)) for name in ("arms", "strides", "own")}
     return SteeredPlayer(seat.number, seat.stream, *steering._replace(**fixed))
