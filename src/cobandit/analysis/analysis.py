@@ -30,7 +30,7 @@ from cobandit.analysis.tables import Tables
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.files import save_csv, save_json, save_text, strict
+from cobandit.base.files import make_folder, save_csv, save_json, save_text, strict
 from cobandit.studies.data import StudyData, this_software
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export import tables as tables_of
@@ -186,7 +186,7 @@ class Analysis:
         """
         out = Path(folder)
         self._refuse_another_folder(out)
-        out.mkdir(parents=True, exist_ok=True)
+        make_folder(out)
         rows = ([row[name] for name in COLUMNS] for row in self.rows())
         return [
             save_json(out / RESULTS, self.to_dict()),

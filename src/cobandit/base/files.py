@@ -35,8 +35,19 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
+def checked_folder(folder: Path) -> Path:
+    """A folder that is there, or may be made: refused where a file is in its way. Nothing is made."""
+    for place in (folder, *folder.parents):
+        if place.is_dir():
+            break
+        if os.path.lexists(place):
+            raise InvalidInput(f"The folder {str(folder)!r} cannot be made: {str(place)!r} is a file.")
+    return folder
+
+
 def make_folder(folder: Path) -> Path:
     """The folder, made with all above it; a plain refusal where that cannot be."""
+    checked_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -45,7 +56,11 @@ def make_folder(folder: Path) -> Path:
 
 
 def save_text(path: Path, text: str) -> Path:
-    """A whole text file in UTF-8."""
+    """A whole text file in UTF-8, in a folder that is there."""
+    if not path.parent.is_dir():
+        raise InvalidInput(f"The folder {str(path.parent)!r} for the file {path.name!r} is not there.")
+    if path.is_dir():
+        raise InvalidInput(f"{str(path)!r} is a folder; the name of a file is needed.")
     with whole_file(path) as file:
         file.write(text.encode("utf-8"))
     return path
@@ -53,7 +68,7 @@ def save_text(path: Path, text: str) -> Path:
 
 def save_new_text(path: Path, text: str) -> Path:
     """The same where there is no file yet: what somebody may have edited is never overwritten."""
-    if path.exists():
+    if path.exists() and not path.is_dir():
         raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
     return save_text(path, text)
 

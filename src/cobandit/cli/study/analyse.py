@@ -10,6 +10,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, MissingExtra, UnknownName
 from cobandit.base.extras import installed, require_extras
+from cobandit.base.files import checked_folder
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -70,6 +71,8 @@ def analyse(
         raise UnknownName("kind of participants called", kind, KINDS)
     format = _format_of(Path(study))
     _require_extras(format)
+    if out is not None:
+        checked_folder(out)  # told before the work, not after
     from cobandit.analysis import parse_plan, read_plan_text
 
     followed = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))

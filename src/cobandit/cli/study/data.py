@@ -10,6 +10,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
+from cobandit.base.files import checked_folder, make_folder
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -125,6 +126,7 @@ def export(
     if kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
     folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out
+    checked_folder(folder)
     if url is not None:
         from cobandit.web.clients.researcher import Researcher
 
@@ -147,7 +149,7 @@ def export(
             _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting)
         if not data.participants:
             say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
-        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(folder.parent)
         if format in DERIVED:
             from cobandit.studies.export import tables
 

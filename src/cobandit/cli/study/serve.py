@@ -12,6 +12,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.files import checked_folder
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import os_error_line, say
 from cobandit.cli.options import with_option_groups
@@ -211,6 +212,9 @@ def serve(
 def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebConfig:
     from cobandit.base.checks import real
     from cobandit.web.config import WebConfig
+
+    for folder in filter(None, (server.report, server.docs)):
+        checked_folder(folder)
 
     return WebConfig(
         database=database,
