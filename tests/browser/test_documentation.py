@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import importlib
 import inspect
@@ -22,7 +23,8 @@ NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 LOADED = re.compile(
     r"""<(?:script|img|iframe|source)\b[^>]*\bsrc="([^"]*)"|<link\b[^>]*\bhref="([^"]*)"|url\(([^)]*)\)"""
 )
-SIZES = [(1366, 625, "light"), (1280, 800, "dark"), (390, 664, "light")]
+SIZES = [(1366, 625, "light"), (390, 664, "dark")]
+TRIES = 6
 
 pytestmark = pytest.mark.slow
 
@@ -111,19 +113,24 @@ def test_nothing_is_loaded_from_elsewhere(built: Path) -> None:
 
 
 def search(page: Any, word: str) -> None:
-    """Look for a word, once the search says that it can."""
+    """Look for a word, once the search says that it can, and wait for what it finds."""
     expect = pytest.importorskip("playwright.sync_api").expect
     box = page.get_by_role("textbox", name="Search")
     box.click()
     expect(page.locator(".md-search-result__meta")).to_have_text("Type to start searching")
-    box.press_sequentially(word, delay=50)  # the search follows the keys
+    # The theme may begin to listen to keys a little after it says so: whoever sees nothing types again.
+    for _ in range(TRIES):
+        box.fill("")
+        box.press_sequentially(word, delay=50)
+        with contextlib.suppress(AssertionError):
+            expect(page.locator(".md-search-result__item").first).to_contain_text(word, timeout=60_000 / TRIES)
+            return
+    raise AssertionError(f"nothing was found for {word!r}: {page.locator('.md-search-result__meta').inner_text()}")
 
 
 def test_a_search_from_the_file_system(built: Path, visit: Any) -> None:
-    expect = pytest.importorskip("playwright.sync_api").expect
     opened = visit(built / "index.html")
     search(opened.page, "Thompson")
-    expect(opened.page.locator(".md-search-result__item").first).to_contain_text("Thompson")
     assert not [request for request in opened.requests if not request.startswith(("file:", "data:", "about:", "blob:"))]
     assert opened.complaints == []
 
@@ -166,7 +173,6 @@ def test_the_server_shows_it_beside_the_studies(built: Path, tmp_path: Path, new
         page.get_by_role("link", name="Documentation").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("cobandit")
         search(page, "regret")
-        expect(page.locator(".md-search-result__item").first).to_contain_text("regret")
         page.goto(f"{address}/docs/discussion/architecture.html")
         expect(page.locator("div.mermaid")).to_have_count(5)
         assert complaints == []
