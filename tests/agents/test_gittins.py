@@ -9,8 +9,7 @@ import pytest
 from scipy import integrate, special, stats
 
 import cobandit as cb
-from cobandit.agents.gittins import beta_prior, beta_tail, gittins_beta, gittins_factor, log_gamma
-from cobandit.agents.steered import remaining_rounds
+from cobandit.agents.gittins import beta_prior, beta_tail, gittins_beta, gittins_factor, log_gamma, remaining_rounds
 
 
 @pytest.mark.parametrize("x", [0.01, 0.5, 1.0, 3.7, 8.0, 123.4, 1e6])

@@ -72,7 +72,7 @@ def test_a_walk_is_reflected_at_the_walls():
 
     walk = cb.RandomWalkMeans.of([[0.9, 0.2], [0.9, 0.3]], 1.0)
     # 1.4 is 0.4 beyond the wall at 1; -0.3 is 0.3 below 0; 2.4 comes back to 0 and goes on to 0.4
-    assert walk.draw(2, walk.draw(1, None, Steps()), Steps()) == pytest.approx(np.array([[0.6, 0.3], [0.4, 0.3]]))
+    assert walk.draw(2, walk.draw(1, None, Steps()), Steps()) == pytest.approx(np.array([[0.6, 0.3], [0.4, 0.3]]))  # type: ignore[arg-type]
 
 
 def shocks(correlation, rounds=4_000, seed=0):
@@ -109,7 +109,7 @@ def test_heavy_tails_are_heavy_and_have_the_mean():
     [
         (lambda: cb.PiecewiseMeans.of([FIRST], [3]), "changes_at has 1 rounds; there are 1 phases, so 0 are needed"),
         (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], [1]), r"changes_at\[0\]"),
-        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], 5), "a list of rounds is needed"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], 5), "a list of rounds is needed"),  # type: ignore[arg-type]
         (lambda: cb.PiecewiseMeans.of([FIRST, SECOND, FIRST], [5, 5]), "rounds that go up"),
         (lambda: cb.PiecewiseMeans.of([FIRST, [[1, float("nan")], [0, 0]]], [5]), r"phases\[1\]\[0, 1\] is nan"),
         (lambda: cb.PiecewiseMeans.of(FIRST, [5]), "one matrix for each phase"),
@@ -125,7 +125,7 @@ def test_heavy_tails_are_heavy_and_have_the_mean():
         (lambda: cb.RandomWalkMeans.of(0.5), "arms"),
         (lambda: cb.Problem.bernoulli(cb.RandomWalkMeans((2, 2), high=2.0)), "means holds 2"),
         (lambda: cb.StudentT(1), "would have no mean"),
-        (lambda: cb.StudentT("3"), "df"),
+        (lambda: cb.StudentT("3"), "df"),  # type: ignore[arg-type]
         (lambda: cb.StudentT(3, -1), "scale"),
         (lambda: cb.CorrelatedGaussian(-1), "sd"),
         (lambda: cb.CorrelatedGaussian(1, 1.5), "correlation"),
@@ -147,7 +147,7 @@ def test_markov_problems_refuse_rewards_with_a_memory():
 
 def test_a_shock_of_ones_own_is_checked():
     class Old(cb.CorrelatedGaussian):
-        def shock(self, rng):
+        def shock(self, rng):  # type: ignore[override]
             return 0.0
 
     class Wild(cb.CorrelatedGaussian):
