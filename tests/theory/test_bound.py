@@ -152,7 +152,7 @@ class TestDegenerate:
         [
             ("the fixed one", "a Problem is needed"),
             (Problem.bernoulli(np.full((2, 2, 2), 0.5)), "3 agents"),
-            (Problem.bernoulli("random", [1.0, 0.5]), "random means"),
+            (Problem.bernoulli("random", [1.0, 0.5]), "random or drifting means"),
             (Problem.gaussian(FIXED, [0.1, 0.5]), "gaussian rewards"),
             (fixed(observation="missed-known"), "'missed' observation"),
             (fixed(observation="flipped"), "'missed' observation"),
