@@ -56,8 +56,7 @@ def test_opens_offline_and_asks_nobody_for_anything(visit: Open, study: Path) ->
     assert opened.page.get_by_text("SIMULATED PARTICIPANTS.", exact=True).is_visible()
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
 def test_fits_the_screen_and_is_accessible(visit: Open, study: Path, fits: Check, width: int, scheme: str) -> None:
     page = visit(study, viewport={"width": width, "height": 844}, color_scheme=scheme).page
     assert (page.evaluate(PAPER) == "rgb(255, 255, 255)") == (scheme == "light")
