@@ -250,4 +250,4 @@ def test_a_million_runs_need_no_more_memory_than_ten_thousand(tmp_path: Path, to
         peaks.append(int(done.stdout))
     unit = 1 if sys.platform != "darwin" else 1024
     # A million runs of 20 checkpoints are 160 MB, and as much again as team regret.
-    assert (peaks[1] - peaks[0]) / unit < 20_000
+    assert (peaks[1] - peaks[0]) / unit < 40_000
