@@ -70,7 +70,7 @@ def test_seeing_less_never_helps(means, one, other):
     ("problem", "words"),
     [
         (FIXED, "a Problem is needed"),
-        (Problem.bernoulli("random"), "random means"),
+        (Problem.bernoulli("random"), "random or drifting means"),
         (Problem.gaussian(FIXED), "gaussian rewards"),
         (Problem.bernoulli(FIXED, observation="flipped"), "'flipped' observation"),
     ],
