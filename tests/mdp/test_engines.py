@@ -93,3 +93,15 @@ def test_the_kinds_as_plain_python():
     command = [sys.executable, "-c", WITHOUT_COMPILER]
     done = subprocess.run(command, capture_output=True, text=True, cwd=root, env=settings, check=False)
     assert done.stdout == "played\n", done.stderr
+
+
+def test_bandits_are_compiled_beside_markov_problems(tmp_path):
+    """What the loop over episodes adds to the compiler must not hide a field of any bandit's player."""
+    code = (
+        "import cobandit as cb, cobandit.mdp.fast.loop\n"
+        "problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]])\n"
+        "print(cb.simulate(problem, cb.Team.of('bank'), 5, 2, 0, engine='fast').engine)\n"
+    )
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "fast\n", done.stderr

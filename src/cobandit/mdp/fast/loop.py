@@ -45,27 +45,28 @@ NO_RECORD = StepRecord(0, _NONE, np.zeros(1), np.zeros(1), _NONE, _NONE, np.zero
 """Keeps regret alone."""
 
 
-@overload_method(types.NamedTuple, "plan", jit_options=PART_OPTIONS, strict=False)
+# Not `plan`: a method of every named tuple hides a field of that name, and the bank has one.
+@overload_method(types.NamedTuple, "plan_episode", jit_options=PART_OPTIONS, strict=False)
 def _plan(self: Any, world: Any, t: Any) -> Any:
-    return getattr(self.instance_class, "plan", None)
+    return getattr(self.instance_class, "plan_episode", None)
 
 
 def plan_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
     """Let everybody plan the episode that begins with round t."""
     for squad, size in zip(squads, sizes, strict=True):
         for k in range(size):
-            player(squad, k).plan(world, t)
+            player(squad, k).plan_episode(world, t)
 
 
 @overload(plan_all, jit_options=PART_OPTIONS, strict=False)
 def _plan_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
     def last(squads: Any, sizes: Any, world: Any, t: int) -> None:
         for k in range(sizes[0]):
-            player(squads[0], k).plan(world, t)
+            player(squads[0], k).plan_episode(world, t)
 
     def more(squads: Any, sizes: Any, world: Any, t: int) -> None:
         for k in range(sizes[0]):
-            player(squads[0], k).plan(world, t)
+            player(squads[0], k).plan_episode(world, t)
         plan_all(squads[1:], sizes[1:], world, t)
 
     return last if len(squads) == 1 else more

@@ -15,7 +15,7 @@ class Oracle(NamedTuple):
     seat: Any
     stream: Any
 
-    def plan(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: Any, t: int) -> None:
         """There is nothing to plan."""
 
     def choose(self, world: Any, t: int) -> Any:

@@ -35,7 +35,7 @@ class SampledPlanner(NamedTuple):
     rewards: Any
     drawn: Any
 
-    def plan(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: Any, t: int) -> None:
         """Draw a world and solve it."""
         draw_world(self, world)
         solve_drawn(self, world)

@@ -58,7 +58,7 @@ class SteeredPlanner(NamedTuple):
         self.notes[LEADER] = steering_agent(self.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(self.arms, world.order, world.agents, self.movers, self.steps)
 
-    def plan(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: Any, t: int) -> None:
         """Only the leader plans."""
         if self.seat == self.notes[LEADER]:
             scale = math.sqrt(2.0 * self.exploration * math.log(t - 1.0)) if t > 1 else 0.0

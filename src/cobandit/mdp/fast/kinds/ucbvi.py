@@ -37,7 +37,7 @@ class NaivePlanner(NamedTuple):
     q: Any
     v: Any
 
-    def plan(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: Any, t: int) -> None:
         """The indices of the episode to come."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             joint_max_plan(self, world, world.states, world.cells, world.steps, scale_at(self, t))
@@ -120,7 +120,7 @@ class PartnerAwarePlanner(NamedTuple):
                 count += 1
         self.notes[0] = count
 
-    def plan(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: Any, t: int) -> None:
         """The indices of the episode to come."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return

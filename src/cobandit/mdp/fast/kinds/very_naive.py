@@ -36,7 +36,7 @@ class OwnArmsPlanner(NamedTuple):
     links: Any
     moves: Any
 
-    def plan(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: Any, t: int) -> None:
         """The indices of the episode to come."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             actions = world.arms[self.seat]
