@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
-.PHONY: run docs test quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
+.PHONY: run docs test long quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
 
 # The documentation is built while the server already answers, and only where something has changed.
 run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
@@ -20,15 +20,18 @@ docs: $(READY)  ## the documentation as a site, at 127.0.0.1:8010, rebuilt while
 # One worker more than the cores of a small machine: some tests wait, for a page or a server, while others compute.
 WORKERS ?= 3
 
-test:  ## every check and every test
+test:  ## every check and every test but the longest (`make long`)
 	@$(MAKE) --no-print-directory --jobs=2 $(READY) machine
 	@$(MAKE) --no-print-directory style
 	@said=$$(mktemp); $(MAKE) --no-print-directory types >$$said 2>&1 & types=$$!; \
-	$(BIN)/pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
+	$(BIN)/pytest -m "not long" -n $(WORKERS) --dist loadfile --no-loadscope-reorder; tests=$$?; \
 	wait $$types || { cat $$said; tests=1; }; rm -f $$said; exit $$tests
 
 quick: $(READY)  ## the tests without those marked slow
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -m "not slow and not long"
+
+long: $(READY) machine  ## the few tests that take longest, which `make test` leaves out
+	$(BIN)/pytest -m long
 
 lint: style types  ## style, types, sizes and the directions of imports
 

@@ -174,6 +174,7 @@ class TestPlayback:
         until(page, lambda: site.state(token)["episode"]["played"] == 2, "the next round is stored")
         until(page, lambda: 1 in skipped(site, token), "it is known that it was skipped")
 
+    @pytest.mark.long
     def test_in_a_hidden_tab_the_arm_waits_and_then_goes_on_where_it_was(
         self, visit: Visit, site: Site, until: Callable[..., None]
     ) -> None:
@@ -208,6 +209,7 @@ class TestPlayback:
         expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
         expect(page.locator(".stage")).to_have_attribute("data-mode", "arm")
 
+    @pytest.mark.long
     def test_a_drag_turns_the_view_and_skips_nothing(
         self, visit: Visit, site: Site, until: Callable[..., None]
     ) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_engines_without_the_compiler(without_compiler: Callable[[str], None]) -> None:
     without_compiler("test_engines.py")

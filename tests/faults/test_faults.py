@@ -51,6 +51,7 @@ def test_faults(
     assert set(outcome.faults) == set(fire.KINDS)
 
 
+@pytest.mark.long
 def test_faults_with_two_workers_on_postgresql(
     fire: ModuleType,
     start: Callable[..., Any],
