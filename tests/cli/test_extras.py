@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 import typer
@@ -25,23 +30,38 @@ MODULES = {
     "web": ["alembic", "fastapi", "httptools", "httpx", "jinja2", "psycopg", "sqlalchemy", "uvicorn", "uvloop"],
     "xarray": ["xarray"],
 }
-EVERYTHING = ",".join(name for names in MODULES.values() for name in names)
+EVERYTHING = [name for names in MODULES.values() for name in names]
 
-# Whatever works needs NumPy, so a command that has not imported it has not begun.
+# Whatever works needs NumPy, so a command that has not imported it has not begun. Commands are run in forks of a
+# process that has the program in memory already, because loading it takes longer than refusing.
 BLIND = """
-import sys
+import contextlib, io, json, os, sys
 from importlib.machinery import PathFinder
-hidden = set(sys.argv.pop(1).split(","))
+hidden = set(sys.argv[1].split(","))
 class Blind(PathFinder):
     @classmethod
     def find_spec(cls, name, path=None, target=None):
         return None if name.partition(".")[0] in hidden else super().find_spec(name, path, target)
 sys.meta_path[sys.meta_path.index(PathFinder)] = Blind
 from cobandit.cli import main
-try:
+sys.argv[1:] = ["--help"]
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()):
     main()
-finally:
-    print("It has begun." if "numpy" in sys.modules else "It has not begun.", file=sys.stderr)
+assert "numpy" not in sys.modules
+for line in sys.stdin:
+    order = json.loads(line)
+    if (child := os.fork()) == 0:
+        for number, flags in enumerate((os.O_RDONLY, os.O_WRONLY, os.O_WRONLY)):
+            os.dup2(os.open(order["files"][number], flags), number)
+        sys.stdin = open(0, closefd=False)
+        os.chdir(order["folder"])
+        hidden = set(order["hidden"])
+        sys.argv[1:] = order["words"]
+        try:
+            main()
+        finally:
+            print("It has begun." if "numpy" in sys.modules else "It has not begun.", file=sys.stderr)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 
 SMALL = "--horizon 5 --runs 2"
@@ -118,6 +138,45 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+class Answer(NamedTuple):
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture(scope="module")
+def forks() -> Iterator[subprocess.Popen[str]]:
+    """A process that has nothing but the program in memory, and runs commands of it."""
+    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1"}
+    environment.pop("FORCE_COLOR", None)
+    command = [sys.executable, "-c", BLIND, ",".join(EVERYTHING)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+        yield process
+        assert process.stdin is not None
+        process.stdin.close()
+
+
+@pytest.fixture
+def run(forks: subprocess.Popen[str], folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Answer]:
+    """Runs a command where some modules are not to be found."""
+
+    def run(words: str, hidden: list[str] = EVERYTHING, typed: str = "") -> Answer:
+        assert forks.stdin is not None
+        assert forks.stdout is not None
+        files = [tmp_path_factory.mktemp("streams") / name for name in ("stdin", "stdout", "stderr")]
+        for file in files:
+            file.write_text(typed if file.name == "stdin" else "", encoding="utf-8")
+        order = {"words": shlex.split(words), "hidden": hidden, "folder": str(folder), "files": list(map(str, files))}
+        forks.stdin.write(json.dumps(order) + "\n")
+        forks.stdin.flush()
+        return Answer(int(forks.stdout.readline()), *(file.read_text(encoding="utf-8") for file in files[1:]))
+
+    return run
+
+
 def named(extras: list[str]) -> str:
     *first, last = map(repr, extras)
     words = f"extras {', '.join(first)} and {last}" if first else f"extra {last}"
@@ -125,9 +184,9 @@ def named(extras: list[str]) -> str:
 
 
 @pytest.mark.parametrize("words", LACKING)
-def test_all_that_is_lacking_is_told_before_any_work(words, program, folder):
+def test_all_that_is_lacking_is_told_before_any_work(words, run, folder):
     before = sorted(folder.rglob("*"))
-    done = program(EVERYTHING, *shlex.split(words), code=BLIND)
+    done = run(words)
     assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr.startswith("Error: ")
@@ -136,8 +195,8 @@ def test_all_that_is_lacking_is_told_before_any_work(words, program, folder):
 
 
 @pytest.mark.parametrize("words", FREE)
-def test_what_needs_no_extra_runs_without_any(words, program, folder):
-    done = program(EVERYTHING, *shlex.split(words), code=BLIND, stdin="1\n")
+def test_what_needs_no_extra_runs_without_any(words, run, folder):
+    done = run(words, typed="1\n")
     assert done.returncode == 0, done.stderr
     assert FREE[words] in done.stdout + done.stderr
 
@@ -152,22 +211,22 @@ def test_what_needs_no_extra_runs_without_any(words, program, folder):
         ("study serve burger", "uvicorn", "web"),
     ],
 )
-def test_what_is_there_is_not_asked_for(words, hidden, extra, program, folder):
-    done = program(hidden, *shlex.split(words), code=BLIND)
+def test_what_is_there_is_not_asked_for(words, hidden, extra, run, folder):
+    done = run(words, [hidden])
     assert done.returncode == 2
     assert done.stderr.endswith(named([extra]) + "It has not begun.\n")
 
 
-def test_a_plan_is_not_made_up_where_one_may_be_stored(program, folder):
+def test_a_plan_is_not_made_up_where_one_may_be_stored(run, folder):
     (folder / "studies.sqlite").touch()
-    done = program("sqlalchemy", "study", "plan", "burger", code=BLIND)
+    done = run("study plan burger", ["sqlalchemy"])
     assert done.returncode == 2
     assert done.stderr.endswith(named(["web"]) + "It has not begun.\n")
     assert not (folder / "burger-plan.toml").exists()
 
 
-def test_an_analysis_without_figures_says_so_first(program, folder):
-    done = program("matplotlib", "study", "analyse", "csv-export", code=BLIND)
+def test_an_analysis_without_figures_says_so_first(run, folder):
+    done = run("study analyse csv-export", ["matplotlib"])
     assert done.stderr.startswith("No report will be drawn: Drawing figures" + named(["plot"]))
 
 
