@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cobandit import mdp
+from cobandit import AgentError, mdp
 
 BRIEF: dict[str, Any] = {"arms": (2, 2), "ranks": (0, 1), "horizon": 2000, "states": 2, "steps": 2}
 
@@ -31,6 +31,24 @@ class Script:
 
     def random(self):
         return self.draws.pop(0)
+
+
+class Posteriors(Script):
+    """A random stream that gives the worlds it is told, and keeps what they were drawn from."""
+
+    def __init__(self, worlds):
+        self.rewards = [np.array(rewards) for rewards, _ in worlds]
+        self.moves = [np.array(moves, dtype=float) for _, moves in worlds]
+        super().__init__([])
+        self.drawn_from: list[Any] = []
+
+    def beta(self, successes, failures):
+        self.drawn_from.append((successes.tolist(), failures.tolist()))
+        return self.rewards.pop(0)
+
+    def standard_gamma(self, shapes):
+        self.drawn_from.append(shapes.tolist())
+        return self.moves.pop(0)
 
 
 def play(agent, place, partner, seen, draws):
@@ -150,3 +168,80 @@ def _steered(rows):
             agent.observe((arms[step], pair[-1]), 0.0, step, step, 1)
         own.append(tuple(pair))
     return own, agent
+
+
+# Two drawn worlds for posterior sampling. In the first, state 0 leads to states (0, 1) with chances 1/4 and 3/4 after
+# 00, 3/4 and 1/4 after 01, 1/2 and 1/2 after 10, 1 and 0 after 11. In the last step V = (.4, .9), so at step 0
+#   00: .1 + .25 (.4) + .75 (.9) = .875;  01: .2 + .3 + .225 = .725;  10: .3 + .65 = .95;  11: .4 + .4 = .8
+# The best are 10, and 00 at step 1. In the second, all chances are 1/2 and V = (.6, .7): .65 for all; 11 and 01.
+FIRST = ([[0.1, 0.2, 0.3, 0.4], [0.9, 0.1, 0.1, 0.5]], [[[1, 3], [3, 1], [1, 1], [4, 0]], [[0, 1]] * 4])
+SECOND = ([[0.5, 0.5, 0.5, 0.6], [0.2, 0.7, 0.1, 0.3]], [[[1, 1]] * 4] * 2)
+ONES = [[1.0] * 4] * 2
+NO_MOVES = [[[0.5, 0.5]] * 4] * 2
+
+
+def test_naive_psrl_plays_its_part_in_a_drawn_world():
+    # agent 1: 0 of 10 and 0 of 00; the partner plays 0 and 1: cells 00 and 10, seen 0 and 1, both lead to state 1.
+    # Then 00 of state 0 has Beta(1, 2), 10 of state 1 has Beta(2, 1), both Dirichlet(.5, 1.5); 1 of 11 and 1 of 01.
+    agent, rng = mdp.NaivePSRL(), Posteriors([FIRST, SECOND])
+    agent.reset(mdp.MarkovBriefing(agent=1, **BRIEF), rng)  # type: ignore[arg-type]
+    own = []
+    for rows, looks in (((0, 1), (0.0, 1.0)), ((1, 0), (0.0, 0.0))):
+        agent.plan()
+        for step in range(2):
+            own.append(agent.choose(step, step))
+            agent.observe((rows[step], own[-1]), looks[step], step, step, 1)
+        if len(own) == 2:
+            assert agent._q[0, 0] == pytest.approx([0.875, 0.725, 0.95, 0.8])
+    assert own == [0, 0, 1, 1]
+    assert rng.drawn_from[:2] == [(ONES, ONES), NO_MOVES]
+    assert rng.drawn_from[2] == ([[1, 1, 1, 1], [1, 1, 2, 1]], [[2, 1, 1, 1], [1, 1, 1, 1]])
+    assert rng.drawn_from[3] == [[[0.5, 1.5], *[[0.5, 0.5]] * 3], [*[[0.5, 0.5]] * 2, [0.5, 1.5], [0.5, 0.5]]]
+
+
+@pytest.mark.parametrize(("eyes", "seen"), [("all", 1), ("best", 0)])
+def test_centralised_psrl(eyes, seen):
+    # 10 and 00, then 11 and 01. At step 1 agent 1 alone saw a reward: with all eyes 00 of state 1 has Beta(2, 1),
+    # with the best observer's, agent 0's, Beta(1, 2).
+    brain, rng = mdp.CentralisedPSRL(eyes=eyes), Posteriors([FIRST, SECOND])
+    brain.reset(mdp.MarkovBriefing(agent=0, best_observer=0, **BRIEF), rng)  # type: ignore[arg-type]
+    played = []
+    for _ in range(2):
+        brain.plan()
+        for step in range(2):
+            played.append(brain.choose(step, step))
+            brain.observe(played[-1], (0.0, float(step)), step, step, 1)
+    assert played == [(1, 0), (0, 0), (1, 1), (0, 1)]
+    assert rng.drawn_from[2][0][1] == [1 + seen, 1, 1, 1]
+    assert rng.drawn_from[2][1] == [[1, 1, 2, 1], [2 - seen, 1, 1, 1]]
+
+
+@pytest.mark.parametrize(("eyes", "last", "value"), [("all", (1, 0), 1.872), ("best", (0, 0), 1.488)])
+def test_centralised_ucbvi(eyes, last, value):
+    # Untried cells are infinite: 00, 01, 10, 11 in turn at both steps. Nothing is seen but in 10 at step 1, by agent 1.
+    # With all eyes: step 1: 10: 1 + .616, the others .616: V_1(1) = 1; step 0: all 0 + 1 + .872: the first, 00.
+    # With the best observer's eyes nothing was seen: step 1: all .616: the first, 00; step 0: all 0 + .616 + .872.
+    brain = mdp.CentralisedUCBVI(index="paper", eyes=eyes)
+    brain.reset(mdp.MarkovBriefing(agent=0, best_observer=0, **BRIEF), np.random.default_rng(0))
+    played = []
+    for _ in range(5):
+        brain.plan()
+        for step in range(2):
+            played.append(brain.choose(step, step))
+            brain.observe(played[-1], (0.0, float(step == 1 and played[-1] == (1, 0))), step, step, 1)
+    assert played[::2] == [(0, 0), (0, 1), (1, 0), (1, 1), (0, 0)]
+    assert played[1::2] == [(0, 0), (0, 1), (1, 0), (1, 1), last]
+    assert brain._q[0, 0] == pytest.approx([value] * 4, abs=1e-3)
+
+
+def test_optimal_plays_its_part_of_the_first_best():
+    # step 0 in state 0: 01 and 10 are equal: 01. step 1 in state 1: 11.
+    values = np.zeros((2, 2, 4))
+    values[0, 0] = 0.1, 0.9, 0.9, 0.2
+    values[1, 1] = 0.2, 0.1, 0.1, 0.4
+    for seat, arms in enumerate([[0, 1], [1, 1]]):
+        agent = mdp.OptimalAgent()
+        agent.reset(mdp.MarkovBriefing(agent=seat, optimal=values, **BRIEF), np.random.default_rng(0))
+        assert [agent.choose(step, step) for step in range(2)] == arms
+    with pytest.raises(AgentError, match="was not told the values"):
+        mdp.OptimalAgent().reset(mdp.MarkovBriefing(agent=0, **BRIEF), np.random.default_rng(0))
