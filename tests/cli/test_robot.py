@@ -48,7 +48,7 @@ class TestCheck:
         assert result.output.endswith("The arm is not ready.\n")
 
     def test_without_a_robot_the_terminal_asks(self, monkeypatch):
-        monkeypatch.setattr("builtins.input", lambda text: "")
+        monkeypatch.setattr("builtins.input", lambda: "")
         result = run("check", "--driver", "null")
         assert "stop button" not in result.output, "nothing moves"
         assert ".;" not in result.output
@@ -56,10 +56,20 @@ class TestCheck:
         assert "ok   place the tomato on the bottom bun" in result.output
 
     def test_somebody_skips(self, monkeypatch):
-        monkeypatch.setattr("builtins.input", lambda text: "s")
+        monkeypatch.setattr("builtins.input", lambda: "s")
         result = run("check", "--driver", "null", "--yes")
         assert result.exit_code == 1
         assert "skipped" in result.output
+
+    @pytest.mark.parametrize("trouble", [EOFError, OSError, UnicodeDecodeError("utf-8", b"\xff", 0, 1, "no letter")])
+    def test_where_nobody_can_answer_it_is_skipped(self, monkeypatch, trouble):
+        def fail():
+            raise trouble
+
+        monkeypatch.setattr("builtins.input", fail)
+        result = run("check", "--driver", "null")
+        assert result.exit_code == 1
+        assert "was skipped" in result.output
 
     def test_a_real_arm_does_not_move_before_somebody_says_so(self):
         result = run("check", "--driver", "rosbridge", "--url", "ws://127.0.0.1:9", input="n\n")

@@ -150,12 +150,14 @@ def _answer_requests(arm: object, screen: TextIO) -> Callable[[], None]:
             request = arm.request
             if request is None:
                 continue
+            done = False
             try:
                 print(f"     {request.text} [Enter: done, s: skip] ", end="", file=screen, flush=True)
                 done = input().strip().lower() != "s"
-            except EOFError:  # nobody is there to answer
-                done = False
-            (arm.confirm if done else arm.skip)(request.number)
+            except (EOFError, OSError, ValueError):  # nobody is there to answer, or in no letters
+                pass
+            finally:  # whatever happens here, the arm's own thread must not wait for ever
+                (arm.confirm if done else arm.skip)(request.number)
 
     threading.Thread(target=ask, daemon=True).start()
     return over.set
