@@ -105,6 +105,7 @@ PROBLEMS = {
     "flipped": ("--observation", "flipped", "--observability", "1,0.5"),
     "noisy": ("--observation", "noisy"),
     "random roles": ("--roles", "random"),
+    "elected roles": ("--roles", "elected"),
     "given roles": ("--roles", "1,0"),
     "weights": ("--weights", "1,0"),
     "many cells": ("--means", "random", "--arms", "5,5"),

@@ -1,5 +1,7 @@
 """The compiled loops play the reference engine's very trajectories: every kind at least once, and many together."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +19,7 @@ DIM = cb.Problem.bernoulli("random", [0.4, 0.4], arms=(2, 2), roles="random")
 KNOWN = cb.Problem.bernoulli("random", [0.3, 0.7], arms=(4, 3), observation="missed-known")
 REALS = cb.Problem.gaussian("random", [0.1, 0.5], arms=(3, 4))
 DRAWN = cb.Problem.bernoulli("random", [0.5, 0.9, 0.7], arms=(2, 3, 4), roles="random")
+ELECTED = cb.Problem.bernoulli("random", [0.3, 0.9, 0.6], arms=(2, 3, 2), observation="missed-known", roles="elected")
 MANY = cb.Problem.bernoulli("random", [1.0, 0.5], arms=(9, 7))
 FLIPPED = cb.Problem.bernoulli("random", [0.9, 0.6, 0.8], arms=(2, 3, 2), observation="flipped")
 
@@ -45,6 +48,15 @@ GAMES = {
     ),
     "an election": (DRAWN, [cb.Elected()] * 3),
     "an election of partner-aware agents": (FLIPPED, [cb.Elected(play="partner-aware")] * 3),
+    "an elected leader who steers": (ELECTED, [cb.Steered(index="ucb")] * 3),
+    "elected partner-aware agents": (
+        ELECTED,
+        [cb.PartnerAwareUCB(repeat=3), cb.PartnerAwareTS(), cb.PartnerAwareUCB(index="companion", ties="random")],
+    ),
+    "elected samplers of real rewards": (
+        dataclasses.replace(REALS, roles="elected"),
+        [cb.PartnerAwareTS(window=3)] * 2,
+    ),
     "a handshake": (DRAWN, [cb.Handshake()] * 3),
     "a handshake with a stranger": (ONES, [cb.Softmax(), cb.Handshake()]),
     "people and banks": (DRAWN, [cb.RecencySoftmax(values="own-arms"), cb.BankFollower(plan=True), cb.BankFollower()]),

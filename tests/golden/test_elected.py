@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from cobandit import Briefing, Elected
-from cobandit.agents.elected import LONGEST_SWEEP
+from cobandit.agents.election import LONGEST_SWEEP
 
 ONE_SWEEP: dict[str, Any] = {"sweeps": 1, "index": "ucb", "exploration": 0.0}
 

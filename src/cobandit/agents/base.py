@@ -106,6 +106,7 @@ class Player:
     paper: ClassVar[str] = ""
     oracle: ClassVar[bool] = False
     compiled: ClassVar[Any] = ""
+    electing: ClassVar[Any] = ""
 
     _current_round = 0  # until the first reset
 

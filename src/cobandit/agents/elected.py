@@ -1,9 +1,7 @@
 """Leader election: a team that does not know who sees more finds it out in the first rounds (beyond the paper).
 
-Where observability is unknown, the paper's footnote draws the roles. Here nobody takes the briefed ranks for granted.
-First the team sweeps over all team actions, so everybody looks at the same rounds. Then each member says, by three of
-its own arms, how much it has seen. Who has seen most leads from then on; the rest is a steered team or a team of
-partner-aware UCB. Nothing but arms is exchanged.
+After the opening (`election`) the one who has seen most leads; the rest is a steered team or a team of partner-aware
+UCB. Other partner-aware agents elect by `elected_aware`.
 
 Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
 """
@@ -18,8 +16,17 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
+from cobandit.agents.election import (
+    SWEEPS,
+    is_opening,
+    make_opening,
+    opening_arm,
+    opening_foresight,
+    opening_learn,
+)
 from cobandit.agents.gittins import INDICES, UCB
 from cobandit.agents.steered import (
+    Steered,
     leading_row,
     make_steering,
     reckon_lines,
@@ -29,17 +36,10 @@ from cobandit.agents.steered import (
 )
 from cobandit.agents.steering import AT, LAST, LEADER, SLOT, SLOTS, move_on, steering_agent, write_slots
 from cobandit.base.checks import MOST, one_of, real, whole
+from cobandit.base.errors import InvalidInput
+from cobandit.problem.problem import ranks_of
 
 PLAYS = ("steered", "partner-aware")
-BITS = 3
-"""Rounds in which everybody says what it has seen: a number from 0 to 7."""
-LEVELS = 1 << BITS
-LONGEST_SWEEP = 32
-"""Rounds of the sweeps at most: with many team actions a part of them is looked at."""
-
-SUM, ZEROS, LOOKS = range(3)
-"""What tells who sees more: rewards seen (*missed*), rewards not seen (*flipped*), looks (*missed-known*)."""
-EVIDENCE = {"flipped": ZEROS, "missed-known": LOOKS}
 
 
 class Election(NamedTuple):
@@ -82,29 +82,14 @@ class Election(NamedTuple):
     tally: Any
 
 
-def sweep_cell(me: Any, t: int) -> int:
-    """The team action of a round of the sweeps; spread over all of them where there are too many."""
-    if me.sweep >= me.cells:
-        return int((t - 1) % me.cells)
-    return int((t - 1) * me.cells // me.sweep_rounds)
-
-
-def vote(me: Any) -> int:
-    """How much was seen in the sweeps, from 0 to 7."""
-    seen = me.tally[0]
-    if me.evidence == ZEROS:
-        seen = me.sweep_rounds - seen
-    level = int(seen * LEVELS / me.sweep_rounds)
-    return min(max(level, 0), LEVELS - 1)
+OWN_FIELDS = ("agents", "sweep", "sweep_rounds", "evidence", "order", "votes", "tally")
+"""What an election has beside the fields of a steered team; the others of `election.Opening` are among those."""
 
 
 def elected_arm(me: Any, seat: int, t: int) -> int:
-    """The own arm: by the sweep, by the own vote, or as a member of the team that was elected."""
-    if t <= me.sweep_rounds:
-        return int(me.own[seat * me.cells + sweep_cell(me, t)])
-    if t <= me.sweep_rounds + BITS:
-        bit = vote(me) >> (BITS - t + me.sweep_rounds) & 1
-        return int(bit if me.arms[seat] > 1 else 0)
+    """The own arm: by the opening, or as a member of the team that was elected."""
+    if is_opening(me, t):
+        return opening_arm(me, seat, t)
     if me.aware == 1:
         return aware_arm(me, seat, t)
     if seat == me.notes[LEADER]:
@@ -136,34 +121,21 @@ def is_foreseen(me: Any, seat: int, cell: int) -> bool:
 
 def elected_learn(me: Any, seat: int, t: int, played: int, seen: float) -> None:
     """Remember a round (NaN: nothing was seen); with the last vote the team has its ranks."""
-    if t > me.sweep_rounds + BITS:
-        if me.aware == 1:
-            remember(me, played, seen)
-            me.notes[AT] = played
-        elif seat == me.notes[LEADER]:
-            take_in(me, played, seen)
-        else:
-            move_on(me, played)
-        return
-    remember(me, played, seen)
-    if t <= me.sweep_rounds:
-        if seen == seen:
-            me.tally[0] += 1.0 if me.evidence == LOOKS else seen
-        return
-    for agent in range(me.agents):
-        me.votes[agent] = 2 * me.votes[agent] + min(me.own[agent * me.cells + played], 1)
-    if t == me.sweep_rounds + BITS:
-        count_votes(me, played)
+    if is_opening(me, t):
+        remember(me, played, seen)
+        if opening_learn(me, t, played, seen):
+            take_places(me, played)
+    elif me.aware == 1:
+        remember(me, played, seen)
+        me.notes[AT] = played
+    elif seat == me.notes[LEADER]:
+        take_in(me, played, seen)
+    else:
+        move_on(me, played)
 
 
-def count_votes(me: Any, played: int) -> None:
-    """Ranks by votes, of equals the lower index first; everybody stands where the last round was."""
-    for agent in range(me.agents):
-        place = 0
-        for other in range(me.agents):
-            if me.votes[other] > me.votes[agent] or (me.votes[other] == me.votes[agent] and other < agent):
-                place += 1
-        me.order[place] = agent
+def take_places(me: Any, played: int) -> None:
+    """The slots of the elected ranks; everybody stands where the last round was."""
     leader = steering_agent(me.arms, me.order, me.agents)
     me.notes[LEADER] = leader
     me.notes[SLOTS] = write_slots(me.arms, me.order, me.agents, me.movers, me.steps)
@@ -174,10 +146,8 @@ def count_votes(me: Any, played: int) -> None:
 
 def foreseen_arm(me: Any, seat: int, other: int, t: int) -> int:
     """What a member foresees of another one's next arm; -1: nothing."""
-    if t <= me.sweep_rounds:
-        return int(me.own[other * me.cells + sweep_cell(me, t)])
-    if t <= me.sweep_rounds + BITS:
-        return -1
+    if is_opening(me, t):
+        return opening_foresight(me, other, t)
     if me.aware == 0:
         return int(me.own[other * me.cells + me.notes[AT]]) if seat == me.notes[LEADER] else -1
     for rank in range(me.agents):
@@ -199,9 +169,10 @@ class Elected(Agent):
     name: ClassVar[str] = "elected"
     paper: ClassVar[str] = "beyond the paper: roles for unknown observability, in place of the footnote's random ones"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.elected:elected"
+    electing: ClassVar[Any] = "cobandit.agents.elected:same_again"
 
     play: str = option("steered", "what the elected team plays: " + ", ".join(PLAYS), one_of(PLAYS))
-    sweeps: int = option(2, "m: how often each team action is looked at before the vote", whole(1, MOST))
+    sweeps: int = option(SWEEPS, "m: how often each team action is looked at before the vote", whole(1, MOST))
     index: str = option("gittins-horizon", "index of a steered team: " + ", ".join(INDICES), one_of(INDICES))
     stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
     exploration: float = option(0.025, "exploration constant c (index ucb, and partner-aware)", real(0.0))
@@ -237,6 +208,11 @@ class Elected(Agent):
         seen = math.nan if reward is None else reward
         elected_learn(self._election, self.briefing.agent, self.round, played, seen)
 
+    @property
+    def elected_ranks(self) -> tuple[int, ...]:
+        """Each agent's rank by the votes; by the agents' numbers until they are in."""
+        return ranks_of(list(self._election.order))
+
     def dump_memory(self) -> dict[str, Any]:
         """What was learnt and who leads, as plain data."""
         return {"election": self._election._asdict(), "predictions": self._predictions}
@@ -254,23 +230,27 @@ def make_election(agent: Elected, briefing: Briefing, room: Any) -> Election:
     if aware:
         steering = steering._replace(index=UCB)
         reset_spans(steering)
-    agents = len(briefing.arms)
-    wanted = agent.sweeps * steering.cells
-    rounds = min(wanted, LONGEST_SWEEP)
-    return Election(
-        *steering,
-        aware=int(aware),
-        agents=agents,
-        sweep=min(rounds, steering.cells) if wanted > LONGEST_SWEEP else steering.cells,
-        sweep_rounds=rounds,
-        evidence=EVIDENCE.get(briefing.observation, SUM),
-        order=room(list(range(agents))),
-        votes=room([0] * agents),
-        tally=room([0.0]),
-    )
+    opening = make_opening(agent.sweeps, briefing, room)._asdict()
+    return Election(*steering, int(aware), **{name: opening[name] for name in OWN_FIELDS})
 
 
 def reset_spans(me: Any) -> None:
     """The spans of cells that were never seen, for the present index."""
     for cell in range(me.cells):
         me.spans[cell] = span_of(me, 0)
+
+
+def elected_steered(agent: Steered) -> Elected:
+    """What a steered team plays where its leader is elected (``roles="elected"``)."""
+    if agent.reports == "on":
+        raise InvalidInput(
+            "reports is 'on', but roles is 'elected'; who reports must be known beforehand. "
+            "Leave reports out, or give the roles."
+        )
+    shared = {name: value for name, value in agent.options.items() if name not in ("reports", "follower_sight")}
+    return Elected(play="steered", **shared)
+
+
+def same_again(agent: Elected) -> Elected:
+    """A team that elects by itself is what it is under every role rule."""
+    return agent

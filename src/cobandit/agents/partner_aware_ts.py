@@ -18,6 +18,7 @@ class PartnerAwareTS(PartnerAware, Posterior):
     name: ClassVar[str] = "partner-aware-ts"
     paper: ClassVar[str] = "Conclusion (Limitations and Future Work), after Alg. 1 and Alg. 2"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_ts:partner_aware_ts"
+    electing: ClassVar[Any] = "cobandit.agents.elected_aware:elected_ts"
 
     def prefer(self, block: Any) -> TeamAction:
         """By one draw from the posterior of each mean."""

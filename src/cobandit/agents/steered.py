@@ -228,6 +228,7 @@ class Steered(Agent):
     name: ClassVar[str] = "steered"
     paper: ClassVar[str] = "beyond the paper: an agreed protocol, no channel but the actions"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.steered:steered"
+    electing: ClassVar[Any] = "cobandit.agents.elected:elected_steered"
 
     index: str = option("gittins-horizon", "index of a team action: " + ", ".join(INDICES), one_of(INDICES))
     stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))

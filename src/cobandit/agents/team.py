@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Self
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.registry import make_agent
 from cobandit.base.checks import short_repr
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.problem.described import classes_by_name
 
 
@@ -91,6 +92,23 @@ class Team:
         """Whoever decides: fresh clones for ``count`` places, or the joint controller alone."""
         return self.agents(count) if self.controller is None else (self.controller.clone(),)
 
+    def playing(self, problem: Any) -> Self:
+        """The team as it plays a problem: where its roles are elected, every agent in the form that elects.
+
+        A joint controller needs no leader and stays as it is.
+        """
+        if problem.roles != "elected" or self.controller is not None:
+            return self
+        if self._anywhere is not None:
+            return self.of(electing_form(self._anywhere))
+        forms = [electing_form(member) for member in self.members]
+        if len({(getattr(form, "play", form.title), getattr(form, "sweeps", 0)) for form in forms}) > 1:
+            raise InvalidInput(
+                f"roles is 'elected', but the members elect in different ways: {self.label}; "
+                "a team of one kind is needed."
+            )
+        return type(self)(forms)
+
     def with_options(self, **options: Any) -> Self:
         """The same team with other options, for every player that has them; the others stay as they are."""
 
@@ -147,6 +165,28 @@ class Team:
     def __repr__(self) -> str:
         lone = self.controller or self._anywhere
         return f"Team.of({lone})" if lone is not None else f"Team([{', '.join(map(str, self.members))}])"
+
+
+def electing_form(player: Any) -> Any:
+    """The agent that plays for this one where roles are elected, as its very class names it in ``electing``.
+
+    It is named as ``"module:function"`` or is the function itself, which takes the agent and gives one with
+    ``elected_ranks``. A subclass does not inherit it: its methods may be others.
+    """
+    named = type(player).__dict__.get("electing")
+    if isinstance(named, str) and named:
+        module, _, function = named.partition(":")
+        named = getattr(importlib.import_module(module), function)
+    elect = getattr(named, "__func__", named)
+    if not callable(elect):
+        raise InvalidInput(
+            f"roles is 'elected', but {player.title} cannot elect a leader; "
+            "steered, elected, partner-aware-ucb and partner-aware-ts can. For others take 'random', or give the ranks."
+        )
+    form = elect(player)
+    if not isinstance(form, Agent) or not hasattr(type(form), "elected_ranks"):
+        raise AgentError(f"{player.title} elects as {short_repr(form)}; an agent with elected_ranks is needed.")
+    return form
 
 
 def _described_player(team: type[Team], description: Any, own: Mapping[str, type]) -> Any:

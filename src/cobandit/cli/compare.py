@@ -73,7 +73,7 @@ def compare(
     lineups = [[part.strip() for part in name.split("+")] for name in dict.fromkeys(team or TEAMS)]
     teams = shared.teams_of(lineups, agent_options.values())
     for lineup in teams:
-        lineup.agents(problem.agents)  # a team of the wrong size is told of before anything else
+        lineup.playing(problem).agents(problem.agents)  # a team of the wrong size is told of before anything else
     target = None if figure is None else checked_figure(figure)
     with progress_bar(len(teams)) as progress:
         compared = compare_teams(problem, teams, **work.values(), progress=progress)

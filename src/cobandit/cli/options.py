@@ -98,8 +98,9 @@ Weights = Annotated[
 Roles = Annotated[
     str,
     typer.Option(
-        metavar="observability|random|RANKS",
-        help="Who leads: the best observer, one drawn for each run, or each agent's rank (1,0: the second leads).",
+        metavar="observability|random|elected|RANKS",
+        help="Who leads: the best observer, one drawn for each run, the one whom the team finds in the first rounds to "
+        "see most, or each agent's rank (1,0: the second leads).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]

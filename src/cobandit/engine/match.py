@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.guards import is_arm
@@ -23,13 +24,21 @@ class Match:
         streams = Streams.of(seed, run, problem.agents)
         self.environment = Environment(problem, streams)
         self.horizon = horizon
-        agents = team.agents(problem.agents)
+        agents = team.playing(problem).agents(problem.agents)
         for i, agent in enumerate(agents):
             agent.reset(briefing_for(agent, self.environment, i, horizon), streams.choices[i])
         self.partners = tuple(Partner.around(agent) for agent in agents)
         self.controller = None if team.controller is None else team.controller.clone()
         if self.controller is not None:
             self.controller.reset(briefing_for(self.controller, self.environment, 0, horizon), streams.choices[0])
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """Each agent's rank: what nature fixed, or what the team has elected so far."""
+        voter: Any = self.partners[0].agent if self.partners else None
+        if voter is None or self.environment.problem.roles != "elected":
+            return self.environment.instance.ranks
+        return tuple(voter.elected_ranks)
 
     def rounds(self) -> Iterator[tuple[TeamAction, Outcome]]:
         """Play all rounds, one at a time."""

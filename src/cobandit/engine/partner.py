@@ -258,9 +258,9 @@ def _checked_agent(agent: Any, options: dict[str, Any]) -> Agent:
 
 
 def _checked_ranks(problem: Problem) -> tuple[int, ...]:
-    if problem.roles == "random":
+    if problem.draws_roles:
         raise InvalidInput(
-            "roles is 'random'; a partner must know who leads: give each seat's rank, such as roles=(0, 1)."
+            f"roles is {problem.roles!r}; a partner must know who leads: give each seat's rank, such as roles=(0, 1)."
         )
     return problem.known_ranks()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -118,4 +119,4 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     for t, (action, outcome) in enumerate(match.rounds()):
         foreseen = [partner.predictions for partner in match.partners]
         trajectory.write_round(t, action, outcome.reward, outcome.seen, outcome.round_regret, foreseen)
-    return trajectory
+    return dataclasses.replace(trajectory, ranks=match.ranks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,4 +47,5 @@ def watch_run(problem: Problem, team: Team, horizon: int, seed: int, run: int) -
         means[t] = environment.means
         foreseen = [partner.predictions for partner in match.partners]
         trajectory.write_round(t, action, outcome.reward, outcome.seen, outcome.round_regret, foreseen)
+    trajectory = dataclasses.replace(trajectory, ranks=match.ranks)
     return WatchedRun(trajectory, tuple(player.title for player in players), ratings, means)

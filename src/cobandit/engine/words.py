@@ -68,8 +68,8 @@ def problem_lines(problem: Any) -> list[str]:
     observation = problem.observation
     kind = "noise" if observation.name == "noisy" else "observability"
     levels = ", ".join(f"{level:.3g}" for level in observation.levels)
-    drawn = problem.roles == "random"
-    lead = "roles drawn for each run" if drawn else f"agent {problem.known_ranks().index(0)} leads"
+    rules = {"random": "roles drawn for each run", "elected": "the leader elected in the first rounds"}
+    lead = rules[str(problem.roles)] if problem.draws_roles else f"agent {problem.known_ranks().index(0)} leads"
     return [
         f"{problem.agents} agents, {arms} arms, {means}, {reward} rewards",
         f"{observation.name} observation, {kind} {levels}, {lead}",

@@ -111,7 +111,7 @@ def compare_teams(
     if not teams:
         raise InvalidInput("teams is empty; at least one team is needed.")
     for team in teams:
-        team.agents(problem.agents)
+        team.playing(problem).agents(problem.agents)
     results = [
         simulate_any(
             problem,

@@ -38,7 +38,7 @@ def partners_of(problem: Problem, team: Any, seat: int) -> list[Agent | None]:
         raise InvalidInput(f"team is {short_repr(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
     if team.controller is not None:
         raise InvalidInput(f"{team.label} is one brain for the whole team; a learner takes the seat of an agent.")
-    agents: list[Agent | None] = list(team.agents(problem.agents))
+    agents: list[Agent | None] = list(team.playing(problem).agents(problem.agents))
     agents[whole(0, problem.agents - 1)("seat", seat)] = None
     return agents
 

@@ -78,6 +78,8 @@ class MarkovProblem:
             )
         object.__setattr__(self, "weights", self.seats.weights)
         object.__setattr__(self, "roles", self.seats.roles)
+        if self.roles == "elected":
+            raise InvalidInput("roles is 'elected'; only teams of bandits elect. Give the ranks, or take 'random'.")
         if isinstance(self.dynamics, GivenDynamics) and max(self.dynamics.means) > self.ceiling:
             raise InvalidInput(
                 f"means holds {max(self.dynamics.means):g}; none above the ceiling, {self.ceiling:g}, is possible."

@@ -19,7 +19,8 @@ from cobandit.problem.named import named_means
 from cobandit.problem.observation import OBSERVATIONS, Observation
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 
-Roles = Literal["observability", "random"] | tuple[int, ...]
+Roles = Literal["observability", "random", "elected"] | tuple[int, ...]
+ROLE_RULES = ("observability", "random", "elected")
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Problem:
     Made by `Problem.bernoulli` or `Problem.gaussian`, or by `Problem.of` for models of one's own. ``weights``
     (non-negative, one per agent, the mean by default) make the team reward of the observed rewards. ``roles`` is
     ``"observability"`` (the better observer ranks higher; equals: the lower index), ``"random"`` (unknown
-    observability; drawn for each run) or a tuple with each agent's rank, 0 being the leader.
+    observability; drawn for each run), ``"elected"`` (unknown observability; the team finds out in the first rounds who
+    sees more) or a tuple with each agent's rank, 0 being the leader.
     """
 
     means: Means
@@ -227,17 +229,28 @@ class Problem:
         """The agent that observes best; the first one of equals."""
         return max(range(self.agents), key=lambda i: (self.observation.quality(i), -i))
 
+    @property
+    def draws_roles(self) -> bool:
+        """Whether nobody knows beforehand who sees more (``"random"``, ``"elected"``)."""
+        return self.roles in ("random", "elected")
+
     def known_ranks(self) -> tuple[int, ...]:
-        """Each agent's rank, where it does not depend on the run (`roles` is not ``"random"``)."""
+        """Each agent's rank, where it does not depend on the run (not `draws_roles`)."""
         if isinstance(self.roles, tuple):
             return self.roles
-        if self.roles == "random":
-            raise InvalidInput("The roles of this problem are drawn anew for each run; no ranks are known beforehand.")
+        if self.draws_roles:
+            word = "drawn" if self.roles == "random" else "elected"
+            raise InvalidInput(
+                f"The roles of this problem are {word} anew for each run; no ranks are known beforehand."
+            )
         return ranks_of(sorted(range(self.agents), key=lambda i: -self.observation.quality(i)))
 
     def draw_ranks(self, rng: np.random.Generator) -> tuple[int, ...]:
-        """Each agent's rank in one run; something is drawn only where `roles` is ``"random"``."""
-        if self.roles != "random":
+        """Each agent's rank in one run; something is drawn only where nobody knows who sees more.
+
+        Who elects its leader does not use what is drawn, but meets the same luck as with drawn roles.
+        """
+        if not self.draws_roles:
             return self.known_ranks()
         order = list(range(self.agents))
         for last in range(self.agents - 1, 0, -1):
@@ -324,8 +337,8 @@ def make_observation(
 def checked_roles(roles: Any, agents: int) -> Roles:
     """A rule for the roles, or each agent's rank."""
     if isinstance(roles, str):
-        if roles not in ("observability", "random"):
-            raise UnknownName("role rule", roles, ["observability", "random"])
+        if roles not in ROLE_RULES:
+            raise UnknownName("role rule", roles, ROLE_RULES)
         return roles  # type: ignore[return-value]
     ranks = one_per_agent("roles", roles, agents, whole(0, agents - 1))
     if sorted(ranks) != list(range(agents)):

@@ -310,6 +310,8 @@ def _leaders(problem: Problem) -> tuple[int, ...]:
 def _check_problem(problem: Any) -> None:
     if not isinstance(problem, Problem):
         raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
+    if problem.roles == "elected":
+        raise InvalidInput("roles is 'elected'; Theorem 1 is about leaders that are known, or drawn ('random').")
     if problem.agents != 2:
         raise InvalidInput(f"problem has {problem.agents} agents; Theorem 1 is about 2, a leader and a follower.")
     if problem.custom_models:

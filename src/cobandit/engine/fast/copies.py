@@ -108,7 +108,7 @@ class Copies:
             raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
         models = reward_kind(problem), sight_kind(problem), role_kind(problem)
         self._seat = list(agents).index(None)
-        first, drawn = FIRST_OBSERVATION + problem.agents, problem.roles == "random"
+        first, drawn = FIRST_OBSERVATION + problem.agents, problem.draws_roles
         players = [
             compiled_player(agent, Seat(briefing, first + i, drawn))
             for i, (agent, briefing) in enumerate(zip(agents, briefings_of(problem, horizon), strict=True))

@@ -16,6 +16,7 @@ from cobandit.engine.fast.players import Squads, Stage, compiled_team, make_squa
 from cobandit.engine.fast.seeds import run_states
 from cobandit.engine.fast.world import World, make_world
 from cobandit.problem import Problem
+from cobandit.problem.problem import ranks_of
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,13 @@ class Game:
         return (*stage, seeds, self.horizon, checkpoints, out)
 
     def drawn(self, stage: Stage) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-        """The means and the ranks that nature drew for the last run played on a stage."""
+        """The means that nature drew for the last run played on a stage, and the ranks: drawn, too, or elected."""
         world = stage.tags[0].value
-        return world.means.reshape(self.problem.arms).copy(), tuple(world.ranks.tolist())
+        ranks = tuple(world.ranks.tolist())
+        votes = getattr(stage.team[0].value, "order", None) if self.problem.roles == "elected" else None
+        if votes is not None:
+            ranks = ranks_of(votes[0].tolist())
+        return world.means.reshape(self.problem.arms).copy(), ranks
 
 
 def make_game(problem: Problem, team: Team, horizon: int) -> Game:
@@ -51,8 +56,8 @@ def make_game(problem: Problem, team: Team, horizon: int) -> Game:
     if type(problem) is not Problem:
         raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
     models = reward_kind(problem), sight_kind(problem), role_kind(problem)
-    players = compiled_team(problem, team.players(problem.agents), horizon)
+    players = compiled_team(problem, team.playing(problem).players(problem.agents), horizon)
     windows = [int(getattr(player, "window", 1)) for player in players]
-    ranks = tuple(range(problem.agents)) if problem.roles == "random" else problem.known_ranks()
+    ranks = tuple(range(problem.agents)) if problem.draws_roles else problem.known_ranks()
     world = make_world(problem.arms, ranks, max(windows), horizon, stream_count(problem.agents))
     return Game(problem, horizon, players, make_squads(players), world, models)

@@ -9,7 +9,7 @@ import numpy as np
 
 from cobandit.base.errors import CobanditError
 from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP
-from cobandit.engine.fast.random import normal, uniform
+from cobandit.engine.fast.random import inlined, normal, uniform
 from cobandit.problem import Bernoulli, FixedMeans, Flipped, Gaussian, Missed, MissedKnown, Noisy, Problem, RandomMeans
 
 
@@ -119,6 +119,25 @@ class GivenRoles(NamedTuple):
         """Everything stays as it is."""
 
 
+@inlined
+def write_ranks(world: Any) -> None:
+    """The ranks that follow from the order of the agents, and the blocks that follow from the ranks."""
+    agents = world.agents
+    for rank in range(agents):
+        world.ranks[world.order[rank]] = rank
+    for i in range(agents):
+        count = 0
+        for cell in range(world.cells):
+            inside = True
+            for rank in range(world.ranks[i]):
+                if world.own[world.order[rank] * world.cells + cell] != 0:
+                    inside = False
+            if inside:
+                world.block[i * world.cells + count] = cell
+                count += 1
+        world.block_size[i] = count
+
+
 class DrawnRoles(NamedTuple):
     """Ranks drawn for each run (unknown observability)."""
 
@@ -134,19 +153,7 @@ class DrawnRoles(NamedTuple):
             agent = world.order[last]
             world.order[last] = world.order[pick]
             world.order[pick] = agent
-        for rank in range(agents):
-            world.ranks[world.order[rank]] = rank
-        for i in range(agents):
-            count = 0
-            for cell in range(world.cells):
-                inside = True
-                for rank in range(world.ranks[i]):
-                    if world.own[world.order[rank] * world.cells + cell] != 0:
-                        inside = False
-                if inside:
-                    world.block[i * world.cells + count] = cell
-                    count += 1
-            world.block_size[i] = count
+        write_ranks(world)
 
 
 def reward_kind(problem: Problem) -> BernoulliRewards | GaussianRewards:
@@ -181,4 +188,4 @@ def sight_kind(problem: Problem) -> SeenOrElse | SeenWithNoise:
 
 def role_kind(problem: Problem) -> GivenRoles | DrawnRoles:
     """The compiled form of a problem's roles."""
-    return DrawnRoles() if problem.roles == "random" else GivenRoles()
+    return DrawnRoles() if problem.draws_roles else GivenRoles()

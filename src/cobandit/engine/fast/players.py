@@ -97,7 +97,7 @@ def compiled_player(player: Player, seat: Seat) -> Any:
 
 def briefings_of(problem: Problem, horizon: int) -> list[Briefing]:
     """What each agent of a problem is told (`engine.reference.Match`); drawn ranks are stood in for by the indices."""
-    drawn = problem.roles == "random"
+    drawn = problem.draws_roles
     ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
     return [
         Briefing(i, problem.arms, ranks, horizon, binary=problem.binary, observation=problem.observation.name)
@@ -108,7 +108,7 @@ def briefings_of(problem: Problem, horizon: int) -> list[Briefing]:
 def compiled_team(problem: Problem, players: Sequence[Player], horizon: int) -> list[Any]:
     """The compiled forms of a team's players."""
     briefings = briefings_of(problem, horizon)
-    drawn = problem.roles == "random"
+    drawn = problem.draws_roles
     first = FIRST_OBSERVATION + problem.agents
     if isinstance(players[0], Controller):
         briefing = Briefing(**(vars(briefings[0]) | {"best_observer": problem.best_observer}))

@@ -46,7 +46,7 @@ def can_play(game: Game) -> bool:
     return (
         type(problem.reward) is Bernoulli
         and type(problem.observation) in (Missed, Flipped)
-        and problem.roles != "random"
+        and not problem.draws_roles
         and padded_cells(problem.arms) <= MOST_CELLS
         and all(type(player) in (KeptUCB, FreshUCB, TournamentUCB) for player in players)
         and not any(getattr(player, "random_ties", 0) for player in players)

@@ -1,0 +1,184 @@
+"""Partner-aware agents that elect their leader, compiled (`agents.elected_aware`).
+
+After the last vote the world has the elected ranks. All members write the same: they know of the same arms.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.agents.elected_aware import ElectedAwareTS, ElectedAwareUCB
+from cobandit.agents.election import is_opening, opening_arm, opening_foresight, opening_learn
+from cobandit.engine.fast.kinds.election import opening_of
+from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
+from cobandit.engine.fast.kinds.thompson import beta_best, gaussian_best, gaussian_prior
+from cobandit.engine.fast.kinds.ucb import fresh_best, keep_line, record, scales_of, untried_lines
+from cobandit.engine.fast.models import write_ranks
+from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.random import gamma_steps, inlined
+from cobandit.engine.fast.world import aim_at
+
+
+class ElectedUCB(NamedTuple):
+    """The fields of `ucb.FreshUCB` and of `agents.election.Opening`."""
+
+    seat: Any
+    stream: Any
+    foresees: Any
+    window: Any
+    repeat: Any
+    random_ties: Any
+    companion: Any
+    scales: Any
+    counts: Any
+    sums: Any
+    estimates: Any
+    spans: Any
+    cells: Any
+    arms: Any
+    own: Any
+    agents: Any
+    sweep: Any
+    sweep_rounds: Any
+    evidence: Any
+    order: Any
+    votes: Any
+    tally: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own arm of the opening; then the own part of the best cell of the block."""
+        if is_opening(self, t):
+            return agreed_arm(self, world, t)
+        if keeps_arm(self, world, t):
+            return world.arm[self.seat]
+        return aim_at(world, self.seat, fresh_best(self, world, t))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward, or a vote."""
+        keep_line(self, world, played, seen)
+        count_vote(self, world, t, played, seen)
+
+
+class ElectedBetaThompson(NamedTuple):
+    """The fields of `thompson.BetaThompson` and of `agents.election.Opening`."""
+
+    seat: Any
+    stream: Any
+    foresees: Any
+    window: Any
+    repeat: Any
+    random_ties: Any
+    steps: Any
+    counts: Any
+    sums: Any
+    cells: Any
+    arms: Any
+    own: Any
+    agents: Any
+    sweep: Any
+    sweep_rounds: Any
+    evidence: Any
+    order: Any
+    votes: Any
+    tally: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own arm of the opening; then the own part of the cell with the best draw."""
+        if is_opening(self, t):
+            return agreed_arm(self, world, t)
+        if keeps_arm(self, world, t):
+            return world.arm[self.seat]
+        return aim_at(world, self.seat, beta_best(self, world, t))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward, or a vote."""
+        record(self, played, seen)
+        count_vote(self, world, t, played, seen)
+
+
+class ElectedGaussianThompson(NamedTuple):
+    """The fields of `thompson.GaussianThompson` and of `agents.election.Opening`."""
+
+    seat: Any
+    stream: Any
+    foresees: Any
+    window: Any
+    repeat: Any
+    random_ties: Any
+    prior_mean: Any
+    prior_weight: Any
+    noise_weight: Any
+    counts: Any
+    sums: Any
+    cells: Any
+    arms: Any
+    own: Any
+    agents: Any
+    sweep: Any
+    sweep_rounds: Any
+    evidence: Any
+    order: Any
+    votes: Any
+    tally: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own arm of the opening; then the own part of the cell with the best draw."""
+        if is_opening(self, t):
+            return agreed_arm(self, world, t)
+        if keeps_arm(self, world, t):
+            return world.arm[self.seat]
+        return aim_at(world, self.seat, gaussian_best(self, world, t))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Take in one seen reward, or a vote."""
+        record(self, played, seen)
+        count_vote(self, world, t, played, seen)
+
+
+@inlined
+def agreed_arm(me: Any, world: Any, t: int) -> Any:
+    """The own arm of a round of the opening, with what is known of the others'."""
+    for j in range(world.agents):
+        if j != me.seat:
+            world.predictions[me.seat * world.agents + j] = opening_foresight(me, j, t)
+    return np.int64(opening_arm(me, me.seat, t))
+
+
+@inlined
+def count_vote(me: Any, world: Any, t: int, played: int, seen: float) -> None:
+    """Take in a round of the opening; with the last vote the world has the elected ranks."""
+    if is_opening(me, t) and opening_learn(me, t, played, seen):
+        for rank in range(world.agents):
+            world.order[rank] = me.order[rank]
+        write_ranks(world)
+
+
+def elected_ucb(agent: ElectedAwareUCB, seat: Seat) -> ElectedUCB:
+    """The compiled form: a scan, whatever the index; that of the paper has one scale for all rounds."""
+    horizon = seat.briefing.horizon
+    paper = agent.index == "paper"
+    scales = table(np.full(horizon + 1, agent.scale(horizon, horizon))) if paper else scales_of(agent, horizon)
+    return ElectedUCB(
+        seat.number,
+        seat.stream,
+        *foresight_of(agent, seat),
+        int(agent.ties == "random"),
+        int(agent.index == "companion"),
+        scales,
+        seat.zeros(np.int64),
+        seat.zeros(),
+        *untried_lines(agent, seat.cells),
+        *opening_of(agent.sweeps, seat),
+    )
+
+
+def elected_ts(agent: ElectedAwareTS, seat: Seat) -> ElectedBetaThompson | ElectedGaussianThompson:
+    """The compiled form for the rewards of a problem."""
+    shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
+    memory = seat.zeros(np.int64), seat.zeros()
+    opening = opening_of(agent.sweeps, seat)
+    if seat.briefing.binary:
+        return ElectedBetaThompson(*shared, table(gamma_steps(seat.briefing.horizon + 1)), *memory, *opening)
+    return ElectedGaussianThompson(*shared, *gaussian_prior(agent), *memory, *opening)
