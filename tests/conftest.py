@@ -7,14 +7,22 @@ from collections import Counter
 import pytest
 
 LONGEST = (
-    "tests/equivalence/test_studies_without_compiler.py",
-    "tests/equivalence/test_engines_without_compiler.py",
-    "tests/docs/test_examples.py",
-    "tests/equivalence/test_compiled.py",
     "tests/regression/test_recorded.py",
+    "tests/browser/test_documentation.py",
+    "tests/faults/test_faults.py",
+    "tests/browser/test_robot.py",
+    "tests/faults/test_history.py",
+    "tests/equivalence/test_compiled.py",
+    "tests/browser/test_admin.py",
+    "tests/docs/test_examples.py",
+    "tests/browser/test_participant.py",
     "tests/regression/outside/test_outside.py",
+    "tests/contracts/test_registered_agents.py",
 )
-"""Files that take a minute or more. Workers take files as they come: one that begins last is waited for by all."""
+"""Files that take a minute or more, in the order in which workers take them: one that begins last is waited for by all.
+
+What compiles is put apart: of two files that begin at once each would compile what the other does, too.
+"""
 
 
 @pytest.hookimpl(trylast=True)
