@@ -246,7 +246,7 @@ from pathlib import Path
 from cobandit.experiments import Processes, Settings, run
 from cobandit.experiments.figures import panel
 if __name__ == "__main__":
-    settings = Settings(runs=300, horizon=400, chunk_runs=10, seed=1)
+    settings = Settings(runs=300, horizon=100, chunk_runs=10, seed=1)
     run([panel("sim1-left")], settings, Path(sys.argv[1]), Processes(2), resume=True)
 """
     (tmp_path / "job.py").write_text(script)
@@ -264,6 +264,6 @@ if __name__ == "__main__":
     assert 5 <= len(kept) < 90
     subprocess.run(command, check=True)
     assert all(path.stat().st_mtime_ns == when for path, when in kept.items())
-    settings = Settings(runs=300, horizon=400, chunk_runs=10, seed=1)
+    settings = Settings(runs=300, horizon=100, chunk_runs=10, seed=1)
     resumed = [gather(panel("sim1-left"), settings, Store(out))]
     assert_equal(run([panel("sim1-left")], settings, tmp_path / "complete", Here()), resumed)
