@@ -5,15 +5,17 @@ from __future__ import annotations
 import csv
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit import mdp
 from cobandit.experiments import Arena, run_arena
 from cobandit.experiments.arena import FAMILIES, SETTINGS, arena_settings, follower_league
-from cobandit.experiments.arena.entries import LEADERS, WINDOWS, own_entry
+from cobandit.experiments.arena.entries import LEADERS, MARKOV_TEAMS, WINDOWS, own_entry
 from cobandit.experiments.arena.league import best_window_ratio
 from cobandit.experiments.arena.verdicts import all_below
 from cobandit.stats import Interval, Resamples
@@ -230,6 +232,40 @@ def test_unknown_names_and_odd_numbers_are_refused_before_any_work(tmp_path):
     with pytest.raises(cb.InvalidInput):
         run_arena(tmp_path / "out", ["casino"], runs=1)
     assert not (tmp_path / "out").exists()
+
+
+class StubbornInStates(mdp.MarkovAgent):
+    """Always the first arm."""
+
+    name = "stubborn in states"
+
+    def choose(self, state, step):
+        return 0
+
+    def observe(self, team_action, reward, state, step, next_state):
+        pass
+
+
+def test_markov_teams_have_a_league_of_their_own(tmp_path):
+    whole = Arena.of(["mdp-burger-line-3", "fixed-500"], own=[StubbornInStates, Stubborn])
+    short = replace(whole, settings=tuple(replace(place, horizon=30) for place in whole.settings))
+    states, bandit = short.panels()
+    assert len(states.curves) == len(MARKOV_TEAMS) + 1
+    assert not {curve.name for curve in states.curves} & {curve.name for curve in bandit.curves}
+    alone = replace(short, settings=short.settings[:1])
+    result = alone.run(tmp_path, arena_settings(3), InThisProcess())
+    place = result.place("mdp-burger-line-3")
+    team = mdp.Team.of("centralised-ucbvi", eyes="best")
+    played = mdp.simulate(place.setting.problem, team, 10, 3, 0)
+    assert (place.team("one-brain-ucbvi") == played.task_regret[:, -1]).all()
+    standing = place.standings["team.naive-ucbvi"]
+    assert standing.to_aware.value == pytest.approx(standing.mean / place.team("partner-aware-ucbvi").mean())
+    assert result.league() == []
+    rows = {row.team: row for row in result.league(["markov"])}
+    assert rows["own-stubborn-in-states"].settings == 1
+    assert rows["centralised-ucbvi"].won == rows["one-brain-ucbvi"].won == 0
+    assert [verdict.kind for _, verdict in result.verdicts] == ["beats", "beats"]
+    assert len(result.to_dict()["markov_league"]) == len(MARKOV_TEAMS) + 1
 
 
 def test_draws_of_medians_are_medians_of_draws():

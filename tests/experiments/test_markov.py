@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from cobandit import InvalidInput, UnknownName, mdp
-from cobandit.experiments import Chunk, Job, Settings, compare_teams, panel, parse_sweep
+from cobandit.experiments import Chunk, Job, Settings, chunks, compare_teams, panel, parse_sweep, run
+from cobandit.experiments.dask import Dask
+from cobandit.experiments.executors import Processes
 from cobandit.experiments.figures.markov import MARKOV
+from cobandit.experiments.store import Store
 from cobandit.experiments.work import compute
 
 SWEEP = """
@@ -62,6 +65,19 @@ def test_a_sweep():
     ):
         with pytest.raises(InvalidInput, match=words):
             parse_sweep(wrong)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # Dask's own shutdown warns of sockets it closes a little later
+def test_processes_and_a_real_cluster_play_a_sweep_alike(tmp_path):
+    panels, settings = parse_sweep(SWEEP)
+    for name, executor in (("processes", Processes(1)), ("dask", Dask(workers=1))):
+        results = run(panels, settings, tmp_path / name, executor)
+        assert [curve.runs for result in results for curve in result.curves] == [2] * 6
+        for chunk in (chunk for each in panels for chunk in chunks(each, settings)):
+            played = Store(tmp_path / name).read(chunk)
+            assert played is not None
+            assert np.array_equal(played.task_regret, compute(chunk).task_regret)
 
 
 def test_teams_are_compared():

@@ -70,6 +70,15 @@ def hope(h: int, s: int, index: Index) -> float:
     return max(index.values())
 
 
+def seen_by(agent: int, alone: bool) -> Callable[[Past], tuple[tuple[int, ...], float]]:
+    """What an agent looks at: team actions, or its own arms ``alone``, and its own seen reward."""
+
+    def look(event: Past) -> tuple[tuple[int, ...], float]:
+        return (event.arms[agent],) if alone else event.arms, event.seen[agent]
+
+    return look
+
+
 def first_best(values: dict[Any, float]) -> Any:
     """The first whose value is the highest, but for rounding."""
     top = max(values.values())
@@ -119,16 +128,9 @@ class Oracle:
         for agent in range(len(self.arms)):
             own = [(arm,) for arm in range(self.arms[agent])]
             alone = self.algorithm == "very naive"
-            aware = self.algorithm == "partner-aware" and agent > 0
-            self.plans.append(
-                plan(
-                    self.past,
-                    (self.states, self.steps),
-                    own if alone else self.actions,
-                    lambda event, i=agent, alone=alone: ((event.arms[i],) if alone else event.arms, event.seen[i]),
-                    self.expected(agent) if aware else hope,
-                )
-            )
+            backup = self.expected(agent) if self.algorithm == "partner-aware" and agent > 0 else hope
+            sizes = self.states, self.steps
+            self.plans.append(plan(self.past, sizes, own if alone else self.actions, seen_by(agent, alone), backup))
 
     def arm(self, agent: int, h: int, s: int, foreseen: dict[int, int]) -> int:
         """What the agent plays now; ``foreseen`` are the arms that it drew for the higher-ranked."""

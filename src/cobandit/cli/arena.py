@@ -102,6 +102,7 @@ def arena(
 def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: dict[str, Any]) -> None:
     """The page, the numbers as files, and the leagues and verdicts for a person or a program."""
     from cobandit.cli import output
+    from cobandit.experiments.arena.settings import MARKOV
     from cobandit.report import write_arena_report
 
     page = write_arena_report(result, out, about)
@@ -111,13 +112,17 @@ def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: dict[str,
         output.print_json({"report": str(page), **about, **result.to_dict()})
         return
     screen = output.console()
-    grid = output.table("team", "to partner-aware UCB", "medians", "to centralised UCB", "won", first="left")
     brains = result.arena.brains
-    for row in result.league():
-        numbers = (row.to_aware, row.to_aware_median, row.to_central)
-        won = "-" if row.team in brains else f"{row.won}/{row.settings}"
-        grid.add_row(row.label, *(output.number(value, 2) for value in numbers), won)
-    screen.print(grid)
+    for index, league in (("UCB", result.league()), ("UCBVI", result.league([MARKOV]))):
+        grid = output.table(
+            "team", f"to partner-aware {index}", "medians", f"to centralised {index}", "won", first="left"
+        )
+        for row in league:
+            numbers = (row.to_aware, row.to_aware_median, row.to_central)
+            won = "-" if row.team in brains else f"{row.won}/{row.settings}"
+            grid.add_row(row.label, *(output.number(value, 2) for value in numbers), won)
+        if league:
+            screen.print(grid)
     width = max(len(outcome) for outcome in OUTCOMES)
     for _, verdict in result.verdicts:
         screen.print(f"  {verdict.outcome:<{width}}  {verdict.claim}", soft_wrap=True)

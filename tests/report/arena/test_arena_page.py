@@ -25,6 +25,8 @@ def test_everything_is_on_one_page(arena, tmp_path):
         assert f'<details id="{setting.name}">' in page
     assert "no default of any agent was tuned on these" in page
     assert "Held-out settings" in page
+    assert "<h3>Markov decision processes</h3>" in page
+    assert "Ratio of medians to partner-aware UCBVI" in page
     assert "Human-like leaders" in page
     assert "the Bayes-optimal single brain: reward 8.039" in page
     assert "cobandit arena &lt;b&gt;" in page
@@ -40,6 +42,7 @@ def test_a_part_has_a_page_too(tmp_path):
     page = write_arena_report(invented(Arena.of(["large"])), tmp_path).read_text()
     assert "30 x 30 arms" in page
     assert "Human-like leaders" not in page
+    assert "UCBVI</th>" not in page
 
 
 @pytest.mark.parametrize(("ratio", "step"), [(0.1, 0), (0.5, 0), (0.6, 1), (1.0, 4), (1.1, 5), (9.0, 8)])

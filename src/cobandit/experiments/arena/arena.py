@@ -9,13 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cobandit.agents import Agent, Controller
+from cobandit.agents import Agent
 from cobandit.base.checks import whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.experiments.arena.entries import (
+    BRAINS,
     FOLLOWERS,
     LEADERS,
+    MARKOV_TEAMS,
     REPORTS,
     SLOW_WHERE_LARGE,
     TEAMS,
@@ -32,7 +34,7 @@ from cobandit.experiments.arena.league import (
     SettingResult,
     team_league,
 )
-from cobandit.experiments.arena.settings import SETTINGS, Setting, setting
+from cobandit.experiments.arena.settings import MARKOV, SETTINGS, Setting, setting
 from cobandit.experiments.arena.verdicts import judge
 from cobandit.experiments.claims import Verdict
 from cobandit.experiments.executors import Executor, Processes
@@ -82,7 +84,7 @@ class Arena:
         """Everybody in every setting, or the named ones alone; whole teams are always there.
 
         ``own`` are agents of one's own: ``"module:Class"``, subclasses of `Agent` or `Controller`, or agents. An agent
-        joins as a leader, as a follower and as a team; a controller as a team.
+        joins as a leader, as a follower and as a team; a controller, and whoever plays in states, as a team.
         """
         joining = [own_entry(described) for described in own]
         names = [entry.name for entry in joining]
@@ -93,7 +95,7 @@ class Arena:
             tuple(setting(name) for name in dict.fromkeys(settings)) or SETTINGS,
             chosen("leader of the arena", LEADERS, leaders) + agents,
             chosen("follower of the arena", FOLLOWERS, followers) + agents,
-            TEAMS + tuple(joining),
+            TEAMS + MARKOV_TEAMS + tuple(joining),
             tuple(described if isinstance(described, str) else "" for described in own),
         )
 
@@ -141,7 +143,7 @@ class Arena:
     @property
     def brains(self) -> list[str]:
         """Whole teams that are one brain."""
-        return [entry.name for entry in self.teams if isinstance(entry.player(self.settings[0]), Controller)]
+        return [entry.name for entry in self.teams if isinstance(entry.player(self.settings[0]), BRAINS)]
 
     @property
     def people(self) -> list[str]:
@@ -181,7 +183,7 @@ class Arena:
 
 def _plays(entry: Entry, place: Setting) -> bool:
     """Whether a whole team takes part in a setting."""
-    if entry.leaders_eyes and place.leaders_eyes() is None:
+    if entry.markov != place.markov or (entry.leaders_eyes and place.leaders_eyes() is None):
         return False
     if entry.name == REPORTS and not place.has_reports:
         return False
@@ -216,8 +218,12 @@ class ArenaResult:
         return judge(self.places, self.arena.people)
 
     def league(self, families: Sequence[str] = ()) -> list[LeagueRow]:
-        """Whole teams over the settings of some families (all, where none is named)."""
-        wanted = [place for place in self.places if not families or place.setting.family in families]
+        """Whole teams over the settings of some families; where none is named, over all bandits.
+
+        Problems with states are a family apart, ``"markov"``, with teams of their own.
+        """
+        named = families or [place.setting.family for place in self.places if not place.setting.markov]
+        wanted = [place for place in self.places if place.setting.family in named]
         return team_league(wanted, self.arena.brains)
 
     def rows(self) -> list[tuple[Any, ...]]:
@@ -238,6 +244,7 @@ class ArenaResult:
             "runs": self.settings.runs,
             "seed": self.settings.seed,
             "league": [row.to_dict() for row in self.league()],
+            "markov_league": [row.to_dict() for row in self.league([MARKOV])],
             "claims": [{"setting": name, **verdict.to_dict()} for name, verdict in self.verdicts],
             "settings": [place.to_dict() for place in self.places],
         }

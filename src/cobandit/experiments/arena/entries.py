@@ -12,13 +12,19 @@ from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.loading import load_named
 from cobandit.experiments.arena.settings import Setting
+from cobandit.mdp import MarkovAgent, MarkovController
+from cobandit.mdp import Team as MarkovTeam
+from cobandit.mdp import make_agent as make_markov_agent
 
-Player = Agent | Controller
+Player = Agent | Controller | MarkovAgent | MarkovController
 
 BASELINE = "partner-aware-ucb"
 """The team that ratios are taken to: partner-aware UCB with window 1 and the companion's index."""
 CENTRAL = "centralised-ucb"
 """The one brain that ratios are taken to."""
+MARKOV_BASELINE, MARKOV_CENTRAL = "partner-aware-ucbvi", "centralised-ucbvi"
+"""The same two teams where problems have states."""
+MARKOV_STEERED, MARKOV_NAIVE = "steered-ucbvi", "naive-ucbvi"
 STEERED = "steered"
 REPORTS = "steered-reports"
 """The steered team whose follower reports; it plays where reports are on."""
@@ -38,7 +44,8 @@ class Entry:
     """One player of the arena: a registered agent with options, or an ``own`` one.
 
     An option whose value is one of `TOLD` is taken from the setting. ``human`` marks models of people. With
-    ``leaders_eyes`` one brain sees what the leader sees, and nothing else.
+    ``leaders_eyes`` one brain sees what the leader sees, and nothing else. A ``markov`` entry plays where problems have
+    states, any other one where they have none.
     """
 
     name: str
@@ -48,14 +55,19 @@ class Entry:
     human: bool = False
     leaders_eyes: bool = False
     own: Player | None = None
+    markov: bool = False
 
     def player(self, setting: Setting) -> Player:
         """The agent for a setting."""
         if self.own is not None:
             return self.own
         options = {key: getattr(setting, value) if value in TOLD else value for key, value in self.options.items()}
-        return make_agent(self.agent, **options)
+        return make_markov_agent(self.agent, **options) if self.markov else make_agent(self.agent, **options)
 
+
+STATES = (MarkovAgent, MarkovController)
+OWN = (Agent, Controller, *STATES)
+BRAINS = (Controller, MarkovController)
 
 _AWARE = {"index": "companion"}
 _WINDOW_1 = {"window": 1, **_AWARE}
@@ -117,6 +129,20 @@ TEAMS: tuple[Entry, ...] = (
         ONE_BRAIN, "one brain, the leader's eyes", "centralised-gittins", {"sight": "leader_sight"}, leaders_eyes=True
     ),
 )
+MARKOV_TEAMS: tuple[Entry, ...] = (
+    Entry(MARKOV_BASELINE, "partner-aware UCBVI", "partner-aware-ucbvi", markov=True),
+    Entry("aware-ucbvi-window-5", "partner-aware UCBVI, window 5", "partner-aware-ucbvi", {"window": 5}, markov=True),
+    Entry("aware-ucbvi-repeat-3", "partner-aware UCBVI, repeat 3", "partner-aware-ucbvi", {"repeat": 3}, markov=True),
+    Entry("joint-max-ucbvi", "partner-aware UCBVI, joint-max backup", "joint-max-ucbvi", markov=True),
+    Entry(MARKOV_STEERED, "steered UCBVI", "steered-ucbvi", markov=True),
+    Entry(MARKOV_NAIVE, "naive UCBVI", "naive-ucbvi", markov=True),
+    Entry("naive-psrl", "naive PSRL", "naive-psrl", markov=True),
+    Entry("very-naive-ucbvi", "very naive UCBVI", "very-naive-ucbvi", markov=True),
+    Entry(MARKOV_CENTRAL, "centralised UCBVI", "centralised-ucbvi", markov=True),
+    Entry("centralised-psrl", "centralised PSRL", "centralised-psrl", markov=True),
+    Entry("one-brain-ucbvi", "one brain, UCBVI, the leader's eyes", "centralised-ucbvi", {"eyes": "best"}, markov=True),
+)
+"""Whole teams where problems have states."""
 AWARE = (BASELINE, "aware-window-5", "aware-window-25", "aware-paper-index")
 """The teams of partner-aware UCB, the best of which a steered team is compared with."""
 
@@ -135,24 +161,32 @@ def chosen(what: str, known: Sequence[Entry], names: Iterable[str]) -> tuple[Ent
 
 
 def own_entry(described: Any) -> Entry:
-    """The entry of an agent of one's own: ``"module:Class"``, a subclass of `Agent` or `Controller`, or one of them."""
+    """The entry of an agent of one's own: ``"module:Class"``, an agent or controller of either room, or its class."""
     kind = load_named(described) if isinstance(described, str) else described
-    if isinstance(kind, type) and issubclass(kind, (Agent, Controller)):
+    if isinstance(kind, type) and issubclass(kind, OWN):
         try:
             player = kind.of()
         except TypeError as error:
             raise InvalidInput(f"{kind.__name__} cannot be made without options: {error}.") from error
-    elif isinstance(kind, (Agent, Controller)):
+    elif isinstance(kind, OWN):
         player = kind
     else:
-        raise InvalidInput(f"{short_repr(described)} is no subclass of cobandit.Agent or cobandit.Controller.")
+        raise InvalidInput(
+            f"{short_repr(described)} is no subclass of cobandit.Agent or cobandit.Controller, "
+            "nor of cobandit.mdp.MarkovAgent or cobandit.mdp.MarkovController."
+        )
     slug = re.sub(r"[^a-z0-9]+", "-", player.title.lower()).strip("-") or "agent"
-    return Entry(f"own-{slug}", str(player), player.title, own=player)
+    return Entry(f"own-{slug}", str(player), player.title, own=player, markov=isinstance(player, STATES))
 
 
 def whole_team(entry: Entry, setting: Setting) -> Team:
     """Every place for one entry."""
-    return Team.of(entry.player(setting))
+    return MarkovTeam.of(entry.player(setting)) if entry.markov else Team.of(entry.player(setting))
+
+
+def yardsticks(setting: Setting) -> tuple[str, str]:
+    """The two teams that ratios are taken to in a setting."""
+    return (MARKOV_BASELINE, MARKOV_CENTRAL) if setting.markov else (BASELINE, CENTRAL)
 
 
 def pair(leader: Entry, follower: Entry, setting: Setting) -> Team:

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.experiments.arena.entries import BASELINE, CENTRAL
+from cobandit.experiments.arena.entries import yardsticks
 from cobandit.experiments.arena.settings import Setting
 from cobandit.experiments.run import PanelResult
+from cobandit.problem import Problem
 from cobandit.stats import Interval, Resamples
 from cobandit.theory import ExactLimits, exact_limits
 
@@ -34,8 +35,9 @@ TEAM, PAIR = "team", "pair"
 class Standing:
     """How a team did in a setting: final task regret, and its ratios to the teams that all are measured by.
 
-    Ratios of means and of medians, each with a 95 % interval, to partner-aware UCB and to centralised UCB; and that of
-    the mean to the exact limit, where there is one.
+    Ratios of means and of medians, each with a 95 % interval, to partner-aware UCB and to centralised UCB (to
+    partner-aware and centralised UCBVI where the problem has states); and that of the mean to the exact limit, where
+    there is one.
     """
 
     team: str
@@ -84,8 +86,10 @@ class SettingResult:
     @cached_property
     def limits(self) -> ExactLimits | None:
         """The exact limits of the problem, where they were asked for."""
-        setting = self.setting
-        return exact_limits(setting.problem, setting.horizon) if setting.family == "exact" else None
+        setting, problem = self.setting, self.setting.problem
+        if setting.family != "exact" or not isinstance(problem, Problem):
+            return None
+        return exact_limits(problem, setting.horizon)
 
     @cached_property
     def limit_regret(self) -> float | None:
@@ -129,7 +133,7 @@ class SettingResult:
 
     def _standing(self, name: str) -> Standing:
         sample = self.finals[name]
-        aware, central = f"{TEAM}.{BASELINE}", f"{TEAM}.{CENTRAL}"
+        aware, central = (f"{TEAM}.{team}" for team in yardsticks(self.setting))
         limit = self.limit_regret
         to_limit = None
         if limit is not None:

@@ -1,4 +1,4 @@
-"""The problems of the arena: those of the paper, those beyond it, those held out, and those with an exact limit.
+"""The problems of the arena: of the paper, beyond it, held out, with an exact limit, and those with states.
 
 No default of any agent was chosen by looking at a problem of the family *held out*. The other families were looked at
 while the agents were made.
@@ -13,14 +13,19 @@ from typing import Any
 from cobandit.agents import Briefing, Steered
 from cobandit.agents.reports import has_reports
 from cobandit.base.errors import UnknownName
+from cobandit.mdp import MarkovProblem, make_problem
 from cobandit.problem import Noisy, Problem, RandomMeans
 from cobandit.problem.means import local_optima, two_corners
+
+MARKOV = "markov"
+"""The family of problems with states, which teams of their own play."""
 
 FAMILIES = {
     "paper": "the paper's simulations",
     "beyond": "beyond the paper: weaker leaders, many arms, drawn roles, the casino's length",
     "held out": "held out: no default of any agent was tuned on these",
     "exact": "small enough for an exact limit",
+    MARKOV: "Markov decision processes: episodes through states",
 }
 """Each family of problems in words."""
 
@@ -34,15 +39,20 @@ class Setting:
     """One problem of the arena and its rounds.
 
     Without ``pairs`` whole teams play alone: with drawn roles nobody knows beforehand who leads, and 30 x 30 arms would
-    take longer than all the rest.
+    take longer than all the rest. Problems with states are left to whole teams, too.
     """
 
     name: str
     title: str
     family: str
-    problem: Problem
+    problem: Problem | MarkovProblem
     horizon: int
     pairs: bool = True
+
+    @property
+    def markov(self) -> bool:
+        """Whether the problem has states."""
+        return isinstance(self.problem, MarkovProblem)
 
     @property
     def sights(self) -> tuple[float, ...]:
@@ -75,22 +85,21 @@ class Setting:
     @property
     def has_reports(self) -> bool:
         """Whether the follower of a steered team reports of its own accord here."""
-        if self.drawn_roles:
-            return False
         problem = self.problem
+        if self.drawn_roles or isinstance(problem, MarkovProblem):
+            return False
         seen: dict[str, Any] = {"binary": problem.binary, "observation": problem.observation.name}
         briefing = Briefing(0, problem.arms, problem.known_ranks(), self.horizon, **seen)
         return has_reports(Steered(leader_sight=self.leader_sight, follower_sight=self.follower_sight), briefing)
 
     def leaders_eyes(self) -> Problem | None:
         """The problem with blind followers, for one brain with the leader's eyes; None where there are no sights."""
-        if isinstance(self.problem.observation, Noisy) or self.drawn_roles:
+        problem = self.problem
+        if isinstance(problem, MarkovProblem) or isinstance(problem.observation, Noisy) or self.drawn_roles:
             return None
-        ranks = self.problem.known_ranks()
+        ranks = problem.known_ranks()
         sights = [p if rank == 0 else BLIND for p, rank in zip(self.sights, ranks, strict=True)]
-        return Problem.of(
-            self.problem.means, self.problem.reward, self.problem.observation.name, observability=sights, roles=ranks
-        )
+        return Problem.of(problem.means, problem.reward, problem.observation.name, observability=sights, roles=ranks)
 
 
 def _random(arms: tuple[int, ...], sight: tuple[float, ...], low: float = 0.0, high: float = 1.0) -> Problem:
@@ -99,6 +108,10 @@ def _random(arms: tuple[int, ...], sight: tuple[float, ...], low: float = 0.0, h
 
 def _corners(agents: int) -> Problem:
     return Problem.bernoulli(two_corners(agents), [(i + 1) / agents for i in range(agents)])
+
+
+def _with_states(name: str, title: str, horizon: int, kind: str, **options: Any) -> Setting:
+    return Setting(f"mdp-{name}", title, MARKOV, make_problem(kind, **options), horizon, pairs=False)
 
 
 _FIXED = local_optima(2)
@@ -142,6 +155,14 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("dim", "p = (.9, .1), random means", "held out", _random(_SQUARE, (0.9, 0.1)), 500),
     Setting("exact-12", "2 x 2 arms, 12 rounds", "exact", _random(_SQUARE, SIGHT), 12),
     Setting("exact-20", "2 x 2 arms, 20 rounds", "exact", _random(_SQUARE, SIGHT), 20),
+    _with_states("chain", "chain, 4 states and steps", 2_000, "chain"),
+    _with_states("burger-line-2", "burger line, 2 steps", 2_000, "burger-line", steps=2),
+    _with_states("burger-line-3", "burger line, 3 steps", 2_100, "burger-line", steps=3),
+    _with_states("box-push", "box push, 5 states, 6 steps", 2_100, "box-push"),
+    _with_states("random", "random transitions and means, 5 states and steps", 2_000, "random"),
+    _with_states(
+        "chain-three", "chain, 3 agents", 2_000, "chain", agents=3, observability=(1.0, 0.5, 0.5)
+    ),
 )  # fmt: skip
 """Every problem of the arena, family by family."""
 

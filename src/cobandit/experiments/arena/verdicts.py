@@ -16,6 +16,9 @@ from cobandit.experiments.arena.entries import (
     BASELINE,
     ELECTED,
     ELECTED_AWARE,
+    MARKOV_BASELINE,
+    MARKOV_NAIVE,
+    MARKOV_STEERED,
     ONE_BRAIN,
     REPORTS,
     STEERED,
@@ -44,6 +47,10 @@ def judge(results: Sequence[SettingResult], people: Sequence[str]) -> list[tuple
 
 def _of_setting(result: SettingResult) -> Iterator[Verdict]:
     teams = set(result.teams)
+    if result.setting.markov:
+        yield team_beats(result, MARKOV_BASELINE, MARKOV_NAIVE, "partner-aware UCBVI has less regret than naive UCBVI.")
+        yield team_beats(result, MARKOV_STEERED, MARKOV_BASELINE, "steered has less regret than partner-aware UCBVI.")
+        return
     aware = [name for name in AWARE if name in teams]
     if not result.setting.drawn_roles and STEERED in teams and aware:
         yield _below_best_aware(result, aware)

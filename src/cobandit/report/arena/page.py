@@ -15,6 +15,7 @@ from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.experiments.arena import FAMILIES, ArenaResult, Entry, LeagueRow, SettingResult, Standing, follower_league
 from cobandit.experiments.arena.entries import WINDOWS
 from cobandit.experiments.arena.league import PAIR, TEAM, best_window_ratio
+from cobandit.experiments.arena.settings import MARKOV
 from cobandit.experiments.claims import Quantity
 from cobandit.experiments.store import this_machine
 from cobandit.report.kit.html import OUTCOMES, Frame, dated, named_facts, write_html
@@ -25,6 +26,8 @@ STEPS = (0.5, 0.7, 0.85, 0.95, 1.05, 1.2, 1.5, 2.0)
 """The limits of the colours of a heat map: ratios up to the first have the first colour, and so on."""
 STUDY_WINDOW = "window-5"
 """The follower of the casino study."""
+YARDSTICKS = {False: ("partner-aware UCB", "centralised UCB"), True: ("partner-aware UCBVI", "centralised UCBVI")}
+"""What the two teams that ratios are taken to are called, without states and with them."""
 
 
 def write_arena_report(
@@ -48,7 +51,11 @@ def write_arena_report(
         "counts": counts,
         "claims": [_claim(name, verdict) for name, verdict in result.verdicts],
         "leagues": _leagues(result),
-        "heat": {"means": _team_heat(result, "to_aware"), "medians": _team_heat(result, "to_aware_median")},
+        "heats": [
+            (names, _team_heat(result, markov, "to_aware"), _team_heat(result, markov, "to_aware_median"))
+            for markov, names in YARDSTICKS.items()
+            if any(place.setting.markov == markov for place in result.places)
+        ],
         "people": [_people(result, place) for place in result.places if _has_people(result, place)],
         "families": _families(result),
         "steps": _legend(),
@@ -139,15 +146,20 @@ def _finding(finding: Quantity) -> str:
 # Leagues and heat maps
 
 
-def _leagues(result: ArenaResult) -> list[tuple[str, list[dict[str, str]]]]:
-    """The league of every family but the held-out one, and that of the held-out one."""
-    known = [family for family in FAMILIES if family != "held out"]
-    titled = (("Settings that were looked at while the agents were made", known), ("Held-out settings", ["held out"]))
+def _leagues(result: ArenaResult) -> list[tuple[str, tuple[str, str], list[dict[str, str]]]]:
+    """The leagues: of the bandits that were looked at, of the held-out ones, and of Markov decision processes."""
+    known = [family for family in FAMILIES if family not in ("held out", MARKOV)]
+    titled = {
+        "Settings that were looked at while the agents were made": known,
+        "Held-out settings": ["held out"],
+        "Markov decision processes": [MARKOV],
+    }
     listed = []
-    for title, families in titled:
-        rows = result.league(families) if any(p.setting.family in families for p in result.places) else []
+    for title, families in titled.items():
+        rows = result.league(families)
         if rows:
-            listed.append((title, [_league_row(row, row.team in result.arena.brains) for row in rows]))
+            names = YARDSTICKS[families == [MARKOV]]
+            listed.append((title, names, [_league_row(row, row.team in result.arena.brains) for row in rows]))
     return listed
 
 
@@ -161,16 +173,15 @@ def _league_row(row: LeagueRow, brain: bool) -> dict[str, str]:
     }
 
 
-def _team_heat(result: ArenaResult, ratio: str) -> dict[str, Any]:
-    """Whole teams by settings: one of the ratios to partner-aware UCB."""
-    order = [row.team for row in result.league()]
-    labels = {row.team: row.label for row in result.league()}
+def _team_heat(result: ArenaResult, markov: bool, ratio: str) -> dict[str, Any]:
+    """Whole teams by settings, with states or without: one of the ratios to partner-aware UCB or UCBVI."""
+    places = [place for place in result.places if place.setting.markov == markov]
     rows = []
-    for team in order:
-        standings: list[Standing | None] = [place.standings.get(f"{TEAM}.{team}") for place in result.places]
+    for row in result.league([MARKOV] if markov else ()):
+        standings: list[Standing | None] = [place.standings.get(f"{TEAM}.{row.team}") for place in places]
         cells = [None if standing is None else _cell(getattr(standing, ratio)) for standing in standings]
-        rows.append((labels[team], cells))
-    return {"heads": [place.setting.name for place in result.places], "rows": rows}
+        rows.append((row.label, cells))
+    return {"heads": [place.setting.name for place in places], "rows": rows}
 
 
 def _has_people(result: ArenaResult, place: SettingResult) -> bool:
@@ -224,6 +235,7 @@ def _place(result: ArenaResult, place: SettingResult) -> dict[str, Any]:
         "name": setting.name,
         "title": setting.title,
         "family": FAMILIES[setting.family],
+        "yardsticks": YARDSTICKS[setting.markov],
         "rounds": count(setting.horizon, "round"),
         "rows": [_standing_row(standing) for standing in teams],
         "with_limit": place.limit_regret is not None,
