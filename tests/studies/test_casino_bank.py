@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
+
+import pytest
 
 import cobandit as cb
 from cobandit.analysis import default_plan, power_analysis
@@ -28,6 +31,14 @@ def test_the_bank_is_planned_beside_the_papers_two():
         ("bank", "naive-ucb"): "less",
         ("bank", "partner-aware-ucb"): "two-sided",
     }
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "es"])
+def test_its_words_fit_its_numbers_in_every_language(language):
+    design = cb.studies.load_design(DESIGN)
+    assert design.languages == cb.studies.load_design("casino").languages
+    last = design.texts(language)["task.instructions.4"]
+    assert re.findall(r"\d+", last) == ["48", "1000", "16", "16", "16"]
 
 
 def test_the_power_of_its_comparisons():
