@@ -159,6 +159,23 @@ class TestRehearsal:
         assert "casinos-lower" in ids
         assert 10_000 < found.rehearsals[0].row("coins-aware").mean < 25_000
 
+    def test_the_bank_is_a_third_condition_with_the_same_luck(self, monkeypatch):
+        monkeypatch.setattr(module, "BEHAVIOURS", ("softmax",))
+        monkeypatch.setattr(module, "POPULATIONS", {"softmax": (("softmax", 1.0),)})
+        (rehearsal,) = calibrate(["casino-bank"], 2, 2, indices=["paper"]).rehearsals
+        coins = []
+        for study in range(2):
+            design = with_casinos(module.with_bank(with_index(load_design("casino"), "paper")), 0, study)
+            played = simulate_participants(design, "softmax", 6, module.crowd_seed(0, study))  # each order once
+            coins.append(played.good[:2].sum(axis=2).mean(axis=0))
+        means = dict(zip(played.conditions, np.mean(coins, axis=0), strict=True))
+        assert rehearsal.row("coins-aware").mean == pytest.approx(means[module.AWARE])
+        assert rehearsal.row("coins-bank").mean == pytest.approx(means["bank"])
+        assert rehearsal.row("bank-difference").mean == pytest.approx(means["bank"] - means[module.AWARE])
+        assert rehearsal.row("bank-p").is_share
+        assert not any(row.contradicts for row in rehearsal.rows if row.published.claim)
+        assert np.isfinite(rehearsal.distance)
+
     def test_mistakes(self):
         with pytest.raises(UnknownName, match="burger"):
             calibrate(["burgr"])

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from cobandit.analysis.population import Population, population
 from cobandit.analysis.power import MOST_SIMULATIONS, crowd_seed, refuse_endless
-from cobandit.analysis.published import PEOPLE, PUBLISHED, Published
+from cobandit.analysis.published import CASINO_BANK, PEOPLE, PUBLISHED, Published
 from cobandit.base.checks import one_of, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
@@ -35,13 +35,16 @@ from cobandit.studies.design import MeansRule, StudyDesign, load_design
 
 Array = NDArray[np.float64]
 
-NAIVE, AWARE = "naive-ucb", "partner-aware-ucb"
+NAIVE, AWARE, BANK = "naive-ucb", "partner-aware-ucb", "bank"
 
 STUDIES = ("burger", "casino")
+"""The studies of the paper, which are rehearsed where none is named."""
+
+KNOWN_STUDIES = (*STUDIES, CASINO_BANK)
 
 INDICES = ("paper", "companion")
 
-SIMULATIONS = {"burger": 1000, "casino": 50}
+SIMULATIONS = {"burger": 1000, "casino": 50, CASINO_BANK: 50}
 """How many studies are simulated where nothing is said; one of the casino takes as long as 250 of the burger."""
 
 SIGNIFICANT = 0.05
@@ -86,6 +89,11 @@ class Comparison:
     low: float | None
     high: float | None
     below: float | None
+
+    @property
+    def is_share(self) -> bool:
+        """Whether it is a share of the simulated studies, and no mean over them."""
+        return self.sd is None
 
     @property
     def difference(self) -> float | None:
@@ -293,12 +301,13 @@ def calibrate(
     ``simulations`` studies of ``participants`` each (the published number, where not given). All populations meet the
     same people's luck: participant i of a mixture plays exactly as participant i of the pure population of the same
     behaviour, so mixtures cost nothing. The casinos of the paper are not known; each simulated casino study has 25 of
-    its own, the same ones for all populations and both indices. ``progress(done, all)`` counts participants.
+    its own, the same ones for all populations and both indices. ``"casino-bank"`` is the casino study in which
+    everybody also plays with the bank, with the same luck. ``progress(done, all)`` counts participants.
     """
     require_extras("Rehearsing the paper's studies", stats=True, fast=engine == "fast")
-    chosen = [one_of(STUDIES, "study")("study", name) for name in dict.fromkeys(studies)]
+    chosen = [one_of(KNOWN_STUDIES, "study")("study", name) for name in dict.fromkeys(studies)]
     if not chosen:
-        raise InvalidInput("No study was named; burger, casino or both are needed.")
+        raise InvalidInput("No study was named; burger, casino, both or casino-bank are needed.")
     variants = [one_of(INDICES, "index")("index", name) for name in dict.fromkeys(indices)]
     number = checked_seed(seed)
     counts = {
@@ -309,8 +318,9 @@ def calibrate(
         name: whole(2, 10_000)("participants", PEOPLE[name] if participants is None else participants)
         for name in chosen
     }
+    designs = {name: load_design("casino" if name == CASINO_BANK else name) for name in chosen}
     for name in chosen:
-        refuse_endless(load_design(name), sizes[name] * counts[name] * len(BEHAVIOURS) * len(variants))
+        refuse_endless(designs[name], sizes[name] * counts[name] * len(BEHAVIOURS) * len(variants))
     total = sum(sizes[name] * counts[name] for name in chosen) * len(BEHAVIOURS) * len(variants)
     finished, used = 0, ""
 
@@ -326,7 +336,8 @@ def calibrate(
     for name in chosen:
         for index in variants:
             batches: dict[str, list[dict[str, Array]]] = {label: [] for label in people}
-            design = with_index(load_design(name), index)
+            design = with_index(designs[name], index)
+            design = with_bank(design) if name == CASINO_BANK else design
             for pure, draws, played_by in _played(design, sizes[name], counts[name], number, engine, threads):
                 used = played_by
                 for label, mixture in people.items():
@@ -349,6 +360,14 @@ def with_index(design: StudyDesign, index: str) -> StudyDesign:
     return StudyDesign.from_dict(data)
 
 
+def with_bank(design: StudyDesign) -> StudyDesign:
+    """The same study with the bank as a third condition, which meets the same luck as the others."""
+    data = design.to_dict()
+    data["conditions"].append({"name": BANK, "agent": BANK, "options": {"sight": design.observability[1]}})
+    data |= {"partners": [], "languages": ["en"], "translations": {}}  # nobody sees these pages
+    return StudyDesign.from_dict(data)
+
+
 def with_casinos(design: StudyDesign, seed: int, study: int) -> StudyDesign:
     """The same study with means of its own, drawn once for all participants, as the design would draw them."""
     draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CrowdStream.CASINOS, study)))
@@ -363,7 +382,10 @@ Outcomes = tuple[Array, Array]  # task regret and good outcomes: studies x parti
 def _played(
     design: StudyDesign, participants: int, simulations: int, seed: int, engine: str, threads: int | None
 ) -> Iterator[tuple[dict[str, Outcomes], Array, str]]:
-    """Some studies at a time: what each pure population achieved, and a draw per participant for the mixtures."""
+    """Some studies at a time: what each pure population achieved, and a draw per participant for the mixtures.
+
+    The conditions are partner-aware, naive and, where it plays, the bank.
+    """
     shared = design.means.per == "study"
     each = 1 if shared else STUDIES_PER_CROWD
     room = -(-participants // len(design.orders)) * len(design.orders)
@@ -376,7 +398,7 @@ def _played(
                 study, behaviour, count * room, crowd_seed(seed, number), engine=engine, threads=threads
             )
             used = crowd.engine
-            order = [crowd.conditions.index(AWARE), crowd.conditions.index(NAIVE)]
+            order = [crowd.conditions.index(name) for name in (AWARE, NAIVE, BANK) if name in crowd.conditions]
             outcomes = [
                 values[:, order].reshape(count, room, *values[:, order].shape[1:])[:, :participants].astype(np.float64)
                 for values in (crowd.task_regret, crowd.good)
@@ -415,6 +437,7 @@ def _statistics(study: str, regret: Array, good: Array) -> dict[str, Array]:
     each = regret[:, :, 0] - regret[:, :, 1]  # studies x participants x casinos
     return {
         **_means("coins", won),
+        **(_of_bank(won) if won.shape[2] > 2 else {}),
         "participants-lower": (each.mean(axis=2) < 0).sum(axis=1).astype(np.float64),
         "participants-significant": _significant(each).astype(np.float64),
         "casinos-lower": (each.mean(axis=1) < 0).sum(axis=1).astype(np.float64),
@@ -431,6 +454,16 @@ def _means(name: str, values: Array) -> dict[str, Array]:
         f"{name}-difference": means[:, 0] - means[:, 1],
         f"{name}-aware-se": errors[:, 0],
         f"{name}-naive-se": errors[:, 1],
+    }
+
+
+def _of_bank(won: Array) -> dict[str, Array]:
+    """What the bank, the third condition, brings beside Partner-Aware UCB."""
+    gained = won[..., 2] - won[..., 0]
+    return {
+        "coins-bank": won[..., 2].mean(axis=1),
+        "bank-difference": gained.mean(axis=1),
+        "bank-p": (paired_t_p_values(gained) < 0.005) & (gained.mean(axis=1) > 0),
     }
 
 

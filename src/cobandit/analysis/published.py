@@ -135,5 +135,16 @@ PUBLISHED: dict[str, tuple[Published, ...]] = {
 }
 """Every published number of both studies that SPEC sections 5 and 6 give."""
 
-PEOPLE = {"burger": 58, "casino": 24}
+CASINO_BANK = "casino-bank"
+"""The casino study in which the bank, too, plays with everybody: what no people have done yet."""
+_NOT_PLAYED = "not played by people"
+
+PUBLISHED[CASINO_BANK] = (
+    *PUBLISHED["casino"],
+    Published("coins-bank", "Coins with the bank", claim=_NOT_PLAYED),
+    Published("bank-difference", "Coins, bank minus Partner-Aware", claim=_NOT_PLAYED),
+    Published("bank-p", "More coins than with Partner-Aware, p < .005 (share of studies)", claim=_NOT_PLAYED),
+)
+
+PEOPLE = {"burger": 58, "casino": 24, CASINO_BANK: 24}
 """How many took part."""

@@ -21,7 +21,11 @@ if TYPE_CHECKING:
 @with_option_groups
 def calibrate(
     studies: Annotated[
-        list[str] | None, typer.Argument(metavar="[burger] [casino]", help="Which study (both, where none is named).")
+        list[str] | None,
+        typer.Argument(
+            metavar="[burger] [casino] [casino-bank]",
+            help="Which study (burger and casino, where none is named); casino-bank: with the bank as a third AI.",
+        ),
     ] = None,
     participants: Annotated[
         str | None,
@@ -92,9 +96,10 @@ def _print(rehearsed: Calibration) -> None:
             f"participants for each of {len(ranked)} rehearsals, seed {rehearsed.seed}",
         )
         first = "regret" if study == "burger" else "coins"
-        rows = output.table("participants", "index", "aware", "naive", "difference", "distance", first="left")
         published = {number.id: number for number in PUBLISHED[study]}
-        ids = [f"{first}-{which}" for which in ("aware", "naive", "difference")]
+        shown = [which for which in ("aware", "naive", "difference", "bank") if f"{first}-{which}" in published]
+        rows = output.table("participants", "index", *shown, "distance", first="left")
+        ids = [f"{first}-{which}" for which in shown]
         rows.add_row("published", "?", *(output.number(published[id].value) for id in ids), "")
         for rehearsal in ranked:
             means = [output.number(rehearsal.row(id).mean) for id in ids]
@@ -112,7 +117,7 @@ def _print(rehearsed: Calibration) -> None:
 def _print_numbers(rehearsal: Rehearsal) -> None:
     rows = output.table("number", "published", "ours ± sd", "off by", "s.e. off", first="left")
     for row in rehearsal.rows:
-        if row.published.value is None:
+        if row.is_share:
             rows.add_row(row.published.text, row.published.claim, f"{100 * row.mean:.0f} %", "", "")
             continue
         places = output.decimals_for([row.mean])

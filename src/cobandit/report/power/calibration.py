@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cobandit.analysis.calibration import FITTING, WARNING, Calibration, Comparison, Rehearsal
-from cobandit.analysis.published import PUBLISHED
+from cobandit.analysis.published import CASINO_BANK, PUBLISHED
 from cobandit.base.numbers import DASH, PAGE
 from cobandit.report.kit.figure import SIZE, new_figure, save_figure, short_numbers
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
@@ -25,10 +25,11 @@ NAME = "calibration.html"
 DRAWN = {
     "burger": ("task regret over 20 burgers", ("regret-aware", "regret-naive")),
     "casino": ("coins in 25 casinos", ("coins-aware", "coins-naive")),
+    CASINO_BANK: ("coins in 25 casinos", ("coins-aware", "coins-naive", "coins-bank")),
 }
-"""What is drawn of each study, and which two numbers."""
+"""What is drawn of each study, and which numbers."""
 
-ROBOTS = ("with Partner-Aware UCB", "with Naive UCB")
+ROBOTS = ("with Partner-Aware UCB", "with Naive UCB", "with the bank (not played by people)")
 LINE = 20.0
 """Points between two lines of the drawing on the page."""
 
@@ -58,7 +59,7 @@ def write_calibration_report(
     content = {
         "warning": WARNING,
         "fitting": FITTING,
-        "with_casino": "casino" in studies,
+        "with_casino": any(study != "burger" for study in studies),
         "studies": [_study(study, calibration.of(study), folder) for study in studies],
     }
     return write_rehearsal_page(folder / NAME, "power/calibration.html", frame, facts | dated(about), content)
@@ -92,14 +93,14 @@ def calibration_figure(study: str, rehearsals: Sequence[Rehearsal]) -> Any:
     axes = figure.subplots(
         gridspec_kw={"left": 0.42, "right": 0.97, "bottom": 0.75 / height, "top": 1 - 0.6 / height},
     )
-    for number, (id, robot) in enumerate(zip(ids, ROBOTS, strict=True)):
-        colour, mark = COLOURS[number], "os"[number]
+    for number, (id, robot) in enumerate(zip(ids, ROBOTS, strict=False)):
+        colour, mark = COLOURS[number], "osD"[number]
         published = rehearsals[0].row(id).published
-        assert published.value is not None
-        if published.se is not None:
+        if published.value is not None and published.se is not None:
             low, high = published.value - published.se, published.value + published.se
             axes.axvspan(low, high, color=colour, alpha=0.15, linewidth=0)
-        axes.axvline(published.value, color=colour, linewidth=0.8)
+        if published.value is not None:
+            axes.axvline(published.value, color=colour, linewidth=0.8)
         for place, rehearsal in enumerate(rehearsals):
             row = rehearsal.row(id)
             height_here = place + (number - 0.5) * 0.25
@@ -165,14 +166,14 @@ def _overview(study: str, ranked: Sequence[Rehearsal]) -> Table:
 
 def _ours(row: Comparison) -> str:
     mark = " (other direction)" if row.contradicts else ""
-    return (f"{100 * row.mean:.0f} %" if row.published.value is None else PAGE.format(row.mean)) + mark
+    return (f"{100 * row.mean:.0f} %" if row.is_share else PAGE.format(row.mean)) + mark
 
 
 def _numbers(rehearsal: Rehearsal) -> Table:
     rows = []
     for row in rehearsal.rows:
         published = row.published
-        if published.value is None:
+        if row.is_share:
             rows.append([published.text, published.claim, f"{100 * row.mean:.0f} %", *[DASH] * 4])
             continue
         rows.append(
@@ -209,7 +210,9 @@ def _picture(study: str, rehearsals: Sequence[Rehearsal]) -> Markup:
     )
     parts = [text_at(0, 13, words(heading))]
     for k, number in enumerate(published):
-        assert number.value is not None
+        parts += [_point(k, left + 170 * k + 6, 26.0, "4"), text_at(left + 170 * k + 16, 30, ROBOTS[k])]
+        if number.value is None:
+            continue
         se = number.se or 0.0
         start = x(max(number.value - se, lowest))
         end = x(min(number.value + se, lowest + span))
@@ -217,8 +220,6 @@ def _picture(study: str, rehearsals: Sequence[Rehearsal]) -> Markup:
         parts += [
             element("rect", {"class": "band", "style": f"fill:{css_colour(k)}", **area, "height": f"{bottom - top:g}"}),
             _line(k, f"M{x(number.value):.1f} {top:g}V{bottom:g}"),
-            _point(k, left + 190 * k + 6, 26.0, "4"),
-            text_at(left + 190 * k + 16, 30, ROBOTS[k]),
         ]
     for place, (rehearsal, pair) in enumerate(zip(rehearsals, pairs, strict=True)):
         middle = top + LINE * (place + 0.5)
