@@ -168,6 +168,13 @@ def report(results: list[PanelResult], tmp_path_factory: pytest.TempPathFactory)
     return write_page(results, tmp_path_factory.mktemp("report"), {"when": "2022-02-22 22:22"})
 
 
+@pytest.fixture(scope="session")
+def small_report(results: list[PanelResult], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of two panels, for what is the same with all of them: the page of every panel takes a while to draw."""
+    few = [result for result in results if result.panel.name in ("sim1-left", THEORY)]
+    return write_page(few, tmp_path_factory.mktemp("small-report"), {"when": "2022-02-22 22:22"})
+
+
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Some small studies at an address, for the tests of a module."""
@@ -178,7 +185,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     prepare(url, DESIGNS, password="only for tests", seed=7)
     running = Site(url)
     yield running
-    running.stop()
+    running.close()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import socket
 import threading
 import uuid
 from collections.abc import Callable, Iterator
@@ -63,14 +64,16 @@ class Site:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._port = 0
         self._server: Any = None
+        # Bound and never listened at: while the server is away, nobody else on the machine is given its port.
+        self._place = socket.socket()
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._place.bind(("127.0.0.1", 0))
         self.start()
 
     def start(self) -> None:
-        self._socket = bound_socket("127.0.0.1", self._port)
+        self._socket = bound_socket(*self._place.getsockname())
         self.address = address_of(self._socket)
-        self._port = self._socket.getsockname()[1]
         app = create_app(WebConfig(database=self._url, demo=True, consent_elsewhere=True))
         settings = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(settings)
@@ -82,6 +85,10 @@ class Site:
         self._server.should_exit = True
         self._thread.join()
         self._socket.close()
+
+    def close(self) -> None:
+        self.stop()
+        self._place.close()
 
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:

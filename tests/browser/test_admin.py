@@ -15,6 +15,7 @@ import pytest
 from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running
+from tests.browser.accessibility import violations
 
 expect = pytest.importorskip("playwright.sync_api").expect
 PASSWORD = "correct horse"
@@ -122,10 +123,7 @@ def visit(server: Server, new_context: Callable[..., Any]) -> Callable[..., Visi
 
 
 def accessible(page: Any) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
-    found = Axe().run(page).response["violations"]
-    assert [(one["id"], [node["html"][:120] for node in one["nodes"]]) for one in found] == []
+    assert violations(page) == []
 
 
 def row(page: Any, name: str) -> Any:

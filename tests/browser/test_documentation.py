@@ -17,6 +17,8 @@ from typing import Any
 import pytest
 from markdown_it import MarkdownIt
 
+from tests.browser.accessibility import violations
+
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -25,6 +27,8 @@ LOADED = re.compile(
 )
 SIZES = [(1366, 625, "light"), (390, 664, "dark")]
 TRIES = 6
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
+OF_NARROW_AND_DARK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
 
 pytestmark = pytest.mark.slow
 
@@ -148,13 +152,12 @@ def test_pictures_of_the_house_and_formulas_are_drawn(built: Path, visit: Any) -
 def test_it_fits_and_can_be_used_by_all(
     built: Path, visit: Any, fits: Any, width: int, height: int, scheme: str
 ) -> None:
-    from axe_playwright_python.sync_playwright import Axe
-
     for name in ("index", "gallery", "notebooks/first-simulation", "reference/api/cobandit.report"):
         page = visit(built / f"{name}.html", viewport={"width": width, "height": height}, color_scheme=scheme).page
         fits(page, name)
-        found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
-        assert found.violations_count == 0, f"{name}: {found.generate_report()}"
+        # The theme is the same on every page, and what a narrow dark page may spoil are colours and what is cut off.
+        rules = WCAG if name == "index" or scheme == "light" else {"type": "rule", "values": OF_NARROW_AND_DARK}
+        assert violations(page, runOnly=rules) == [], name
 
 
 def test_the_server_shows_it_beside_the_studies(built: Path, tmp_path: Path, new_context: Any) -> None:

@@ -54,8 +54,8 @@ def test_opens_offline_and_asks_nobody_for_anything(visit: Open, report: Path) -
     assert opened.complaints == []
 
 
-def test_it_runs_no_strings(visit: Open, report: Path, strict: Check) -> None:
-    strict(visit(report).page)
+def test_it_runs_no_strings(visit: Open, small_report: Path, strict: Check) -> None:
+    strict(visit(small_report).page)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -72,8 +72,8 @@ def test_every_panel_drew_all_its_curves(visit: Open, report: Path, results: lis
     assert opened.complaints == []
 
 
-def test_a_press_in_the_legend_hides_a_curve_and_brings_it_back(visit: Open, report: Path) -> None:
-    figure = chart(visit(report).page, "sim1-left")
+def test_a_press_in_the_legend_hides_a_curve_and_brings_it_back(visit: Open, small_report: Path) -> None:
+    figure = chart(visit(small_report).page, "sim1-left")
     entry = figure.get_by_role("button", name="Naive UCB")
     before = figure.evaluate(COLOURED)
     entry.click()
@@ -87,8 +87,8 @@ def test_a_press_in_the_legend_hides_a_curve_and_brings_it_back(visit: Open, rep
     assert figure.evaluate(COLOURED) == before
 
 
-def test_switches_change_the_picture_and_the_table(visit: Open, report: Path) -> None:
-    opened = visit(report)
+def test_switches_change_the_picture_and_the_table(visit: Open, small_report: Path) -> None:
+    opened = visit(small_report)
     figure = chart(opened.page, "sim1-left")
     section = opened.page.locator("#sim1-left")
     plot = figure.locator(".plot")
@@ -125,8 +125,8 @@ def test_every_chart_can_be_drawn_in_every_way(visit: Open, report: Path) -> Non
     assert opened.complaints == []
 
 
-def test_pointing_at_a_round_shows_every_curve_there(visit: Open, report: Path) -> None:
-    page = visit(report).page
+def test_pointing_at_a_round_shows_every_curve_there(visit: Open, small_report: Path) -> None:
+    page = visit(small_report).page
     figure = chart(page, "sim1-left")
     figure.scroll_into_view_if_needed()
     box = figure.locator(".u-over").bounding_box()
@@ -139,8 +139,8 @@ def test_pointing_at_a_round_shows_every_curve_there(visit: Open, report: Path) 
     tip.wait_for(state="hidden")
 
 
-def test_arrow_keys_read_the_chart(visit: Open, report: Path) -> None:
-    page = visit(report).page
+def test_arrow_keys_read_the_chart(visit: Open, small_report: Path) -> None:
+    page = visit(small_report).page
     figure = chart(page, "sim1-left")
     figure.locator(".plot").focus()
     page.keyboard.press("End")
@@ -164,8 +164,7 @@ def test_claims_can_be_filtered_by_their_verdict(visit: Open, report: Path, resu
     assert rows.evaluate_all(ALL_SHOWN)
 
 
-@pytest.mark.parametrize("width", [1280, 390])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
 def test_fits_the_screen_in_light_and_dark(visit: Open, report: Path, fits: Check, width: int, scheme: str) -> None:
     page = visit(report, viewport={"width": width, "height": 844}, color_scheme=scheme).page
     fits(page)
@@ -198,8 +197,8 @@ def test_prints_still_charts_in_light_colours(
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
-def test_without_scripts_the_still_charts_stand_in(visit: Open, report: Path) -> None:
-    page = visit(report, java_script_enabled=False).page
+def test_without_scripts_the_still_charts_stand_in(visit: Open, small_report: Path) -> None:
+    page = visit(small_report, java_script_enabled=False).page
     assert page.locator("#sim1-left svg.static-chart").first.is_visible()
     assert page.locator("#theme").is_hidden()
 

@@ -11,12 +11,12 @@ import pytest
 
 pytest.importorskip("axe_playwright_python", reason="the page is checked with axe: pip install axe-playwright-python")
 
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from cobandit.analysis import Analysis, analyse_data
 from cobandit.report import write_study_report
 from cobandit.studies import load_design, rehearsed_data
+from tests.browser.accessibility import violations
 
 Open = Callable[..., Any]
 Check = Callable[..., None]
@@ -67,8 +67,7 @@ def test_fits_the_screen_and_is_accessible(visit: Open, study: Path, fits: Check
     assert page.locator("svg.drawn text").evaluate_all(TINY) == 0
     page.locator("details").evaluate_all("(all) => all.forEach((one) => (one.open = true))")
     fits(page)
-    found = Axe().run(page).response["violations"]
-    assert [one["id"] for one in found] == [], [node["html"] for one in found for node in one["nodes"]]
+    assert violations(page) == []
 
 
 def test_the_chart_begins_with_task_regret_and_follows_the_switches(visit: Open, study: Path) -> None:
@@ -140,5 +139,4 @@ def test_nearly_nobody_makes_a_sound_page(visit: Open, tmp_path: Path, fits: Che
     assert opened.complaints == []
     fits(opened.page)
     assert opened.page.locator(".undrawn").count() == (5 if count == 0 else 1)
-    found = Axe().run(opened.page).response["violations"]
-    assert [one["id"] for one in found] == [], [node["html"] for one in found for node in one["nodes"]]
+    assert violations(opened.page) == []
