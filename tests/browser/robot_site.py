@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from cobandit.studies import StudyDesign, load_design
@@ -18,9 +17,10 @@ from cobandit.web.serving import prepare, running
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.events import events_by_participant
 from cobandit.web.storage.participants import participant_by_token
+from tests.browser.accessibility import violations
 
 PASSWORD = "only for tests"
-DESIGN = StudyDesign.from_dict(load_design("burger").to_dict() | {"name": "shop", "rounds": 4})
+DESIGN = StudyDesign.from_dict(load_design("burger").to_dict() | {"name": "shop", "rounds": 6})
 Visit = Callable[..., Any]
 
 
@@ -74,12 +74,12 @@ def serve(folder: Path, **robot: Any) -> Iterator[Site]:
 
 
 @contextmanager
-def quiet_pages(new_context: Callable[..., Any]) -> Iterator[Visit]:
+def quiet_pages(new_context: Callable[..., Any], width: int = 1100, height: int = 800) -> Iterator[Visit]:
     """Opens pages that must not complain."""
     complaints: list[str] = []
 
     def open_page(address: str, script: str = "", **options: Any) -> Any:
-        context = new_context(**({"viewport": {"width": 1100, "height": 800}, "locale": "en-GB"} | options))
+        context = new_context(**({"viewport": {"width": width, "height": height}, "locale": "en-GB"} | options))
         if script:
             context.add_init_script(script)
         page = context.new_page()
@@ -100,5 +100,4 @@ def shown(page: Any, n: int) -> None:
 
 
 def clean(page: Any) -> None:
-    found = Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    assert violations(page) == []

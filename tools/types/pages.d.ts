@@ -259,7 +259,7 @@ interface App {
   choose(arm: number, ms: number): boolean;
   next(): void;
   note(kind: string, data: object): void;
-  robot(): Promise<LabRobot | null>;
+  robot(): Promise<SimulatedRobot | LabRobot | null>;
   placed(request: number): Promise<unknown>;
 }
 

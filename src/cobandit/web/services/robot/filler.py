@@ -63,11 +63,13 @@ class Filler:
 
 
 def main() -> None:
-    """Fill the pool that the arguments name."""
-    with contextlib.suppress(OSError, AttributeError):  # not on every system
-        os.nice(NICENESS)
+    """Fill the pool that the arguments name: one of each burger at once, the others when nobody needs the machine."""
+    folder, variants, skin = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     with contextlib.suppress(KeyboardInterrupt):
-        for line in fill(Pool.open(sys.argv[1], int(sys.argv[2]), sys.argv[3]), turn=os.getpid()):
+        fill(Pool.open(folder, 1, skin), turn=os.getpid())
+        with contextlib.suppress(OSError, AttributeError):  # not on every system
+            os.nice(NICENESS)
+        for line in fill(Pool.open(folder, variants, skin), turn=os.getpid()):
             print(line, file=sys.stderr)
 
 

@@ -20,7 +20,7 @@ export async function robotIsThrough(app, told, wanted) {
   while (wanted()) {
     const robot = await app.robot().catch(() => null); // a lost connection comes back
     if (!wanted()) return;
-    if (robot) {
+    if (robot?.kind === "lab") {
       told(robot);
       if (!robot.wait) return;
     }

@@ -11,6 +11,8 @@ import { Recording } from "./recording.js";
 
 const THREE = new URL("../../vendor/three-0.185.1/three.module.min.js", import.meta.url).href;
 const PATIENCE = 4000; // milliseconds for a recording; then the film has to do
+const OPENING = 60_000; // for the kitchen, which nobody waits for: until then the shop is drawn
+const MEANWHILE = 2000; // an empty wall for so long at most
 const REACTION = 900; // the customer's face, before the next choice
 const EXCUSE = 6000;
 
@@ -23,7 +25,6 @@ export const stagedBurger = (app, robot) => turns(app, new Stage(app, robot));
 
 export class Stage {
   #app;
-  #robot;
   #shop;
   #clip = new Clip();
   /** @type {Player | null} */
@@ -45,6 +46,11 @@ export class Stage {
   #t = 1;
   #turn = 0; // whatever takes a while looks whether it is still its turn
   #closed = false;
+  /** The server had no recordings yet when the page came. */
+  #early = false;
+  /** What is being shown of a round.
+   * @type {Promise<void>} */
+  #performance = Promise.resolve();
   performing = "robot.stacking";
 
   /**
@@ -53,7 +59,6 @@ export class Stage {
    */
   constructor(app, robot) {
     this.#app = app;
-    this.#robot = robot;
     this.#shop = new Shop(app.texts, app.state);
     this.question = this.#shop.question;
     this.icon = this.#shop.icon;
@@ -61,18 +66,21 @@ export class Stage {
     this.#skip = el("button", { type: "button", class: "skip-burger", hidden: true }, app.texts.say("robot.skip"));
     this.element = el("div", { class: `scene stage look-${app.state.partner?.look ?? "teal"}`, "data-mode": "loading" },
       this.#view, this.#verdict, this.#caption, this.#skip, this.#credit, this.#trouble);
-    this.#open();
+    this.#open(robot);
+    setTimeout(() => this.#mode === "loading" && this.#lift(this.#shop.element), MEANWHILE);
   }
 
   // ------------------------------------------------------------------------------------------------ which stage
 
-  async #open() {
+  /** @param {SimulatedRobot} robot */
+  async #open({ scene, opening }) {
     try {
-      const { scene, opening } = this.#robot;
+      this.#early = !scene || !opening;
       if (!scene || !opening) throw new Error("There are no recordings yet.");
       const [three, { Player }, description, first] = await Promise.all([
-        import(THREE), import("./player.js"), fetched(scene).then((answer) => answer.json()), this.#fetch(opening),
+        import(THREE), import("./player.js"), fetched(scene, OPENING).then((answer) => answer.json()), this.#fetch(opening, OPENING),
       ]);
+      await this.#performance; // a burger ends on the stage on which it began
       if (this.#closed) return;
       this.#acknowledge(description);
       this.#player = new Player(three, description, first, companyOf(this.#app.state), () => this.#fall("clip", "The graphics card went away."));
@@ -80,6 +88,15 @@ export class Stage {
     } catch (error) {
       this.#fall("clip", error);
     }
+  }
+
+  /** Recordings have come since the page did. */
+  async #openLate() {
+    this.#early = false;
+    const robot = await this.#app.robot().catch(() => null);
+    if (this.#closed) return;
+    if (robot?.kind === "simulated") this.#open(robot);
+    else this.#early = true; // with the next burger, then
   }
 
   /** @param {KitchenScene} scene */
@@ -168,10 +185,10 @@ export class Stage {
   }
 
   /** @param {string} address */
-  #fetch(address) {
+  #fetch(address, patience = PATIENCE) {
     let recording = this.#recordings.get(address);
     if (!recording) {
-      recording = fetched(address).then(async (answer) => new Recording(await answer.arrayBuffer()));
+      recording = fetched(address, patience).then(async (answer) => new Recording(await answer.arrayBuffer()));
       this.#recordings.set(address, recording);
     }
     return recording;
@@ -218,6 +235,7 @@ export class Stage {
     this.#t = round.t;
     this.#say(null);
     this.#paint();
+    if (this.#early && round.recording) this.#openLate();
   }
 
   /** The round is decided, and will be shown in a moment: what it needs is fetched meanwhile.
@@ -232,7 +250,12 @@ export class Stage {
    */
   reveal(round) {
     if (still()) return [];
-    if (this.#mode === "drawn" || this.#mode === "loading") return this.#shop.reveal(round);
+    if (this.#mode === "drawn" || this.#mode === "loading") {
+      this.#lift(this.#shop.element);
+      const falling = this.#shop.reveal(round);
+      this.#performance = Promise.allSettled(falling.map((animation) => animation.finished)).then(() => {});
+      return falling;
+    }
     const turn = (this.#turn += 1);
     let over = false;
     const end = () => {
@@ -240,6 +263,7 @@ export class Stage {
       this.#skip.hidden = true;
     };
     const finished = this.#perform(round, () => !over && turn === this.#turn && !this.#closed).finally(end);
+    this.#performance = finished;
     const finish = () => {
       if (over) return;
       end();
@@ -293,9 +317,12 @@ export class Stage {
   }
 }
 
-/** @param {string} address */
-async function fetched(address) {
-  const answer = await fetch(address, { signal: AbortSignal.timeout?.(PATIENCE) });
+/**
+ * @param {string} address
+ * @param {number} patience
+ */
+async function fetched(address, patience) {
+  const answer = await fetch(address, { signal: AbortSignal.timeout?.(patience) });
   if (!answer.ok) throw new Error(`${address} came with ${answer.status}.`);
   return answer;
 }
