@@ -55,22 +55,32 @@ def beta_fraction(a: float, b: float, x: float) -> float:
     return value
 
 
-def beta_tail(a: float, b: float, x: float) -> tuple[float, float]:
-    """P(theta > x) for theta ~ Beta(a, b), and x^a (1 - x)^b / B(a, b), from which its neighbours' tails follow."""
-    constant = log_gamma(a + b) - log_gamma(a) - log_gamma(b)
+def beta_constant(a: float, b: float) -> float:
+    """-log B(a, b)."""
+    return log_gamma(a + b) - log_gamma(a) - log_gamma(b)
+
+
+def tail_from(constant: float, a: float, b: float, x: float) -> tuple[float, float]:
+    """What `beta_tail` gives, with the constant that does not hang on x."""
     density = math.exp(constant + a * math.log(x) + b * math.log1p(-x))
     if x > (a + 1.0) / (a + b + 2.0):
         return density * beta_fraction(b, a, 1.0 - x) / b, density
     return 1.0 - density * beta_fraction(a, b, x) / a, density
 
 
+def beta_tail(a: float, b: float, x: float) -> tuple[float, float]:
+    """P(theta > x) for theta ~ Beta(a, b), and x^a (1 - x)^b / B(a, b), from which its neighbours' tails follow."""
+    return tail_from(beta_constant(a, b), a, b, x)
+
+
 def gittins_beta(a: float, b: float, rounds: float, start: float) -> float:
     """The index of a cell whose mean has the posterior Beta(a, b); ``start`` is a guess, 0 where there is none."""
     mean = a / (a + b)
+    constant = beta_constant(a, b)
     level = start if start > mean else mean
     level = level if level < HIGHEST else HIGHEST
     for _ in range(60):
-        above, density = beta_tail(a, b, level)
+        above, density = tail_from(constant, a, b, level)
         excess = mean * (above + density / a) - level * above
         step = (level - mean - rounds * excess) / (1.0 + rounds * above)
         level -= step

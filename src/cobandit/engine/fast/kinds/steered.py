@@ -23,6 +23,8 @@ for function in (
     gittins.beta_fraction,
     gittins.gittins_beta,
     gittins.gittins_factor,
+    gittins.beta_constant,
+    gittins.tail_from,
     gittins.beta_tail,
     gittins.remaining_rounds,
     steering.steering_agent,
