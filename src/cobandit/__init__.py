@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from cobandit.agents import NaiveTS as NaiveTS
     from cobandit.agents import NaiveUCB as NaiveUCB
     from cobandit.agents import Optimal as Optimal
+    from cobandit.agents import PartnerAwareDiscountedUCB as PartnerAwareDiscountedUCB
+    from cobandit.agents import PartnerAwareSlidingUCB as PartnerAwareSlidingUCB
     from cobandit.agents import PartnerAwareTS as PartnerAwareTS
     from cobandit.agents import PartnerAwareUCB as PartnerAwareUCB
     from cobandit.agents import RecencySoftmax as RecencySoftmax
@@ -112,6 +114,8 @@ _HOME = {
         "NaiveTS",
         "NaiveUCB",
         "Optimal",
+        "PartnerAwareDiscountedUCB",
+        "PartnerAwareSlidingUCB",
         "PartnerAwareTS",
         "PartnerAwareUCB",
         "RecencySoftmax",

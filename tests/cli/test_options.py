@@ -7,7 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cobandit import AGENTS, Problem, Team, local_optima, two_corners
+from cobandit import (
+    AGENTS,
+    CorrelatedGaussian,
+    InvalidInput,
+    PiecewiseMeans,
+    Problem,
+    StudentT,
+    Team,
+    local_optima,
+    two_corners,
+)
 from cobandit.cli.options import AGENT_FLAGS, ProblemOptions, agent_help, teams_of
 
 
@@ -47,6 +57,30 @@ class TestProblems:
         assert spread == Problem.gaussian(means, [0.1, 0.5], sd=(0.2, 0.4))
         each = problem_of(means="fixed", reward="gaussian", sd="[[.1,.2],[.3,.4]]")
         assert each == Problem.gaussian(means, [0.1, 0.5], sd=[[0.1, 0.2], [0.3, 0.4]])
+
+    def test_drift_delay_and_other_rewards(self):
+        before, after = [[0.8, 0.4], [0.2, 0.6]], [[0.3, 0.4], [0.2, 0.9]]
+        turning = problem_of(means=f"[{before},{after}]", changes_at="21", delay="3")
+        assert turning == Problem.bernoulli(PiecewiseMeans.of([before, after], [21]), [1.0, 0.5], delay=3)
+        tails = problem_of(reward="student-t", df="1.5", sd="0.1")
+        assert tails == Problem.of(before, StudentT(1.5, 0.1), "noisy", noise=[0.1, 0.5])
+        moods = problem_of(reward="correlated-gaussian", correlation="0.5", observation="missed")
+        assert moods == Problem.of(before, CorrelatedGaussian(correlation=0.5), observability=[1.0, 0.5])
+
+    @pytest.mark.parametrize(
+        ("options", "said"),
+        [
+            ({"df": "3"}, "--df was given, but it goes with --reward student-t alone"),
+            ({"correlation": "1", "reward": "student-t"}, "goes with --reward correlated-gaussian alone"),
+            ({"changes_at": "5"}, "--changes-at was given, but --means is fixed; a list of matrices is needed"),
+            ({"changes_at": "5,x", "means": "[[[1,0],[0,0]],[[0,1],[0,0]]]"}, "--changes-at"),
+            ({"delay": "soon"}, "delay is 'soon'; a whole number"),
+            ({"reward": "student-t", "df": "1"}, "would have no mean"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, options, said):
+        with pytest.raises(InvalidInput, match=said):
+            problem_of(**options)
 
     @pytest.mark.parametrize("observation", ["missed", "missed-known", "flipped"])
     def test_observation(self, observation):

@@ -14,6 +14,7 @@ from cobandit.engine.match import Match
 STUCK = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [0.9, 0.6])
 DRAWN = cb.Problem.bernoulli("random", [0.9, 0.6], arms=(2, 3))
 THREE = cb.Problem.bernoulli("random", [0.9, 0.6, 0.7], arms=(2, 3, 2), roles="random")
+LATE = cb.Problem.bernoulli(cb.RandomWalkMeans((2, 2), 0.1), [0.9, 0.6], delay=3)
 POINTS = np.array([1, 5, 20, 64])
 
 
@@ -98,8 +99,9 @@ def test_counted_by_hand(problem: cb.Problem, team: cb.Team) -> None:
         (STUCK, cb.Team.of("partner-aware-ucb"), ("general", "lockstep")),
         (DRAWN, cb.Team.of("partner-aware-ucb", index="companion", repeat=2), ("general", "lockstep")),
         (THREE, cb.Team([cb.PartnerAwareTS(), cb.EpsilonGreedy(), cb.PartnerAwareUCB(window=3)]), ("general",)),
+        (LATE, cb.Team.of("partner-aware-sliding-ucb", memory=20), ("general",)),
     ],
-    ids=["paper", "companion", "mixed"],
+    ids=["paper", "companion", "mixed", "walking and late"],
 )
 def test_every_engine_counts_alike(problem: cb.Problem, team: cb.Team, kernels: tuple[str, ...]) -> None:
     runs = range(3, 80)

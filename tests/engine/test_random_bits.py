@@ -5,7 +5,7 @@ import pytest
 from numba import njit
 
 from cobandit.base.streams import Streams, stream_count
-from cobandit.engine.fast.random import beta, exponential, gamma_steps, normal, uniform
+from cobandit.engine.fast.random import beta, exponential, gamma_steps, normal, small_gamma, uniform
 from cobandit.engine.fast.seeds import draw_uniforms, run_states
 
 
@@ -18,7 +18,9 @@ def draw(kind, streams, ones, zeros, steps):
         return normal(streams, 0)
     if kind == 2:
         return exponential(streams, 0)
-    return beta(streams, 0, ones, zeros, steps)
+    if kind == 3:
+        return beta(streams, 0, ones, zeros, steps)
+    return small_gamma(streams, 0, 1.0 / (1.0 + ones))
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2**32 - 1, 2**32, 2**64 + 5, 2**127, 2**200 + 17])
@@ -43,13 +45,14 @@ def test_draws_of_every_kind_in_any_order() -> None:
     generator = np.random.Generator(np.random.SFC64(np.random.SeedSequence(5, spawn_key=(0, 0))))
     steps = gamma_steps(2000)
     script = np.random.default_rng(0)
-    for kind in script.integers(0, 4, 60_000):
+    for kind in script.integers(0, 5, 60_000):
         ones, zeros = (float(n) for n in script.choice([1, 1, 2, 3, 40, 2000], 2))
         expected = (
             generator.random,
             generator.standard_normal,
             generator.standard_exponential,
             lambda ones=ones, zeros=zeros: generator.beta(ones, zeros),
+            lambda ones=ones: generator.standard_gamma(1.0 / (1.0 + ones)),
         )[kind]()
         assert draw(kind, streams, ones, zeros, steps) == expected
 

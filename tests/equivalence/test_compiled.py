@@ -22,6 +22,14 @@ DRAWN = cb.Problem.bernoulli("random", [0.5, 0.9, 0.7], arms=(2, 3, 4), roles="r
 ELECTED = cb.Problem.bernoulli("random", [0.3, 0.9, 0.6], arms=(2, 3, 2), observation="missed-known", roles="elected")
 MANY = cb.Problem.bernoulli("random", [1.0, 0.5], arms=(9, 7))
 FLIPPED = cb.Problem.bernoulli("random", [0.9, 0.6, 0.8], arms=(2, 3, 2), observation="flipped")
+WALK = cb.Problem.bernoulli(cb.RandomWalkMeans((3, 2), 0.1), [0.9, 0.4], observation="missed-known")
+PHASES = cb.PiecewiseMeans.of([[[0.8, 0.4], [0.2, 0.6]], [[0.1, 0.4], [0.2, 0.9]], [[0.5, 0.4], [0.2, 0.3]]], [9, 150])
+TURN_LATE = cb.Problem.bernoulli(PHASES, [0.5, 0.9], roles="random", delay=6)
+TAILS = cb.Problem.of("random", cb.StudentT(3.0, 0.2), "noisy", noise=[0.1, 0.5], arms=(3, 4))
+HEAVIER = cb.Problem.of("random", cb.StudentT(1.5, 0.2), "noisy", noise=[0.1, 0.5], arms=(2, 3), delay=1)
+MOODS = cb.Problem.of(
+    cb.RandomWalkMeans.of([[5, 2], [0, 7]], 0.5, -10, 10), cb.CorrelatedGaussian(0.5, 0.8), observability=[1.0, 0.5]
+)
 
 GAMES = {
     "scans": (ONES, [cb.PartnerAwareUCB(window=3, repeat=2), cb.PartnerAwareUCB(index="companion")]),
@@ -61,6 +69,14 @@ GAMES = {
     "a handshake with a stranger": (ONES, [cb.Softmax(), cb.Handshake()]),
     "people and banks": (DRAWN, [cb.RecencySoftmax(values="own-arms"), cb.BankFollower(plan=True), cb.BankFollower()]),
     "people with real rewards": (REALS, [cb.RecencySoftmax(), cb.ForgetfulKnowledgeGradient()]),
+    "forgetting, while means walk": (
+        WALK,
+        [cb.PartnerAwareDiscountedUCB(window=3, repeat=2), cb.PartnerAwareSlidingUCB(memory=30, ties="random")],
+    ),
+    "forgetting, in moods": (MOODS, [cb.PartnerAwareSlidingUCB(repeat=2), cb.PartnerAwareDiscountedUCB(ties="random")]),
+    "told late, while means turn": (TURN_LATE, [cb.PartnerAwareUCB(window=4), cb.Optimal()]),
+    "heavy tails": (TAILS, [cb.PartnerAwareDiscountedUCB(recall=0.5), cb.PartnerAwareDiscountedUCB()]),
+    "heavier tails, told late to one brain": (HEAVIER, cb.CentralisedTS(ties="random")),
     "one brain": (KNOWN, cb.CentralisedUCB()),
     "one brain with a changing index": (MANY, cb.CentralisedUCB(index="companion")),
     "one brain with the index of a protocol": (FLIPPED, cb.CentralisedGittins(sight=0.9)),
@@ -81,7 +97,7 @@ def test_every_round_is_the_same(name: str) -> None:
         plain = reference.run_trajectory(problem, team, 400, 7, run)
         quick = fast.run_trajectory(problem, team, 400, 7, run)
         assert plain.ranks == quick.ranks
-        for part in ("means", "actions", "rewards", "seen", "predictions"):
+        for part in ("means", "actions", "rewards", "seen", "predictions", "task_regret"):
             np.testing.assert_array_equal(getattr(plain, part), getattr(quick, part))
     points = np.array([1, 2, 50, 64, 100])
     plain_regrets = reference.run_regrets(problem, team, 100, 9, range(3, 8), points, lambda more: None)

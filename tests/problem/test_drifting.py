@@ -1,7 +1,8 @@
-"""Means that change while a team plays, heavy tails, and rewards that hang together from round to round."""
+"""Means that change while a team plays, heavy tails, rewards that hang together, and news that come late."""
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import numpy as np
@@ -10,6 +11,9 @@ import pytest
 import cobandit as cb
 from cobandit.base.streams import Streams
 from cobandit.engine.environment import Environment
+from cobandit.engine.match import Match
+from cobandit.engine.words import problem_lines
+from cobandit.theory import bound, exact_limits, fact_one
 
 FIRST, SECOND = [[0.8, 0.4], [0.2, 0.6]], [[0.1, 0.4], [0.2, 0.9]]
 TURN = cb.PiecewiseMeans.of([FIRST, SECOND, FIRST], [4, 6])
@@ -19,19 +23,30 @@ MODELS = {
     "walk from": cb.Problem.gaussian(cb.RandomWalkMeans.of([[5, 2], [0, 7]], 0.5, -10, 10), [0.1, 0.2]),
     "student": cb.Problem.of(FIRST, cb.StudentT(2.5, 0.1), observability=[1.0, 0.5]),
     "correlated": cb.Problem.of(FIRST, cb.CorrelatedGaussian(0.1, 0.5), observability=[1.0, 0.5]),
+    "late": cb.Problem.bernoulli("random", [1.0, 0.5], arms=(2, 3), delay=4),
 }
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_problem_comes_back_and_says_why_it_is_not_compiled(name):
+def test_a_problem_comes_back(name):
     problem = MODELS[name]
     assert cb.Problem.from_dict(json.loads(json.dumps(problem.describe()))) == problem
     assert not problem.custom_models
+
+
+def test_both_engines_play_it_and_a_subclass_is_left_to_the_reference_engine():
     team = cb.Team.of("partner-aware-ucb")
-    result = cb.simulate(problem, team, horizon=12, runs=2, seed=3)
-    assert result.engine == "reference"
-    with pytest.raises(cb.InvalidInput, match="which has no compiled form"):
-        cb.simulate(problem, team, horizon=12, runs=2, engine="fast")
+    played = {
+        engine: cb.simulate(MODELS["walk"], team, horizon=12, runs=2, seed=3, engine=engine)
+        for engine in ("fast", "reference")
+    }
+    assert np.array_equal(played["fast"].task_regret, played["reference"].task_regret)
+
+    class Tired(cb.RandomWalkMeans):
+        pass
+
+    with pytest.raises(cb.InvalidInput, match="the means are Tired, which has no compiled form"):
+        cb.simulate(cb.Problem.bernoulli(Tired((2, 2))), team, horizon=12, runs=2, engine="fast")
 
 
 def test_regret_goes_by_the_means_of_the_round():
@@ -162,3 +177,64 @@ def test_a_shock_of_ones_own_is_checked():
 
 def test_walking_means_have_a_name():
     assert cb.Problem.bernoulli("random-walk", arms=(3, 2)).means == cb.RandomWalkMeans((3, 2))
+
+
+class Listener(cb.Agent):
+    """Plays its arms in turn, and writes down in which round it was told of what."""
+
+    def reset(self, briefing, rng):
+        super().reset(briefing, rng)
+        self.told_of, self.asked = [], []
+
+    def choose(self):
+        self.asked.append(self.round)
+        return self.round % self.briefing.own_arms
+
+    def observe(self, team_action, reward):
+        self.told_of.append((self.round, team_action, reward))
+
+
+def test_everybody_is_told_of_a_round_when_the_delay_is_over():
+    match = Match(MODELS["late"], cb.Team([Listener(), Listener()]), 7, 5, 0)
+    rounds = list(match.rounds())
+    for seat, partner in enumerate(match.partners):
+        agent = partner.agent
+        assert agent.asked == [1, 2, 3, 4, 5, 6, 7]
+        assert agent.told_of == [(t, rounds[t - 5][0], rounds[t - 5][1].seen[seat]) for t in (5, 6, 7)]
+        assert agent.round == 8
+    prompt = Match(dataclasses.replace(MODELS["late"], delay=0), cb.Team([Listener(), Listener()]), 7, 5, 0)
+    assert list(prompt.rounds()) == rounds  # the same luck
+
+
+def test_a_team_that_never_hears_anything_learns_nothing():
+    problem = cb.Problem.bernoulli(FIRST, [1.0, 1.0], delay=30)
+    result = cb.simulate(problem, cb.Team.of("naive-ucb"), horizon=30, runs=3, seed=0)
+    assert not result.task_regret.any()  # the first of all untried team actions, which happens to be the best
+    watched = cb.simulate(problem, cb.Team.of("centralised-ucb", index="companion"), horizon=6, runs=1, seed=0)
+    assert watched.trajectory(0).actions[1:].max() == 0
+
+
+@pytest.mark.parametrize("name", ["steered", "elected", "bank", "handshake", "mucb-intervals", "mdsee"])
+@pytest.mark.parametrize("engine", ["reference", "fast"])
+def test_a_protocol_needs_to_be_told_of_each_round(name, engine):
+    with pytest.raises(cb.InvalidInput, match=f"a delay of 4 rounds, but {name} counts on being told of each round"):
+        cb.simulate(MODELS["late"], cb.Team.of(name), horizon=9, runs=1, engine=engine)
+
+
+@pytest.mark.parametrize("delay", [-1, 1.5, "2", None, float("nan"), 10**6 + 1])
+def test_a_bad_delay_is_refused(delay):
+    with pytest.raises(cb.InvalidInput, match="delay"):
+        cb.Problem.bernoulli(FIRST, delay=delay)
+
+
+def test_who_cannot_wait_says_so():
+    late = cb.Problem.bernoulli(FIRST, [1.0, 0.5], delay=2)
+    with pytest.raises(cb.InvalidInput, match="Theorem 1 is about a delay of 0"):
+        bound(late, 100)
+    with pytest.raises(cb.InvalidInput, match="the exact limits are for a delay of 0"):
+        exact_limits(cb.Problem.bernoulli("random", delay=2), 5)
+    with pytest.raises(cb.InvalidInput, match="Fact 1 is about a delay of 0"):
+        fact_one(cb.Problem.bernoulli(FIRST, delay=2), [[0, 0]], [[1, 1, 1, 1]])
+    with pytest.raises(cb.InvalidInput, match="an environment answers every step at once"):
+        cb.interop.SeatEnv(late, cb.Team.of("naive-ucb"), 0, 9)
+    assert "told 2 rounds late" in problem_lines(late)[1]

@@ -53,6 +53,8 @@ ADDED_SINCE = {
     "forgetful-knowledge-gradient",
     "elected",
     "handshake",
+    "partner-aware-discounted-ucb",
+    "partner-aware-sliding-ucb",
 }
 """Agents that version 0.1.0 was not recorded with."""
 

@@ -232,6 +232,7 @@ class BankFollower(Agent):
 
     name: ClassVar[str] = "bank"
     paper: ClassVar[str] = "beyond the paper: Alg. 1 with a bank of predictors in place of the window"
+    needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.bank:bank"
 
     plan: bool = option(False, "look some rounds ahead, as the leader stays or moves in each team action", flag)

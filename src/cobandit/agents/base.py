@@ -100,11 +100,16 @@ class Briefing:
 
 @dataclass
 class Player:
-    """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone."""
+    """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone.
+
+    ``oracle`` says that it is told the means; ``needs_each_round`` that it counts on being told of every round before
+    the next begins, as a protocol does, so that it cannot play where news come late (`Problem.delay`).
+    """
 
     name: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     oracle: ClassVar[bool] = False
+    needs_each_round: ClassVar[bool] = False
     compiled: ClassVar[Any] = ""
     electing: ClassVar[Any] = ""
 

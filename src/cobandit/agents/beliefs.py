@@ -64,6 +64,18 @@ def random_arm(arms: int, rng: np.random.Generator) -> int:
     return int(rng.random() * arms)
 
 
+def upper_bounds(counts: Any, sums: Tensor, scale: float) -> Tensor:
+    """Mean plus scale / sqrt(n) of every cell, infinite where nothing was seen; counts need not be whole."""
+    if counts.size <= FEW_CELLS:  # the same to the last bit, at less cost
+        pairs = zip(counts.ravel().tolist(), sums.ravel().tolist(), strict=True)
+        few = [total / n + scale * (1.0 / math.sqrt(n)) if n else math.inf for n, total in pairs]
+        return np.array(few).reshape(counts.shape)
+    values = np.full(counts.shape, math.inf)
+    tried = counts > 0
+    values[tried] = sums[tried] / counts[tried] + scale * (1.0 / np.sqrt(counts[tried]))
+    return values
+
+
 @dataclass
 class UpperConfidence:
     """The options of the UCB family, and its index f_a(t, delta) = estimate + sqrt(c log(1/delta) / n_a).
@@ -93,14 +105,7 @@ class UpperConfidence:
         if self.index == "companion":
             roots = np.sqrt(np.maximum(counts, COMPANION_FLOOR))
             return np.asarray((1.0 + sums) / (2.0 + counts) + scale * (1.0 / roots))
-        if counts.size <= FEW_CELLS:  # the same to the last bit, at less cost
-            pairs = zip(counts.ravel().tolist(), sums.ravel().tolist(), strict=True)
-            few = [total / n + scale * (1.0 / math.sqrt(n)) if n else math.inf for n, total in pairs]
-            return np.array(few).reshape(counts.shape)
-        values = np.full(counts.shape, math.inf)
-        tried = counts > 0
-        values[tried] = sums[tried] / counts[tried] + scale * (1.0 / np.sqrt(counts[tried]))
-        return values
+        return upper_bounds(counts, sums, scale)
 
 
 @dataclass

@@ -96,6 +96,7 @@ class Handshake(Agent):
 
     name: ClassVar[str] = "handshake"
     paper: ClassVar[str] = "beyond the paper: steered if the partner speaks the protocol, else the bank"
+    needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.handshake:handshake"
 
     index: str = option("gittins-horizon", "index of a steered team: " + ", ".join(INDICES), one_of(INDICES))

@@ -24,6 +24,7 @@ class MDSEE(Agent):
 
     name: ClassVar[str] = "mdsee"
     paper: ClassVar[str] = "later literature: arXiv 2109.03818"
+    needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.mdsee:mdsee"
 
     sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1, MOST))

@@ -25,6 +25,7 @@ class MUCBIntervals(Agent):
 
     name: ClassVar[str] = "mucb-intervals"
     paper: ClassVar[str] = "later literature: arXiv 2311.06210"
+    needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.mucb_intervals:mucb_intervals"
 
     exploration: float = option(0.5, "c of the interval's half-width sqrt(c log(1/delta) / n)", real(0.0))

@@ -17,6 +17,8 @@ from cobandit.agents.mdsee import MDSEE
 from cobandit.agents.mucb_intervals import MUCBIntervals
 from cobandit.agents.naive import NaiveTS, NaiveUCB
 from cobandit.agents.optimal import Optimal
+from cobandit.agents.partner_aware_discounted_ucb import PartnerAwareDiscountedUCB
+from cobandit.agents.partner_aware_sliding_ucb import PartnerAwareSlidingUCB
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
 from cobandit.agents.recency_softmax import RecencySoftmax
@@ -50,6 +52,8 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "epsilon-greedy": EpsilonGreedy,
     "recency-softmax": RecencySoftmax,
     "forgetful-knowledge-gradient": ForgetfulKnowledgeGradient,
+    "partner-aware-discounted-ucb": PartnerAwareDiscountedUCB,
+    "partner-aware-sliding-ucb": PartnerAwareSlidingUCB,
 }
 
 

@@ -22,11 +22,7 @@ from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
 if TYPE_CHECKING:
     from cobandit.problem import Problem
 
-SIGHT = (1.0, 0.5)
-NOISE = (0.1, 0.5)
-"""What two agents see where nothing is said: the paper's simulations, and those with Gaussian rewards."""
-
-REWARDS = ("bernoulli", "gaussian")
+REWARDS = ("bernoulli", "gaussian", "student-t", "correlated-gaussian")
 
 THE_TEAM = "The team"
 THE_PROBLEM = "The problem"
@@ -40,7 +36,8 @@ Means = Annotated[
     typer.Option(
         metavar="MATRIX|NAME",
         help=f"The means: a matrix such as {parsing.MATRIX} (for N agents N levels of brackets), or fixed (the "
-        "paper's matrix), random (drawn anew for each run), local-optima, corners; the last three with --arms.",
+        "paper's matrix), random (drawn anew for each run), local-optima, corners, random-walk; the last four with "
+        "--arms. With --changes-at, a list of matrices.",
         rich_help_panel=THE_PROBLEM,
         autocompletion=completion.problems,
     ),
@@ -59,7 +56,7 @@ Spread = Annotated[
     typer.Option(
         metavar="S|LOW,HIGH",
         help="Standard deviation of Gaussian rewards: one number, a range to draw each from (0.1,0.5 where not "
-        "given), or a matrix like the means.",
+        "given), or a matrix like the means; for correlated-gaussian one number, for student-t its scale (both 0.25).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -101,6 +98,39 @@ Roles = Annotated[
         metavar="observability|random|elected|RANKS",
         help="Who leads: the best observer, one drawn for each run, the one whom the team finds in the first rounds to "
         "see most, or each agent's rank (1,0: the second leads).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+
+ChangesAt = Annotated[
+    str | None,
+    typer.Option(
+        metavar="T,T",
+        help="The rounds in which the means become the next ones of a list of matrices.",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Df = Annotated[
+    str | None,
+    typer.Option(
+        metavar="DF",
+        help="Degrees of freedom of student-t rewards: more than 1 (3, where not given); the fewer, the heavier tails.",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Correlation = Annotated[
+    str | None,
+    typer.Option(
+        metavar="R",
+        help="Correlation of correlated-gaussian rewards from each round to the next (0.9, where not given).",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+Delay = Annotated[
+    str,
+    typer.Option(
+        metavar="D",
+        help="After how many further rounds the agents are told of a round.",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -180,10 +210,16 @@ class ProblemOptions:
     noise: Noise = None
     weights: Weights = None
     roles: Roles = "observability"
+    changes_at: ChangesAt = None
+    df: Df = None
+    correlation: Correlation = None
+    delay: Delay = "0"
 
     def problem(self, sight_of: Callable[[int], tuple[float, ...]] | None = None) -> Problem:
         """The problem that they describe; what is not said is as in the paper's simulations."""
-        return _problem_of(self, sight_of or paper_sight)
+        from cobandit.cli.problems import paper_sight, problem_of
+
+        return problem_of(self, sight_of or paper_sight)
 
 
 @dataclass(frozen=True)
@@ -353,117 +389,3 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], room:
 
 def _others(lineup: Sequence[str]) -> str:
     return "other agents" if len(set(lineup)) > 1 else "another one"
-
-
-def paper_sight(agents: int) -> tuple[float, ...]:
-    """The observability in the paper's simulations, of two agents and of more (Fig. "sim4")."""
-    return SIGHT if agents <= 2 else tuple((i + 1) / agents for i in range(agents))
-
-
-def _problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, ...]]) -> Problem:
-    """The problem that the options describe, with ``sight_of(agents)`` where nothing is said about sight."""
-    from cobandit.problem import Problem
-    from cobandit.problem.observation import OBSERVATIONS
-
-    if options.reward not in REWARDS:
-        raise UnknownName("reward model", options.reward, REWARDS)
-    model = options.observation or ("missed" if options.reward == "bernoulli" else "noisy")
-    if model not in OBSERVATIONS:
-        raise UnknownName("observation model", model, OBSERVATIONS)
-    ranks: Any = options.roles if options.roles[:1].isalpha() else parsing.numbers("--roles", options.roles, "1,0")
-    sizes = None if options.arms is None else _arms(options.arms)
-    matrix = parsing.means("--means", options.means)
-    if isinstance(matrix, str) and matrix not in parsing.NAMED_MEANS:
-        from cobandit.problem.named import named_means
-
-        matrix = named_means(matrix, sizes)
-    named = matrix if isinstance(matrix, str) else None
-    agents = _depth(matrix) if named is None else 2 if sizes is None else len(sizes)
-
-    sight: dict[str, Any] = {}
-    if options.observability is not None:
-        sight["observability"] = parsing.numbers("--observability", options.observability, "1,0.5")
-    if options.noise is not None:
-        sight["noise"] = parsing.numbers("--noise", options.noise, "0.1,0.5")
-    kind = "noise" if model == "noisy" else "observability"
-    if kind not in sight:
-        sight[kind] = _default_noise(agents) if kind == "noise" else sight_of(agents)
-
-    matrix = _means(matrix, sizes, agents, ranks, sight[kind], model)
-    shared = {
-        "arms": sizes,
-        "observation": model,
-        "weights": () if options.weights is None else parsing.numbers("--weights", options.weights, "1,1"),
-        "roles": ranks,
-        **sight,
-    }
-    if options.reward == "bernoulli":
-        if options.sd is not None:
-            raise InvalidInput("--sd was given, but Bernoulli rewards have none; it goes with --reward gaussian.")
-        return Problem.bernoulli(matrix, **shared)
-    spread: Any = (0.1, 0.5) if options.sd is None else parsing.value(options.sd)
-    return Problem.gaussian(matrix, sd=spread, **shared)
-
-
-def _means(
-    matrix: Any, sizes: tuple[int, ...] | None, agents: int, ranks: Any, levels: Sequence[Any], model: str
-) -> Any:
-    """The means themselves, where they were given by name."""
-    if not isinstance(matrix, str):
-        return matrix
-    if matrix == "fixed":
-        from cobandit.problem.named import FIXED
-
-        return FIXED
-    if matrix == "local-optima":
-        from cobandit.problem.means import local_optima
-
-        arms = sizes or (2, 2)
-        if len(set(arms)) != 1 or len(arms) != 2:
-            raise InvalidInput(f"--arms is {_joined(arms)}; --means local-optima needs K,K, such as 3,3.")
-        return local_optima(arms[0])
-    if matrix == "corners":
-        from cobandit.problem.means import two_corners
-
-        if sizes is not None and set(sizes) != {2}:
-            raise InvalidInput(f"--arms is {_joined(sizes)}; --means corners needs 2 for each agent, such as 2,2,2.")
-        return two_corners(agents, _leader(ranks, levels, model, agents))
-    return matrix
-
-
-def _leader(ranks: Any, levels: Sequence[Any], model: str, agents: int) -> int | None:
-    """Who leads, as far as it can be told: --means corners is shaped after it."""
-    if isinstance(ranks, tuple):
-        return ranks.index(0) if 0 in ranks and len(ranks) == agents else None
-    numeric = all(isinstance(level, (int, float)) for level in levels) and len(levels) == agents
-    if ranks != "observability" or not numeric:
-        return None  # drawn for each run, or an input that is about to be refused
-    best = min(levels) if model == "noisy" else max(levels)
-    return levels.index(best)
-
-
-def _arms(text: str) -> tuple[int, ...]:
-    from cobandit.problem.means import checked_arms
-
-    return checked_arms(parsing.numbers("--arms", text, "2,2"))
-
-
-def _depth(matrix: Any) -> int:
-    """How many agents the means are for: one for each level of brackets, or for each axis of a model."""
-    if hasattr(matrix, "arms") or hasattr(matrix, "shape"):
-        return len(getattr(matrix, "arms", None) or matrix.shape)
-    depth = 0
-    while isinstance(matrix, (list, tuple)):
-        depth += 1
-        matrix = matrix[0] if matrix else None
-    return depth
-
-
-def _default_noise(agents: int) -> tuple[float, ...]:
-    if agents > 2:
-        raise InvalidInput(f"--noise is needed for {agents} agents, such as --noise {_joined((0.1,) * agents)}.")
-    return NOISE
-
-
-def _joined(values: Sequence[Any]) -> str:
-    return ",".join(str(entry) for entry in values)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
+from cobandit.agents.base import Agent, Briefing, Controller, TeamAction, pass_over
 from cobandit.agents.guards import is_arm
 from cobandit.agents.team import Team
 from cobandit.base.checks import short_repr
-from cobandit.base.errors import AgentError
+from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.base.streams import Streams
 from cobandit.engine.environment import Environment, Outcome
 from cobandit.engine.partner import Partner
@@ -24,7 +25,9 @@ class Match:
         streams = Streams.of(seed, run, problem.agents)
         self.environment = Environment(problem, streams)
         self.horizon = horizon
+        self._waiting: deque[tuple[TeamAction, Outcome]] = deque()
         agents = team.playing(problem).agents(problem.agents)
+        require_patience(problem, agents or (team.controller,))
         for i, agent in enumerate(agents):
             agent.reset(briefing_for(agent, self.environment, i, horizon), streams.choices[i])
         self.partners = tuple(Partner.around(agent) for agent in agents)
@@ -42,19 +45,40 @@ class Match:
 
     def rounds(self) -> Iterator[tuple[TeamAction, Outcome]]:
         """Play all rounds, one at a time."""
+        tell = self._tell_late if self.environment.problem.delay else self._tell
         for _ in range(self.horizon):
             if self.environment.begin_round():
                 tell_oracles(self.environment, (self.controller, *(partner.agent for partner in self.partners)))
             if self.controller is not None:
                 action = self._joint_choice(self.controller)
-                outcome = self.environment.step(action)
-                self.controller.observe(action, outcome.seen)
             else:
                 action = tuple(partner.choose() for partner in self.partners)
-                outcome = self.environment.step(action)
-                for partner, seen in zip(self.partners, outcome.seen, strict=True):
-                    partner.observe(action, seen)
+            outcome = self.environment.step(action)
+            tell(action, outcome)
             yield action, outcome
+
+    def _tell(self, action: TeamAction, outcome: Outcome) -> None:
+        """Everybody learns of the round just played."""
+        if self.controller is not None:
+            self.controller.observe(action, outcome.seen)
+        else:
+            for partner, seen in zip(self.partners, outcome.seen, strict=True):
+                partner.observe(action, seen)
+
+    def _tell_late(self, action: TeamAction, outcome: Outcome) -> None:
+        """Everybody learns of the round that was played ``delay`` rounds before this one, if there was one."""
+        self._waiting.append((action, outcome))
+        if len(self._waiting) > self.environment.problem.delay:
+            known, then = self._waiting.popleft()
+            if self.controller is not None:
+                self.controller.observe(known, then.seen)
+            for partner, seen in zip(self.partners, then.seen, strict=False):
+                partner.observe(known, seen, override=True)
+        else:
+            if self.controller is not None:
+                pass_over(self.controller, 1)
+            for partner in self.partners:
+                partner.pass_round()
 
     def _joint_choice(self, controller: Controller) -> TeamAction:
         arms = self.environment.problem.arms
@@ -100,6 +124,16 @@ class OpenMatch:
         for i, partner in self.partners.items():
             partner.observe(action, outcome.seen[i])
         return action, outcome
+
+
+def require_patience(problem: Problem, players: Iterable[Agent | Controller | None]) -> None:
+    """Whoever counts on being told of each round before the next cannot play where news come late."""
+    for player in players:
+        if problem.delay and player is not None and player.needs_each_round:
+            raise InvalidInput(
+                f"The problem has a delay of {problem.delay:,} rounds, but {player.title} counts on being told of each "
+                "round before the next one; a delay of 0 or another agent is needed."
+            )
 
 
 def briefing_for(player: Agent | Controller, environment: Environment, agent: int, horizon: int) -> Briefing:

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from cobandit.agents.base import Agent, Briefing, Controller
+from cobandit.agents.base import Agent, Briefing, Controller, pass_over
 from cobandit.agents.guards import checked_action, is_arm
 from cobandit.agents.registry import make_agent
 from cobandit.base.checks import MOST, numeric, short_repr, whole
@@ -202,6 +202,15 @@ class Partner:
         all the same, so the rounds alone make the partner what it is.
         """
         self._end_round(team_action, seen, override, "override=True")
+
+    def pass_round(self) -> None:
+        """End a round of which it is told nothing, or only later: the number of the round moves on, and that is all.
+
+        Who is told of an earlier round instead calls ``observe`` with that round and ``override=True``.
+        """
+        self.choose()
+        pass_over(self._agent, 1)
+        self._pending = None
 
     def _end_round(self, team_action: Any, seen: Any, override: bool, how_to_say_so: str) -> None:
         action = checked_action(team_action, self._arms)

@@ -70,9 +70,11 @@ def problem_lines(problem: Any) -> list[str]:
     levels = ", ".join(f"{level:.3g}" for level in observation.levels)
     rules = {"random": "roles drawn for each run", "elected": "the leader elected in the first rounds"}
     lead = rules[str(problem.roles)] if problem.draws_roles else f"agent {problem.known_ranks().index(0)} leads"
+    delay = getattr(problem, "delay", 0)
+    late = f", told {delay:,} round{'s' * (delay != 1)} late" if delay else ""
     return [
         f"{problem.agents} agents, {arms} arms, {means}, {reward} rewards",
-        f"{observation.name} observation, {kind} {levels}, {lead}",
+        f"{observation.name} observation, {kind} {levels}{late}, {lead}",
     ]
 
 

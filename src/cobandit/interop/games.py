@@ -24,6 +24,11 @@ def checked_problem(problem: Any) -> Problem:
     """The problem, or an error."""
     if not isinstance(problem, Problem):
         raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli(...).")
+    if problem.delay:
+        raise InvalidInput(
+            f"problem has a delay of {problem.delay:,} rounds; "
+            "an environment answers every step at once, so a delay of 0 is needed."
+        )
     return problem
 
 

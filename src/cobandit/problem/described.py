@@ -14,6 +14,7 @@ from cobandit.problem.observation import OBSERVATIONS
 from cobandit.problem.rewards import REWARDS
 
 KEYS = ("arms", "means", "reward", "observation", "weights", "roles")
+OPTIONAL = ("delay",)
 
 
 def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, Any]:
@@ -24,8 +25,8 @@ def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, An
     if missing:
         raise InvalidInput(f"The description of a problem lacks {missing[0]!r}; `Problem.describe` has it.")
     for key in description:
-        if key not in KEYS:
-            raise UnknownName("part of a problem called", key, KEYS)
+        if key not in KEYS + OPTIONAL:
+            raise UnknownName("part of a problem called", key, KEYS + OPTIONAL)
     classes = classes_by_name(own)
     arms, means, roles = _tuples(description["arms"]), description["means"], description["roles"]
     if not isinstance(means, Mapping):
@@ -38,6 +39,7 @@ def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, An
         "observation": described_model("observation", description["observation"], classes, OBSERVATIONS),
         "weights": _tuples(description["weights"]),
         "roles": _tuples(roles) if is_list(roles) else roles,
+        "delay": description.get("delay", 0),
     }
 
 

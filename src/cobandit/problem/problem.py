@@ -22,6 +22,9 @@ from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 Roles = Literal["observability", "random", "elected"] | tuple[int, ...]
 ROLE_RULES = ("observability", "random", "elected")
 
+LONGEST_DELAY = 10**6
+"""Rounds that wait to be told of are held in memory."""
+
 
 @dataclass(frozen=True)
 class Instance:
@@ -50,7 +53,9 @@ class Problem:
     (non-negative, one per agent, the mean by default) make the team reward of the observed rewards. ``roles`` is
     ``"observability"`` (the better observer ranks higher; equals: the lower index), ``"random"`` (unknown
     observability; drawn for each run), ``"elected"`` (unknown observability; the team finds out in the first rounds who
-    sees more) or a tuple with each agent's rank, 0 being the leader.
+    sees more) or a tuple with each agent's rank, 0 being the leader. ``delay`` is for how many rounds everybody waits:
+    after round t the agents are told of round t - delay, its team action and what they saw of its reward, and after the
+    first ``delay`` rounds of nothing. Regret is counted when a round is played.
     """
 
     means: Means
@@ -58,6 +63,7 @@ class Problem:
     observation: Observation
     weights: tuple[float, ...] = field(default=())
     roles: Roles = "observability"
+    delay: int = 0
 
     def __post_init__(self) -> None:
         means, reward = accept.accept_means(self.means), accept.accept_reward(self.reward)
@@ -75,6 +81,7 @@ class Problem:
         if not sum(self.weights) > 0.0:
             raise InvalidInput(f"weights is {short_repr(self.weights)}; at least one weight above 0 is needed.")
         object.__setattr__(self, "roles", checked_roles(self.roles, agents))
+        object.__setattr__(self, "delay", whole(0, LONGEST_DELAY)("delay", self.delay))
 
     @classmethod
     def of(
@@ -88,6 +95,7 @@ class Problem:
         arms: Sequence[int] | None = None,
         weights: Sequence[float] = (),
         roles: Any = "observability",
+        delay: int = 0,
     ) -> Problem:
         """Any models together, one's own among them.
 
@@ -96,7 +104,7 @@ class Problem:
         """
         checked = _means(means, arms)
         seen = make_observation(observation, observability, noise, len(checked.arms))
-        return cls(checked, reward, seen, _listed(weights), roles)
+        return cls(checked, reward, seen, _listed(weights), roles, delay)
 
     @classmethod
     def bernoulli(
@@ -109,6 +117,7 @@ class Problem:
         noise: Sequence[float] | None = None,
         weights: Sequence[float] = (),
         roles: Any = "observability",
+        delay: int = 0,
     ) -> Problem:
         """Bernoulli rewards: ``means`` a nested list in [0, 1], ``"random"`` with ``arms``, or a `Means`.
 
@@ -124,6 +133,7 @@ class Problem:
             arms=arms,
             weights=weights,
             roles=roles,
+            delay=delay,
         )
 
     @classmethod
@@ -138,6 +148,7 @@ class Problem:
         observability: Sequence[float] | None = None,
         weights: Sequence[float] = (),
         roles: Any = "observability",
+        delay: int = 0,
     ) -> Problem:
         """Gaussian rewards N(mu_a, s_a^2): ``sd`` one number, a pair to draw each s_a from, or an array.
 
@@ -152,6 +163,7 @@ class Problem:
             noise=noise,
             weights=weights,
             roles=roles,
+            delay=delay,
         )
 
     @property
@@ -267,6 +279,7 @@ class Problem:
             "observation": {"name": self.observation.name, **accept.plain_fields(self.observation)},
             "weights": list(self.weights),
             "roles": self.roles,
+            **({"delay": self.delay} if self.delay else {}),
         }
 
     def _described_means(self) -> Any:

@@ -326,6 +326,8 @@ def _check_problem(problem: Any) -> None:
         raise InvalidInput(
             f"problem has {problem.observation.name!r} observation; Theorem 1 is about 'missed' observation."
         )
+    if problem.delay:
+        raise InvalidInput(f"problem has a delay of {problem.delay:,} rounds; Theorem 1 is about a delay of 0.")
 
 
 def _check_horizon(name: str, horizon: Any) -> int:

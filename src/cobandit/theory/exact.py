@@ -79,6 +79,8 @@ def _checked(problem: Problem) -> tuple[float, ...]:
             f"problem has {problem.reward.name} rewards and {observation.name!r} observation; "
             "the exact limits are for Bernoulli rewards and 'missed' observation."
         )
+    if problem.delay:
+        raise InvalidInput(f"problem has a delay of {problem.delay:,} rounds; the exact limits are for a delay of 0.")
     return observation.observability
 
 

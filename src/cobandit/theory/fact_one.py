@@ -57,6 +57,8 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
             f"{name} is {short_repr(problem.observation.levels)}; "
             f"Fact 1 is about full sight, so {full:g} for every agent."
         )
+    if problem.delay:
+        raise InvalidInput(f"problem has a delay of {problem.delay:,} rounds; Fact 1 is about a delay of 0.")
     table = _rewards(rewards)
     if table.shape[1] != problem.cells:
         raise InvalidInput(f"rewards has {table.shape[1]} cells a round; the problem has {problem.cells} team actions.")

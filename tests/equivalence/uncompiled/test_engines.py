@@ -39,6 +39,7 @@ def assert_same(problem: cb.Problem, team: cb.Team, horizon: int, seed: int, run
     np.testing.assert_array_equal(plain.rewards, quick.rewards)
     np.testing.assert_array_equal(plain.seen, quick.seen)
     np.testing.assert_array_equal(plain.predictions, quick.predictions)
+    np.testing.assert_array_equal(plain.task_regret, quick.task_regret)
 
 
 @pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: str(value))
@@ -77,6 +78,17 @@ def test_each_agent_under_each_observation_model(place: int) -> None:
 def test_each_role_rule(name: str, options: dict) -> None:
     for run, roles in enumerate(["random", (1, 0), "random", (0, 1)]):
         assert_same(a_problem((3, 4), "missed", roles=roles), cb.Team.of(name, **options), HORIZON, 5, run)
+
+
+@pytest.mark.parametrize(("name", "options"), CASES, ids=lambda value: str(value))
+def test_told_late_while_means_drift(name: str, options: dict) -> None:
+    if cb.AGENTS[name].needs_each_round:
+        return
+    turn = cb.PiecewiseMeans.of([[[0.8, 0.4], [0.2, 0.6]], [[0.1, 0.4], [0.2, 0.9]]], [9])
+    late = cb.Problem.bernoulli(turn, [0.9, 0.4], observation="missed-known", delay=3)
+    moods = cb.Problem.of(cb.RandomWalkMeans((2, 3), 0.1), cb.CorrelatedGaussian(), "noisy", noise=[0.1, 0.5], delay=1)
+    for problem in (late, moods):
+        assert_same(problem, cb.Team.of(name, **options), HORIZON, 5, 1)
 
 
 def test_large_problems_where_the_tournament_decides() -> None:

@@ -76,6 +76,5 @@ def with_standoff(answer: dict[str, Any]) -> dict[str, Any]:
 def with_new_agents(answer: dict[str, Any]) -> dict[str, Any]:
     """Agents beyond the paper are known."""
     text = answer["err"].replace("optimal,", "steered, elected, bank, handshake, centralised-gittins, optimal,")
-    return answer | {
-        "err": text.replace("epsilon-greedy.", "epsilon-greedy, recency-softmax, forgetful-knowledge-gradient.")
-    }
+    added = "recency-softmax, forgetful-knowledge-gradient, partner-aware-discounted-ucb, partner-aware-sliding-ucb"
+    return answer | {"err": text.replace("epsilon-greedy.", f"epsilon-greedy, {added}.")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
+from cobandit.base.streams import Streams
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
@@ -129,9 +131,14 @@ def run_diagnosed(
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:
     """One run with everything that happened in it."""
     game = make_game(problem, team, horizon)
-    rounds = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon)
+    rounds = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon, changing=True)
     record = Record(
-        1, rounds.actions.reshape(-1), rounds.rewards, rounds.seen.reshape(-1), rounds.predictions.reshape(-1)
+        1,
+        rounds.actions.reshape(-1),
+        rounds.rewards,
+        rounds.seen.reshape(-1),
+        rounds.predictions.reshape(-1),
+        rounds.round_regret,
     )
     out = np.zeros((1, 1))
     stage = game.stage(record)
@@ -139,7 +146,10 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     make_ready(play, arguments, team.label)
     play(*arguments)
     means, ranks = game.drawn(stage)
-    return Trajectory(run, means, ranks, rounds.actions, rounds.rewards, rounds.seen, rounds.predictions)
+    if not problem.means.changes:
+        return dataclasses.replace(rounds, means=means, ranks=ranks, round_regret=None)
+    first = problem.instance(Streams.of(seed, run, problem.agents).setup).means
+    return dataclasses.replace(rounds, means=first, ranks=ranks)
 
 
 def _general(game: Game, label: str) -> Callable[..., None]:

@@ -13,15 +13,12 @@ from cobandit.agents.base import Agent
 from cobandit.base.streams import FIRST_OBSERVATION, stream_count
 from cobandit.engine.fast.caching import compiled_loop, make_ready
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
-from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
+from cobandit.engine.fast.models import NotCompiled, drift_kinds, reward_kind, role_kind, sight_kind
 from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
 from cobandit.engine.fast.pointers import memory_of, pointers
 from cobandit.engine.fast.seeds import run_states
 from cobandit.engine.fast.world import World, make_world
 from cobandit.problem import Problem
-
-MODELS = 4
-"""The rows of a copy in memory before those of its squads: world, rewards, sight, roles."""
 
 
 @compiled_loop
@@ -40,19 +37,20 @@ def play_copies(
     seen: Any,
     rewards: Any,
     lost: Any,
+    drifts: Any,
 ) -> None:
     """Begin a run of every copy (t = 0), or play its round t with ``moves`` in the open seat.
 
-    ``memory`` has the rows of all copies, one behind the other. What came of the round is put into ``arms`` and
-    ``seen`` (copies x agents), ``rewards`` and ``lost``, the task regret of the round.
+    ``memory`` has the rows of all copies, one behind the other. ``drifts`` is as in `loop.play`. What came of the round
+    is put into ``arms`` and ``seen`` (copies x agents), ``rewards`` and ``lost``, the task regret of the round.
     """
-    rows = MODELS + len(team)
+    rows = len(tags) + len(team)
     for copy in range(states.shape[0]):
         world = pointers(tags[0], memory, copy * rows)
         nature = pointers(tags[1], memory, copy * rows + 1)
         sight = pointers(tags[2], memory, copy * rows + 2)
         roles = pointers(tags[3], memory, copy * rows + 3)
-        squads = squads_of(team, memory, copy * rows + MODELS)
+        squads = squads_of(team, memory, copy * rows + len(tags))
         if t == 0:
             for k in range(seeds.shape[1]):
                 world.streams[k] = seeds[copy, k]
@@ -68,6 +66,8 @@ def play_copies(
             world.slot[0] = -1
             begin_all(squads, sizes, world)
         else:
+            if drifts is not None and t > 1:
+                pointers(tags[4], memory, copy * rows + 4).drift(world, t)
             slot = world.slot[0] + 1
             slot = slot if slot < world.ring_size else 0
             world.slot[0] = slot
@@ -106,7 +106,8 @@ class Copies:
             raise NotCompiled("the compiler is switched off (NUMBA_DISABLE_JIT)")
         if type(problem) is not Problem:
             raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
-        models = reward_kind(problem), sight_kind(problem), role_kind(problem)
+        models = reward_kind(problem), sight_kind(problem), role_kind(problem), *drift_kinds(problem)
+        self._drifts = 0 if problem.means.changes else None
         self._seat = list(agents).index(None)
         first, drawn = FIRST_OBSERVATION + problem.agents, problem.draws_roles
         players = [
@@ -138,7 +139,20 @@ class Copies:
 
     def _arguments(self, seeds: NDArray[np.uint64], t: int, moves: NDArray[np.int64]) -> tuple[Any, ...]:
         tags, team, sizes, _, fresh, _ = self._stages[0]
-        return (tags, team, sizes, self._memory, fresh, self._states, seeds, self._seat, t, moves, *self._round)
+        return (
+            tags,
+            team,
+            sizes,
+            self._memory,
+            fresh,
+            self._states,
+            seeds,
+            self._seat,
+            t,
+            moves,
+            *self._round,
+            self._drifts,
+        )
 
     def begin(self, seed: int, first_run: int) -> None:
         """Begin a run of every copy."""

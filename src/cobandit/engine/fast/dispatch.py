@@ -13,7 +13,7 @@ from numba import extending, types
 
 from cobandit.engine.fast.pointers import player, pointers
 from cobandit.engine.fast.random import PART_OPTIONS
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import LateWorld, own_arm
 
 overload: Any = extending.overload
 overload_method: Any = extending.overload_method
@@ -46,6 +46,11 @@ def _draw(self: Any, world: Any, played: Any) -> Any:
     return getattr(self.instance_class, "draw", None)
 
 
+@overload_method(types.NamedTuple, "drift", jit_options=PART_OPTIONS, strict=False)
+def _drift(self: Any, world: Any, t: Any) -> Any:
+    return getattr(self.instance_class, "drift", None)
+
+
 @overload_method(types.NamedTuple, "see", jit_options=_INLINED, strict=False)
 def _see(self: Any, world: Any, agent: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "see", None)
@@ -64,6 +69,19 @@ def _keep_round(self: Any, world: Any, episode: Any, k: Any, reward: Any) -> Any
 @overload_method(types.NamedTuple, "keep", jit_options=PART_OPTIONS, strict=False)
 def _keep(self: Any, world: Any, t: Any, played: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "keep", None)
+
+
+def known_rounds(world: Any, t: int) -> int:
+    """How many rounds the players have been told of before round t."""
+    return max(t - 1 - world.late[0], 0)
+
+
+@overload(known_rounds, jit_options=_INLINED, strict=False)
+def _known_rounds(world: Any, t: Any) -> Any:
+    def late(world: Any, t: int) -> Any:
+        return t - 1 - world.late[0] if t - 1 > world.late[0] else 0
+
+    return late if issubclass(world.instance_class, LateWorld) else lambda world, t: t - 1
 
 
 def squads_of(tags: Any, memory: Any, row: int) -> Any:

@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
 from cobandit.base.streams import stream_count
+from cobandit.engine.fast.late import make_waiting
 from cobandit.engine.fast.loop import NO_RECORD
-from cobandit.engine.fast.models import NotCompiled, reward_kind, role_kind, sight_kind
+from cobandit.engine.fast.models import NotCompiled, drift_kinds, heard_kind, reward_kind, role_kind, sight_kind
 from cobandit.engine.fast.players import Squads, Stage, compiled_team, make_squads, make_stage
 from cobandit.engine.fast.seeds import run_states
 from cobandit.engine.fast.world import World, make_world
+from cobandit.engine.match import require_patience
 from cobandit.problem import Problem
 from cobandit.problem.problem import ranks_of
 
@@ -32,17 +34,20 @@ class Game:
 
     def stage(self, record: Any = NO_RECORD) -> Stage:
         """Room for one thread to play in, as often as it likes."""
-        return make_stage(self.squads, self.world, *self.models, record)
+        delay, agents = self.problem.delay, self.problem.agents
+        late = (make_waiting(delay, agents), heard_kind(self.problem)) if delay else ()
+        return make_stage(self.squads, self.world, *self.models, record, *drift_kinds(self.problem), *late)
 
     def arguments(
         self, stage: Stage, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
         """In the order of `loop.play`."""
         seeds = run_states(seed, runs.start, len(runs), stream_count(self.problem.agents))
-        return (*stage, seeds, self.horizon, checkpoints, out)
+        drifts = 0 if self.problem.means.changes else None
+        return (*stage, seeds, self.horizon, checkpoints, out, drifts, 0 if self.problem.delay else None)
 
     def drawn(self, stage: Stage) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-        """The means that nature drew for the last run played on a stage, and the ranks: drawn, too, or elected."""
+        """The means, those of its last round, and the ranks, drawn or elected, of the last run played on a stage."""
         world = stage.tags[0].value
         ranks = tuple(world.ranks.tolist())
         votes = getattr(stage.team[0].value, "order", None) if self.problem.roles == "elected" else None
@@ -56,8 +61,10 @@ def make_game(problem: Problem, team: Team, horizon: int) -> Game:
     if type(problem) is not Problem:
         raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
     models = reward_kind(problem), sight_kind(problem), role_kind(problem)
-    players = compiled_team(problem, team.playing(problem).players(problem.agents), horizon)
+    members = team.playing(problem).players(problem.agents)
+    require_patience(problem, members)
+    players = compiled_team(problem, members, horizon)
     windows = [int(getattr(player, "window", 1)) for player in players]
     ranks = tuple(range(problem.agents)) if problem.draws_roles else problem.known_ranks()
-    world = make_world(problem.arms, ranks, max(windows), horizon, stream_count(problem.agents))
+    world = make_world(problem.arms, ranks, max(windows), horizon, stream_count(problem.agents), problem.delay)
     return Game(problem, horizon, players, make_squads(players), world, models)

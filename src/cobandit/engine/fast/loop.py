@@ -8,6 +8,7 @@ import numpy as np
 
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
+from cobandit.engine.fast.late import swap_with_known
 from cobandit.engine.fast.pointers import guessed, pointers
 
 
@@ -19,6 +20,7 @@ class Record(NamedTuple):
     rewards: Any
     seen: Any
     predictions: Any
+    round_regret: Any
 
     def keep(self, world: Any, t: int, played: int, reward: float) -> None:
         """One round."""
@@ -26,6 +28,7 @@ class Record(NamedTuple):
             return
         agents = world.agents
         self.rewards[t - 1] = reward
+        self.round_regret[t - 1] = world.means[world.best[0]] - world.means[played]
         for j in range(agents):
             self.actions[(t - 1) * agents + j] = world.arm[j]
             self.seen[(t - 1) * agents + j] = world.seen[j]
@@ -45,19 +48,23 @@ def play(
     horizon: int,
     checkpoints: Any,
     out: Any,
+    drifts: Any,
+    delayed: Any,
 ) -> None:
     """Play one run for each row of ``seeds`` into the rows of ``out``: task regret at each checkpoint.
 
     ``tags`` are those of the world, the rewards, the sight, the roles and the record (a `Record`, or a
-    `diagnosis.Diagnosis`); the rows of the squads of the
-    ``team`` in ``memory`` come behind theirs.
+    `diagnosis.Diagnosis`); the rows of the squads of the ``team`` in ``memory`` come behind theirs. ``drifts`` is None
+    where the means stay, else the tags go on with how they change; ``delayed`` is None where everybody is told of a
+    round at once, else the last two tags are `late.Waiting` and the sight of what is told late. Where they are None,
+    what belongs to them is not even compiled.
     """
     world = pointers(tags[0], memory, 0)
     rewards = pointers(tags[1], memory, 1)
     sight = pointers(tags[2], memory, 2)
     roles = pointers(tags[3], memory, 3)
     record = pointers(tags[4], memory, 4)
-    squads = squads_of(team, memory, 5)
+    squads = squads_of(team, memory, len(tags))
     for run in range(out.shape[0]):
         for k in range(seeds.shape[1]):
             world.streams[k] = seeds[run, k]
@@ -70,29 +77,47 @@ def play(
             if world.means[cell] > world.means[best]:
                 best = cell
         world.best[0] = best
-        world.slot[0] = -1
+        world.slot[0] = -1 if delayed is None else 0
         begin_all(squads, sizes, world)
         point = 0
         played = 0
+        lost = 0.0
         for t in range(1, horizon + 1):
-            slot = world.slot[0] + 1
-            slot = slot if slot < world.ring_size else 0
-            world.slot[0] = slot
+            if drifts is not None:
+                if t > 1:
+                    pointers(tags[5], memory, 5).drift(world, t)
+                best = world.best[0]
+            if delayed is None:
+                slot = world.slot[0] + 1
+                slot = slot if slot < world.ring_size else 0
+                world.slot[0] = slot
             played = guessed(choose_all(squads, sizes, world, t), played)
-            for j in range(world.agents):
-                world.ring[j * world.ring_size + slot] = world.arm[j]
+            if delayed is None:
+                for j in range(world.agents):
+                    world.ring[j * world.ring_size + slot] = world.arm[j]
             world.plays[played] += 1
             reward = rewards.draw(world, played)
-            learn_all(squads, sizes, world, t, played, sight, reward)
-            record.keep(world, t, played, reward)
+            if delayed is None:
+                learn_all(squads, sizes, world, t, played, sight, reward)
+                record.keep(world, t, played, reward)
+            else:
+                for j in range(world.agents):
+                    world.seen[j] = sight.see(world, j, reward)
+                record.keep(world, t, played, reward)
+                known = swap_with_known(pointers(tags[-2], memory, len(tags) - 2), world, t, played)
+                if known >= 0:
+                    learn_all(squads, sizes, world, t, known, pointers(tags[-1], memory, len(tags) - 1), reward)
+            if drifts is not None:
+                lost += world.means[best] - world.means[played]
             if t == checkpoints[point]:
-                # Sum of n_a (mu_* - mu_a) in row-major order, as `reference.regret_of` adds it.
-                lost = 0.0
-                for cell in range(world.cells):
-                    lost += world.plays[cell] * (world.means[best] - world.means[cell])
+                if drifts is None:
+                    # Sum of n_a (mu_* - mu_a) in row-major order, as `reference.regret_of` adds it.
+                    lost = 0.0
+                    for cell in range(world.cells):
+                        lost += world.plays[cell] * (world.means[best] - world.means[cell])
                 out[run, point] = lost
                 point = point + 1 if point + 1 < checkpoints.shape[0] else point
 
 
-NO_RECORD = Record(0, np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64))
+NO_RECORD = Record(0, np.zeros(1, dtype=np.int64), np.zeros(1), np.zeros(1), np.zeros(1, dtype=np.int64), np.zeros(1))
 """Keeps regret alone."""

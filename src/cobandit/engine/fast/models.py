@@ -9,12 +9,39 @@ import numpy as np
 
 from cobandit.base.errors import CobanditError
 from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP
-from cobandit.engine.fast.random import inlined, normal, uniform
-from cobandit.problem import Bernoulli, FixedMeans, Flipped, Gaussian, Missed, MissedKnown, Noisy, Problem, RandomMeans
+from cobandit.engine.fast.random import gamma, inlined, normal, small_gamma, uniform
+from cobandit.problem import (
+    Bernoulli,
+    CorrelatedGaussian,
+    FixedMeans,
+    Flipped,
+    Gaussian,
+    Missed,
+    MissedKnown,
+    Noisy,
+    PiecewiseMeans,
+    Problem,
+    RandomMeans,
+    RandomWalkMeans,
+    StudentT,
+)
 
 
 class NotCompiled(CobanditError):
     """Why the fast engine cannot play something; the reference engine can."""
+
+
+def begin_means(self: Any, world: Any) -> None:
+    """The means of a run, in its first round; a method of the kinds that need no more."""
+    setup = np.int64(SETUP)
+    for cell in range(world.cells):
+        if self.is_given == 1:
+            world.means[cell] = self.given[cell]
+        else:
+            world.means[cell] = self.low + (self.high - self.low) * uniform(world.streams, setup)
+
+
+draw_first_means = inlined(begin_means)
 
 
 class BernoulliRewards(NamedTuple):
@@ -25,14 +52,7 @@ class BernoulliRewards(NamedTuple):
     low: Any
     high: Any
 
-    def begin(self, world: Any) -> None:
-        """The means of a run."""
-        setup = np.int64(SETUP)
-        for cell in range(world.cells):
-            if self.is_given == 1:
-                world.means[cell] = self.given[cell]
-            else:
-                world.means[cell] = self.low + (self.high - self.low) * uniform(world.streams, setup)
+    begin = begin_means  # type: ignore[misc]
 
     def draw(self, world: Any, played: int) -> Any:
         """The reward of one round."""
@@ -54,11 +74,7 @@ class GaussianRewards(NamedTuple):
     def begin(self, world: Any) -> None:
         """The means and the spreads of a run."""
         setup = np.int64(SETUP)
-        for cell in range(world.cells):
-            if self.is_given == 1:
-                world.means[cell] = self.given[cell]
-            else:
-                world.means[cell] = self.low + (self.high - self.low) * uniform(world.streams, setup)
+        draw_first_means(self, world)
         span = self.highest_spread - self.lowest_spread
         for cell in range(world.cells):
             if self.spreads_are_given == 1:
@@ -69,6 +85,105 @@ class GaussianRewards(NamedTuple):
     def draw(self, world: Any, played: int) -> Any:
         """The reward of one round."""
         return world.means[played] + world.spreads[played] * normal(world.streams, np.int64(REWARDS))
+
+
+class StudentRewards(NamedTuple):
+    """r*_t(a) = mu_a + scale * Student's t, by NumPy's ``Generator.standard_t``; ``shape`` is half of ``df``."""
+
+    given: Any
+    is_given: Any
+    low: Any
+    high: Any
+    scale: Any
+    shape: Any
+    shape_root: Any
+    gamma_step: Any
+
+    begin = begin_means  # type: ignore[misc]
+
+    def draw(self, world: Any, played: int) -> Any:
+        """The reward of one round."""
+        luck = np.int64(REWARDS)
+        numerator = self.shape_root * normal(world.streams, luck)
+        if self.shape < 1.0:
+            drawn = small_gamma(world.streams, luck, self.shape)
+        else:
+            drawn = gamma(world.streams, luck, self.shape, self.gamma_step)
+        return world.means[played] + self.scale * (numerator / math.sqrt(drawn))
+
+
+class CorrelatedRewards(NamedTuple):
+    """r*_t(a) = mu_a + z_t, with z_t in ``world.spreads[0]``: NaN before the first round."""
+
+    given: Any
+    is_given: Any
+    low: Any
+    high: Any
+    sd: Any
+    correlation: Any
+    freshness: Any
+
+    def begin(self, world: Any) -> None:
+        """The means of a run, and no shock yet."""
+        draw_first_means(self, world)
+        world.spreads[0] = math.nan
+
+    def draw(self, world: Any, played: int) -> Any:
+        """The reward of one round."""
+        shock = self.sd * normal(world.streams, np.int64(REWARDS))
+        before = world.spreads[0]
+        if before == before:
+            shock = self.correlation * before + self.freshness * shock
+        world.spreads[0] = shock
+        return world.means[played] + shock
+
+
+@inlined
+def find_best(world: Any) -> None:
+    """Note a_* of the present means."""
+    best = 0
+    for cell in range(1, world.cells):
+        if world.means[cell] > world.means[best]:
+            best = cell
+    world.best[0] = best
+
+
+class PhaseMeans(NamedTuple):
+    """Means that change at once; ``world.phase[0]`` counts the changes so far."""
+
+    phases: Any
+    changes_at: Any
+    changes: Any
+
+    def drift(self, world: Any, t: int) -> None:
+        """The means of round t, from those of the round before."""
+        phase = world.phase[0]
+        if phase < self.changes and t == self.changes_at[phase]:
+            world.phase[0] = phase + 1
+            for cell in range(world.cells):
+                world.means[cell] = self.phases[(phase + 1) * world.cells + cell]
+            find_best(world)
+
+
+class WalkingMeans(NamedTuple):
+    """Means that walk between two walls."""
+
+    step: Any
+    low: Any
+    high: Any
+
+    def drift(self, world: Any, t: int) -> None:
+        """The means of round t, from those of the round before (`RandomWalkMeans.draw`)."""
+        span = self.high - self.low
+        for cell in range(world.cells):
+            mean = world.means[cell] + self.step * normal(world.streams, np.int64(SETUP))
+            folded = 0.0
+            if span > 0.0:
+                folded = span - abs((mean - self.low) % (2.0 * span) - span)
+            mean = self.low + folded
+            mean = self.low if mean < self.low else mean
+            world.means[cell] = self.high if mean > self.high else mean
+        find_best(world)
 
 
 class SeenOrElse(NamedTuple):
@@ -108,6 +223,22 @@ class SeenWithNoise(NamedTuple):
     def fuse(self, world: Any) -> Any:
         """What one brain makes of everybody's eyes."""
         return world.seen[self.best_observer]
+
+
+class HeardOrElse(SeenOrElse):
+    """The same where it is told late: what was seen stands in the world already (`late.deliver`)."""
+
+    def see(self, world: Any, agent: int, reward: float) -> Any:
+        """What an agent saw of the round it is told of."""
+        return world.seen[agent]
+
+
+class HeardWithNoise(SeenWithNoise):
+    """Likewise."""
+
+    def see(self, world: Any, agent: int, reward: float) -> Any:
+        """What an agent saw of the round it is told of."""
+        return world.seen[agent]
 
 
 class GivenRoles(NamedTuple):
@@ -156,13 +287,18 @@ class DrawnRoles(NamedTuple):
         write_ranks(world)
 
 
-def reward_kind(problem: Problem) -> BernoulliRewards | GaussianRewards:
-    """The compiled form of a problem's means and rewards; exact types only."""
+def reward_kind(problem: Problem) -> BernoulliRewards | GaussianRewards | StudentRewards | CorrelatedRewards:
+    """The compiled form of a problem's first means and of its rewards; exact types only."""
     means, reward = problem.means, problem.reward
     if type(means) is FixedMeans:
         about_means: tuple[Any, ...] = np.array(means.values), 1, 0.0, 0.0
     elif type(means) is RandomMeans:
         about_means = np.zeros(1), 0, means.low, means.high
+    elif type(means) is PiecewiseMeans:
+        about_means = np.array(means.values[0]), 1, 0.0, 0.0
+    elif type(means) is RandomWalkMeans:
+        about_means = np.zeros(1) if means.values is None else np.array(means.values), int(means.values is not None)
+        about_means = *about_means, means.low, means.high
     else:
         raise NotCompiled(f"the means are {type(means).__name__}, which has no compiled form")
     if type(reward) is Bernoulli:
@@ -171,7 +307,27 @@ def reward_kind(problem: Problem) -> BernoulliRewards | GaussianRewards:
         spreads = np.zeros(1) if reward.values is None else np.array(reward.values)
         about_spreads: tuple[Any, ...] = spreads, int(reward.values is not None), reward.low, reward.high
         return GaussianRewards(*about_means, *about_spreads)
+    if type(reward) is StudentT:
+        shape = reward.df / 2.0
+        step = 1.0 / math.sqrt(9.0 * (shape - 1.0 / 3.0))
+        about_tails: tuple[Any, ...] = reward.scale, shape, math.sqrt(shape), step
+        return StudentRewards(*about_means, *about_tails)
+    if type(reward) is CorrelatedGaussian:
+        rho = reward.correlation
+        about_shocks: tuple[Any, ...] = reward.sd, rho, math.sqrt(1.0 - rho * rho)
+        return CorrelatedRewards(*about_means, *about_shocks)
     raise NotCompiled(f"the reward is {type(reward).__name__}, which has no compiled form")
+
+
+def drift_kinds(problem: Problem) -> tuple[PhaseMeans | WalkingMeans, ...]:
+    """How the means of a problem change, in compiled form; nothing where they stay."""
+    means = problem.means
+    if type(means) is PiecewiseMeans:
+        rounds = np.array([*means.changes_at, 0], dtype=np.int64)
+        return (PhaseMeans(np.array(means.values).ravel(), rounds, len(means.changes_at)),)
+    if type(means) is RandomWalkMeans:
+        return (WalkingMeans(means.step, means.low, means.high),)
+    return ()
 
 
 def sight_kind(problem: Problem) -> SeenOrElse | SeenWithNoise:
@@ -184,6 +340,12 @@ def sight_kind(problem: Problem) -> SeenOrElse | SeenWithNoise:
         otherwise = math.nan if observation.otherwise is None else observation.otherwise
         return SeenOrElse(levels, problem.best_observer, otherwise)
     raise NotCompiled(f"the observation is {type(observation).__name__}, which has no compiled form")
+
+
+def heard_kind(problem: Problem) -> HeardOrElse | HeardWithNoise:
+    """The compiled form of a problem's observation where it is told late."""
+    sight = sight_kind(problem)
+    return HeardOrElse(*sight) if isinstance(sight, SeenOrElse) else HeardWithNoise(*sight)
 
 
 def role_kind(problem: Problem) -> GivenRoles | DrawnRoles:

@@ -125,6 +125,23 @@ def gamma(streams: Any, row: int, shape: float, c: float) -> Any:
 
 
 @compiled
+def small_gamma(streams: Any, row: int, shape: float) -> Any:
+    """``Generator.standard_gamma(shape)`` for 0 < shape < 1 (NumPy's rejection from an exponential)."""
+    while True:
+        u = uniform(streams, row)
+        v = exponential(streams, row)
+        if u <= 1.0 - shape:
+            x = math.pow(u, 1.0 / shape)
+            if x <= v:
+                return x
+        else:
+            y = -math.log((1.0 - u) / shape)
+            x = math.pow(1.0 - shape + shape * y, 1.0 / shape)
+            if x <= v + y:
+                return x
+
+
+@compiled
 def beta(streams: Any, row: int, a: float, b: float, steps: Any) -> Any:
     """``Generator.beta(a, b)`` for whole numbers a, b >= 1, with the table of `gamma_steps`."""
     if a == 1.0 and b == 1.0:

@@ -24,11 +24,12 @@ class World(NamedTuple):
 
     ``arm[i]`` is agent i's latest arm, ``aim[i]`` the cell of which it is a part (`aim_at`; -1: of none) and
     ``seen[i]`` what it saw; ``own[i * cells + cell]`` agent i's arm in a cell; ``ring[i * ring_size + k]`` its past
-    arms, the latest in ``slot[0]``. ``order`` lists the agents by rank.
+    arms, those of the round under way in ``slot[0]``. ``order`` lists the agents by rank.
     ``block[i * cells + k]`` for k < ``block_size[i]`` are the cells in which all agents that rank above agent i play
     arm 0; row ``agents`` of it holds all cells. ``best[0]`` is a_*. ``plays`` counts the plays of every cell.
     ``predictions[i * agents + j]`` is the arm that agent i foresees for agent j, -1 where it foresees none.
-    ``values`` is a scratch array.
+    ``values`` is a scratch array, ``phase[0]`` counts the changes of means that change at once. In a
+    `LateWorld` the ring holds what the players were told of.
     """
 
     streams: Any
@@ -50,28 +51,36 @@ class World(NamedTuple):
     plays: Any
     predictions: Any
     values: Any
+    phase: Any
     roots: Any
     agents: Any
     cells: Any
     ring_size: Any
     table_size: Any
+    late: Any
 
 
-STATE = ("plays", "predictions", "aim")
+class LateWorld(World):
+    """Its players are told of a round ``late[0]`` rounds later; a type of its own, so that others do not pay for it."""
+
+
+STATE = ("plays", "predictions", "aim", "phase")
 """The fields that start anew with every run."""
 
 SHARED = ("arms", "strides", "own", "roots")
 """The fields that nobody ever changes, so that all threads may use one copy."""
 
 
-def make_world(arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_plays: int, streams: int) -> World:
+def make_world(
+    arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_plays: int, streams: int, delay: int = 0
+) -> World:
     """A world for these agents, before any run."""
     sizes = np.array(arms, dtype=np.int64)
     agents, cells = len(arms), math.prod(arms)
     strides = np.array([math.prod(arms[i + 1 :]) for i in range(agents)], dtype=np.int64)
     own = (np.arange(cells) // strides[:, np.newaxis]) % sizes[:, np.newaxis]
     table = min(most_plays, LONGEST_TABLE) + 1
-    world = World(
+    world = (LateWorld if delay else World)(
         streams=np.zeros(4 * streams, dtype=np.uint64),
         arms=sizes,
         strides=strides,
@@ -91,11 +100,13 @@ def make_world(arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_p
         plays=np.zeros(cells, dtype=np.int64),
         predictions=np.full(agents * agents, -1, dtype=np.int64),
         values=np.zeros(cells),
+        phase=np.zeros(1, dtype=np.int64),
         roots=1.0 / np.sqrt(np.maximum(np.arange(table), COMPANION_FLOOR)),
         agents=agents,
         cells=cells,
         ring_size=ring_size,
         table_size=table,
+        late=np.array([delay], dtype=np.int64),
     )
     for agent in range(agents + 1):
         higher = [j for j in range(agents) if agent < agents and ranks[j] < ranks[agent]]

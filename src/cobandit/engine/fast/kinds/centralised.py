@@ -45,7 +45,9 @@ class JointFreshUCB(FreshUCB):
 
     def choose(self, world: Any, t: int) -> Any:
         """The cell with the best index."""
-        return random_cell(self, world) if self.companion == 1 and t == 1 else fresh_best(self, world, t)
+        return (
+            random_cell(self, world) if self.companion == 1 and t == 1 else fresh_best(self, world, t, self.scales[t])
+        )
 
 
 class JointTournamentUCB(TournamentUCB):

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.partner_aware import PartnerAware
+from cobandit.engine.fast.dispatch import known_rounds
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
 
@@ -35,7 +36,8 @@ def foresee(me: Any, world: Any, t: int) -> Any:
     base = 0
     if me.foresees == 1 and world.ranks[me.seat] > 0:
         size = world.ring_size
-        remembered = t - 1 if t - 1 < me.window else me.window
+        known = known_rounds(world, t)
+        remembered = known if known < me.window else me.window
         oldest = world.slot[0] - remembered
         oldest = oldest if oldest >= 0 else oldest + size
         for rank in range(world.ranks[me.seat]):

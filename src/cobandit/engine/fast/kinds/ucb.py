@@ -68,7 +68,7 @@ class FreshUCB(NamedTuple):
             return world.arm[self.seat]
         if self.companion == 1 and t == 1:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
-        return aim_at(world, self.seat, fresh_best(self, world, t))
+        return aim_at(world, self.seat, fresh_best(self, world, t, self.scales[t]))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
@@ -135,12 +135,11 @@ def fresh_index(me: Any, cell: int, scale: float) -> Any:
 
 
 @inlined
-def fresh_best(me: Any, world: Any, t: int) -> Any:
-    """The cell with the best index of the block."""
+def fresh_best(me: Any, world: Any, t: int, scale: float) -> Any:
+    """The cell with the best index of the block, estimate + scale * span."""
     base = foresee(me, world, t)
     row = block_row(me, world)
     start, size = row * world.cells, world.block_size[row]
-    scale = me.scales[t]
     at = base + world.block[start]
     top = fresh_index(me, at, scale)
     equals = 1

@@ -45,7 +45,9 @@ def can_play(game: Game) -> bool:
     companions = [getattr(player, "companion", 0) for player in players]
     return (
         type(problem.reward) is Bernoulli
+        and type(problem.means) in (FixedMeans, RandomMeans)
         and type(problem.observation) in (Missed, Flipped)
+        and problem.delay == 0
         and not problem.draws_roles
         and padded_cells(problem.arms) <= MOST_CELLS
         and all(type(player) in (KeptUCB, FreshUCB, TournamentUCB) for player in players)

@@ -1,0 +1,90 @@
+"""Partner-Aware UCB over the latest rounds, compiled (`agents.partner_aware_sliding_ucb`)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.agents.partner_aware_sliding_ucb import PartnerAwareSlidingUCB
+from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
+from cobandit.engine.fast.kinds.ucb import fresh_best
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.random import inlined
+from cobandit.engine.fast.world import aim_at, root
+
+NEVER = -1
+"""In the place of a remembered team action: no round yet."""
+
+
+class SlidingUCB(NamedTuple):
+    """Keeps the line, estimate + scale * span, of every cell, and the latest rounds: ``next_row[0]`` is the oldest."""
+
+    seat: Any
+    stream: Any
+    foresees: Any
+    window: Any
+    repeat: Any
+    random_ties: Any
+    width: Any
+    memory: Any
+    next_row: Any
+    past_cells: Any
+    past_seen: Any
+    counts: Any
+    sums: Any
+    estimates: Any
+    spans: Any
+
+    def choose(self, world: Any, t: int) -> Any:
+        """The own part of the best cell of the block."""
+        if keeps_arm(self, world, t):
+            return world.arm[self.seat]
+        rounds = t if t < self.memory else self.memory
+        return aim_at(world, self.seat, fresh_best(self, world, t, math.sqrt(self.width * math.log(float(rounds)))))
+
+    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+        """Forget the oldest round, if the memory is full, then take in one seen reward."""
+        row = self.next_row[0]
+        old, gone = self.past_seen[row], self.past_cells[row]
+        if gone != NEVER and old == old:
+            n = self.counts[gone] - 1
+            self.counts[gone] = n
+            self.sums[gone] = self.sums[gone] - old if n > 0 else 0.0
+            keep_line_of(self, world, gone)
+        self.past_cells[row] = played
+        self.past_seen[row] = seen
+        self.next_row[0] = row + 1 if row + 1 < self.memory else 0
+        if seen == seen:
+            self.counts[played] += 1
+            self.sums[played] += seen
+            keep_line_of(self, world, played)
+
+
+@inlined
+def keep_line_of(me: Any, world: Any, cell: int) -> None:
+    """The line of a cell by its present count and sum."""
+    n = me.counts[cell]
+    me.estimates[cell] = me.sums[cell] / n if n > 0 else math.inf
+    me.spans[cell] = root(world, n) if n > 0 else 0.0
+
+
+def partner_aware_sliding_ucb(agent: PartnerAwareSlidingUCB, seat: Seat) -> SlidingUCB:
+    """The compiled form; no more is remembered than is played."""
+    memory = min(agent.memory, seat.briefing.horizon)
+    return SlidingUCB(
+        seat.number,
+        seat.stream,
+        *foresight_of(agent, seat),
+        int(agent.ties == "random"),
+        2.0 * agent.exploration,
+        memory,
+        np.zeros(1, dtype=np.int64),
+        np.full(memory, NEVER, dtype=np.int64),
+        np.zeros(memory),
+        seat.zeros(np.int64),
+        seat.zeros(),
+        np.full(seat.cells, math.inf),
+        seat.zeros(),
+    )

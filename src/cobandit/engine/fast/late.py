@@ -1,0 +1,48 @@
+"""Rounds of which everybody is told later: what waits, and how it is handed out (`Problem.delay`)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from cobandit.engine.fast.random import inlined
+from cobandit.engine.fast.world import own_arm
+
+NOTHING = -1
+"""In the place of a team action: nobody is told of any round yet."""
+
+
+class Waiting(NamedTuple):
+    """The latest ``delay`` rounds: the team action of each, and what every agent saw."""
+
+    cells: Any
+    looks: Any
+
+
+def make_waiting(delay: int, agents: int) -> Waiting:
+    """Room for so many rounds."""
+    return Waiting(np.zeros(delay, dtype=np.int64), np.zeros(delay * agents))
+
+
+@inlined
+def swap_with_known(waiting: Any, world: Any, t: int, played: int) -> Any:
+    """Let round t wait, and bring out the round that is told of after it: its team action, or `NOTHING`.
+
+    ``world.seen`` is then what was seen in that round, and the ring has its arms; those of the next one will stand in
+    ``world.slot[0]``.
+    """
+    row = (t - 1) % world.late[0]
+    known = waiting.cells[row]
+    waiting.cells[row] = played
+    for j in range(world.agents):
+        seen = waiting.looks[row * world.agents + j]
+        waiting.looks[row * world.agents + j] = world.seen[j]
+        world.seen[j] = seen
+    if t <= world.late[0]:
+        return NOTHING
+    slot = world.slot[0]
+    for j in range(world.agents):
+        world.ring[j * world.ring_size + slot] = own_arm(world, j, known)
+    world.slot[0] = slot + 1 if slot + 1 < world.ring_size else 0
+    return known
