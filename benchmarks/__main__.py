@@ -1,4 +1,4 @@
-"""``python -m benchmarks [engine|library|studies|studies-quick|mdp|robot|robot-page|all]``: every claimed figure.
+"""``python -m benchmarks [engine|library|studies|studies-quick|interop|mdp|robot|robot-page|all]``: claimed figures.
 
 Ratios of times taken in one run are the point, and the version before is measured in the same run; the times
 themselves are for this machine at this hour. Nothing here is a test: a miss is printed, not raised.
@@ -9,17 +9,18 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import engine, library, mdp, robot, robot_page, studies
+from benchmarks import engine, interop, library, mdp, robot, robot_page, studies
 from benchmarks.report import Report
 
 PIECES = {"engine": engine.add_lines, "library": library.add_lines, "studies": studies.add_lines}
 ALONE = {
+    "interop": interop.add_lines,
     "mdp": mdp.add_lines,
     "robot": robot.add_lines,
     "robot-page": robot_page.add_lines,
     "studies-quick": studies.add_quick_lines,
 }
-"""Asked for by name alone: Markov problems, most of an hour, a browser, and a part of another."""
+"""Asked for by name alone: environments, Markov problems, most of an hour, a browser, and a part of another."""
 
 
 def main(asked: list[str]) -> None:
