@@ -48,7 +48,7 @@ types: $(READY) scripts
 bench: $(READY)  ## speed and memory beside the version before, measured in one run
 	$(BIN)/python -m benchmarks
 
-bench-robot: $(READY)  ## a thousand simulated burgers under each of three conditions: most of an hour
+bench-robot: $(READY)  ## a thousand simulated burgers under each of three conditions: half an hour of two cores
 	$(BIN)/python -m benchmarks robot
 
 clips: $(READY)  ## the four burgers as films, for browsers that cannot draw them

@@ -20,7 +20,7 @@ ALONE = {
     "robot-page": robot_page.add_lines,
     "studies-quick": studies.add_quick_lines,
 }
-"""Asked for by name alone: environments, Markov problems, most of an hour, a browser, and a part of another."""
+"""Asked for by name alone: environments, Markov problems, half an hour on all cores, a browser, a part of another."""
 
 
 def main(asked: list[str]) -> None:
