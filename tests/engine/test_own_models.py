@@ -169,6 +169,7 @@ def test_regret_is_counted_by_the_means_of_the_round():
     np.testing.assert_allclose(result.task_regret, [[0.0, 0.6, 1.8]] * 2)
     np.testing.assert_allclose(result.team_regret, [[0.0, 0.45, 1.35]] * 2)
     played = result.trajectory(1)
+    assert played.round_regret is not None
     np.testing.assert_allclose(played.round_regret, [0, 0, 0, 0.6, 0.6, 0.6])
     np.testing.assert_allclose(played.columns()["task_regret"], [0, 0, 0, 0.6, 1.2, 1.8])
     assert played.means.tolist() == FIXED
@@ -179,12 +180,14 @@ def test_trajectories_and_results_agree_while_the_means_walk():
     result = cb.simulate(cb.Problem.bernoulli(Walk(), [1.0, 0.5]), TEAM, 80, 3, seed=5)
     for run in range(3):
         played = result.trajectory(run)
+        assert played.round_regret is not None
         np.testing.assert_array_equal(played.task_regret[result.checkpoints - 1], result.task_regret[run])
         assert (played.round_regret >= 0.0).all()
 
 
 def test_two_runs_that_differ_in_regret_alone_are_not_the_same():
     played = cb.simulate(cb.Problem.bernoulli(Walk()), TEAM, 20, 1, seed=5).trajectory(0)
+    assert played.round_regret is not None
     other = dataclasses.replace(played, round_regret=played.round_regret + 0.1)
     assert not played.same_as(other)
 

@@ -256,7 +256,7 @@ def test_markov_teams_have_a_league_of_their_own(tmp_path):
     result = alone.run(tmp_path, arena_settings(3), InThisProcess())
     place = result.place("mdp-burger-line-3")
     team = mdp.Team.of("centralised-ucbvi", eyes="best")
-    played = mdp.simulate(place.setting.problem, team, 10, 3, 0)
+    played = mdp.simulate(mdp.make_problem("burger-line", steps=3), team, 10, 3, 0)
     assert (place.team("one-brain-ucbvi") == played.task_regret[:, -1]).all()
     standing = place.standings["team.naive-ucbvi"]
     assert standing.to_aware.value == pytest.approx(standing.mean / place.team("partner-aware-ucbvi").mean())

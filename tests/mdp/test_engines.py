@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cobandit import Gaussian, Result, mdp
+from cobandit import Gaussian, InvalidInput, Problem, Result, Team, mdp, simulate
 from tests.mdp.agent_table import CASES
 
 PROBLEMS = {
@@ -51,7 +51,8 @@ def test_the_same_regrets_on_any_number_of_threads_and_in_parts(tmp_path):
     assert np.array_equal(whole.task_regret, plain.task_regret)
     parts = [mdp.simulate(problem, team, 30, 3, 5, engine="fast", first_run=first) for first in (3, 0)]
     assert np.array_equal(Result.concat(parts).task_regret, whole.task_regret)
-    loaded = Result.load(tmp_path / "runs.parquet")
+    assert type(Result.load(tmp_path / "runs.parquet")) is mdp.MarkovResult
+    loaded = mdp.MarkovResult.load(tmp_path / "runs.parquet")
     assert (loaded.problem, loaded.team) == (problem, team)
     assert loaded.trajectory(2).same_as(plain.trajectory(2))
     assert np.array_equal(loaded.team_regret, loaded.task_regret * 0.75)
@@ -59,6 +60,12 @@ def test_the_same_regrets_on_any_number_of_threads_and_in_parts(tmp_path):
     assert np.array_equal(again.task_regret, whole.task_regret)
     summary = mdp.simulate(problem, team, 30, 6, 5, engine="fast", keep="summary").summary()
     assert summary.task_regret.mean[-1] == pytest.approx(whole.task_regret[:, -1].mean())
+
+
+def test_a_bandits_file_holds_no_states(tmp_path):
+    bandit = simulate(Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]]), Team.of("naive-ucb"), 5, 2, 0)
+    with pytest.raises(InvalidInput, match="a bandit"):
+        mdp.MarkovResult.load(bandit.save(tmp_path / "runs.parquet"))
 
 
 def test_what_has_no_compiled_form_goes_to_the_plain_engine():

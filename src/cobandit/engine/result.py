@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ from cobandit.engine import reference
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
 from cobandit.engine.stored import KEEPS, described_fields, joined_fields, markov_room, stored_fields
+from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
@@ -92,11 +93,11 @@ class Result:
     ``task_regret`` and ``team_regret`` are arrays of runs x checkpoints. Task regret sums mu_* - mu_a over the
     rounds; team regret (the paper's R(T)) counts what the agents observe of it. Where there are too many runs to keep
     them all (``keeps_runs`` is false), only ``kept``, a summary, is there; asking for the arrays is then an error.
-    ``engine`` played, for ``engine_reason``. ``problem`` is a `Problem`, or a `cobandit.mdp.MarkovProblem`, whose
+    ``engine`` played, for ``engine_reason``. The result of a Markov problem is a `cobandit.mdp.MarkovResult`, whose
     rounds are the steps of all episodes. ``counted`` is there if it was simulated with ``diagnose=True``.
     """
 
-    problem: Any
+    problem: Problem
     team: Team
     horizon: int
     seed: int
@@ -146,12 +147,13 @@ class Result:
             return RegretSummary(self.checkpoints, task, task.scaled(self.problem.team_factor))
         return RegretSummary(self.checkpoints, summarise(self.task_regret), summarise(self.team_regret))
 
-    def trajectory(self, run: int) -> Any:
+    def trajectory(self, run: int) -> Trajectory:
         """The rounds of one run, played again from the seed (so nothing had to be kept)."""
         last = self.first_run + self.runs - 1
         number = whole(self.first_run, last)("run", run)
-        if not isinstance(self.problem, Problem):
-            return markov_room().run_trajectory(self.problem, self.team, self.horizon, self.seed, number, self.engine)
+        return self._played_again(number)
+
+    def _played_again(self, number: int) -> Trajectory:
         if self.engine == "fast":
             from cobandit.engine import fast
 
@@ -225,21 +227,21 @@ class Result:
         return target
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: str = "auto") -> Result:
+    def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: str = "auto") -> Self:
         """The result in a Parquet file that `save`, or `simulate` with ``out``, wrote.
 
         ``own`` holds the classes of agents and models that are not ours. ``keep`` says, as in `simulate`, whether every
         run is held or only a summary of them; ``"auto"`` holds up to four million numbers.
         """
-        return cls(**stored_fields(path, own, one_of(KEEPS)("keep", keep)))
+        return cls._of_room(stored_fields(path, own, one_of(KEEPS)("keep", keep)))
 
     @classmethod
-    def concat(cls, results: Iterable[Result]) -> Result:
+    def concat(cls, results: Iterable[Result]) -> Self:
         """Consecutive runs of one job, in whatever order they come: runs 0-99 and 100-199 are runs 0-199.
 
         Problem, team, horizon, seed and checkpoints must be the same, and no run may be missing or there twice.
         """
-        return cls(**joined_fields(list(results)))
+        return cls._of_room(joined_fields(list(results)))
 
     def describe(self) -> dict[str, Any]:
         """All of it as plain data: the provenance and the numbers, which are many (`save` writes a file instead)."""
@@ -254,9 +256,15 @@ class Result:
         return {**known, **regrets}
 
     @classmethod
-    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Result:
+    def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Self:
         """The result that `describe` told of, also after a way through JSON; ``own`` as in `load`."""
-        return cls(**described_fields(description, own))
+        return cls._of_room(described_fields(description, own))
+
+    @classmethod
+    def _of_room(cls, fields: dict[str, Any]) -> Self:
+        """A result of the problem's own room: with states or without."""
+        kind: type[Self] = cls if isinstance(fields["problem"], Problem) else markov_room().MarkovResult
+        return kind(**fields)
 
     def to_arrow(self) -> Any:
         """A pyarrow Table with the columns that `save` writes, the provenance in its metadata.

@@ -140,6 +140,7 @@ class Job:
     play: Callable[[range, Callable[[int], None], Any], NDArray[np.float64]]
     progress: Progress | None
     counts: Diagnostics | None = None
+    kind: type[Result] = Result
     finished: int = 0
 
     def __post_init__(self) -> None:
@@ -188,7 +189,7 @@ class Job:
             self.progress(self.finished, len(self.runs))
 
     def _result(self, regrets: NDArray[np.float64] | StreamedSummary, seconds: float) -> Result:
-        return Result(
+        return self.kind(
             problem=self.problem,
             team=self.team,
             horizon=self.horizon,

@@ -22,6 +22,7 @@ from cobandit.mdp.files import load_problem, parse_problem
 from cobandit.mdp.library import DYNAMICS, BoxPush, BurgerLine, Chain, DelayedChain, RandomDynamics, SameDoor
 from cobandit.mdp.model import MarkovProblem, make_problem
 from cobandit.mdp.planning import Values, World, optimal_values, policy_value
+from cobandit.mdp.result import MarkovResult
 from cobandit.mdp.simulation import run_trajectory, simulate
 from cobandit.mdp.team import Team
 from cobandit.mdp.trajectory import MarkovTrajectory
@@ -42,6 +43,7 @@ __all__ = [
     "MarkovBriefing",
     "MarkovController",
     "MarkovProblem",
+    "MarkovResult",
     "MarkovTrajectory",
     "NaivePSRL",
     "NaiveUCBVI",

@@ -173,6 +173,11 @@ class MarkovProblem:
     def _lowest(self) -> float:
         return 0.0 if self.reward.binary else -LARGEST_MEAN
 
+    @property
+    def draws_roles(self) -> bool:
+        """Whether nobody knows beforehand who sees more."""
+        return self.seats.draws_roles
+
     def known_ranks(self) -> tuple[int, ...]:
         """Each agent's rank, where it does not depend on the run."""
         return self.seats.known_ranks()

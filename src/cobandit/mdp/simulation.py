@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,11 @@ from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
-from cobandit.engine.result import Result
 from cobandit.engine.simulation import Job, Progress, checked_checkpoints, engine_for, keeps_every_run
 from cobandit.engine.stored import KEEPS
 from cobandit.mdp import match
 from cobandit.mdp.model import MarkovProblem
+from cobandit.mdp.result import MarkovResult
 from cobandit.mdp.team import Team
 from cobandit.mdp.trajectory import MarkovTrajectory
 
@@ -37,7 +37,7 @@ def simulate(
     keep: str = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> MarkovResult:
     """Play ``runs`` independent runs of ``episodes`` episodes and keep their regret at the checkpoints.
 
     The rounds of the result are the steps of all episodes, T = E H; so are ``checkpoints``. All other arguments are
@@ -78,8 +78,8 @@ def simulate(
         return match.run_regrets(*setting, done)
 
     numbers = range(first_run, first_run + runs)
-    job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress)
-    return job.every_run(target) if keeps_runs else job.summary(target)
+    job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress, kind=MarkovResult)
+    return cast(MarkovResult, job.every_run(target) if keeps_runs else job.summary(target))
 
 
 def run_trajectory(

@@ -85,7 +85,7 @@ def make_game(problem: MarkovProblem, team: Team, horizon: int) -> MarkovGame:
     else:
         raise NotCompiled(f"the reward is {type(problem.reward).__name__}, which has no compiled form")
     models = rewards, sight_kind(problem.seats)
-    drawn = problem.roles == "random"
+    drawn = problem.draws_roles
     ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
     first = FIRST_OBSERVATION + problem.agents
     players = []

@@ -16,14 +16,16 @@ from cobandit.base.extras import require_extras
 from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.engine import Result
 from cobandit.engine.words import distinct_labels, problem_lines
-from cobandit.mdp import MarkovProblem
+from cobandit.mdp import MarkovResult
 from cobandit.report.kit.figure import TEXT_STAYS_TEXT, drawing_style
 from cobandit.report.kit.html import Frame, write_html
 from cobandit.report.markov.graph import state_graph
-from cobandit.report.markov.sticking import MOST_REPLAYED, stuck_runs, visits_over_time
+from cobandit.report.markov.sticking import MOST_REPLAYED, StuckRun, stuck_runs, visits_over_time
 from cobandit.report.simulation.comparison import comparison_figure
 
 NAME = "report.html"
+MOST_NAMED_STATES = 30
+"""Up to so many states each has its number beside a heat map."""
 
 
 def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
@@ -34,13 +36,15 @@ def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) 
     require_extras("Writing a report", plot=True)
     if not results:
         raise InvalidInput("results is empty; at least one result is needed for a report.")
-    first = results[0]
+    played: list[MarkovResult] = []
     for result in results:
-        if not isinstance(result.problem, MarkovProblem) or result.problem != first.problem:
+        if not isinstance(result, MarkovResult) or (played and result.problem != played[0].problem):
             raise InvalidInput("The results of a report must all be of one and the same Markov problem.")
         if not result.keeps_runs:
             raise InvalidInput("A report shows single runs, but a result keeps its summary alone; use keep='runs'.")
-    labels = distinct_labels([result.team for result in results])
+        played.append(result)
+    first = played[0]
+    labels = distinct_labels([result.team for result in played])
     world = first.problem.instance(np.random.default_rng(0)).world
     with drawing_style(TEXT_STAYS_TEXT):
         curves = _picture(comparison_figure(results, "task"))
@@ -51,17 +55,18 @@ def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) 
                 "heat": _picture(_heat_map(result)),
                 "stuck": [_stuck_row(run) for run in stuck_runs(result)],
             }
-            for label, result in zip(labels, results, strict=True)
+            for label, result in zip(labels, played, strict=True)
         ]
     frame = Frame(
         title=f"Teams in a Markov decision process: {first.problem.dynamics.name}",
         lead=f"{count(first.runs, 'run')} of {count(first.horizon // first.problem.steps, 'episode')} for each team",
+        styles=("report.css", "markov.css"),
     )
     content = {
         "problem": problem_lines(first.problem),
         "curves": curves,
         "graph": graph,
-        "finals": [_final_row(label, result) for label, result in zip(labels, results, strict=True)],
+        "finals": [_final_row(label, result) for label, result in zip(labels, played, strict=True)],
         "teams": teams,
         "replayed": count(min(first.runs, MOST_REPLAYED), "run"),
         "seed": first.seed,
@@ -76,7 +81,7 @@ def _picture(figure: Any) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
 
 
-def _final_row(label: str, result: Result) -> tuple[str, ...]:
+def _final_row(label: str, result: MarkovResult) -> tuple[str, ...]:
     summary = result.summary().task_regret
     half = int(np.searchsorted(result.checkpoints, -(-result.horizon // 2)))
     values = [
@@ -87,11 +92,11 @@ def _final_row(label: str, result: Result) -> tuple[str, ...]:
     return label, mean if se == DASH else f"{mean} ± {se}", median, f"{low} to {high}", growth
 
 
-def _stuck_row(run: Any) -> tuple[str, ...]:
+def _stuck_row(run: StuckRun) -> tuple[str, ...]:
     return str(run.run), PAGE.format(run.lost), str(run.step), run.state, f"{run.share:.0%}"
 
 
-def _heat_map(result: Result) -> Any:
+def _heat_map(result: MarkovResult) -> Any:
     from matplotlib.figure import Figure
 
     shares = visits_over_time(result)
@@ -100,5 +105,7 @@ def _heat_map(result: Result) -> Any:
     picture = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0.0, extent=(0, result.horizon, len(shares), 0))
     axes.set_xlabel("round")
     axes.set_ylabel("state")
+    if len(shares) <= MOST_NAMED_STATES:
+        axes.set_yticks(np.arange(len(shares)) + 0.5, range(len(shares)))
     figure.colorbar(picture, label="share of the steps")
     return figure

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from cobandit.engine import Result
+from cobandit.mdp import MarkovResult
 
 MOST_REPLAYED = 20
 """So many runs are played again for visits and places."""
@@ -24,13 +24,13 @@ class StuckRun:
     share: float
 
 
-def late_losses(result: Result) -> Any:
+def late_losses(result: MarkovResult) -> NDArray[np.float64]:
     """What each run lost in the second half."""
     half = int(np.searchsorted(result.checkpoints, -(-result.horizon // 2)))
-    return result.task_regret[:, -1] - result.task_regret[:, half]
+    return np.asarray(result.task_regret[:, -1] - result.task_regret[:, half])
 
 
-def stuck_runs(result: Result, most: int = 5) -> list[StuckRun]:
+def stuck_runs(result: MarkovResult, most: int = 5) -> list[StuckRun]:
     """The runs that lost most in the second half, and the step and state at which they lost most of it."""
     losses = late_losses(result)
     order = np.argsort(-losses)[:most]
@@ -40,6 +40,7 @@ def stuck_runs(result: Result, most: int = 5) -> list[StuckRun]:
         if losses[row] <= 0.0:
             continue
         run = result.trajectory(result.first_run + row)
+        assert run.round_regret is not None
         late = np.arange(len(run)) >= len(run) // 2
         steps = np.arange(len(run)) % run.steps
         lost = np.zeros((run.steps, len(names)))
@@ -50,7 +51,7 @@ def stuck_runs(result: Result, most: int = 5) -> list[StuckRun]:
     return stuck
 
 
-def visits_over_time(result: Result, parts: int = 40) -> Any:
+def visits_over_time(result: MarkovResult, parts: int = 40) -> NDArray[np.float64]:
     """How often each state is visited, by part of the run: states x parts, shares of the steps of a part."""
     runs = min(result.runs, MOST_REPLAYED)
     steps = result.problem.steps
@@ -61,4 +62,4 @@ def visits_over_time(result: Result, parts: int = 40) -> Any:
         states = result.trajectory(run).states
         part = np.arange(len(states)) // steps * parts // episodes
         np.add.at(shares, (states, part), 1.0)
-    return shares / shares.sum(axis=0)
+    return np.asarray(shares / shares.sum(axis=0))
