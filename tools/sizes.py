@@ -42,6 +42,7 @@ ALLOWED: dict[str, dict[str, dict[str, int]]] = {
             "Partner.__init__": 11,
             "Problem.gaussian": 9,
             "Problem.of": 9,
+            "compare_teams": 9,
             "power_analysis": 9,
             "run_arena": 10,
             "simulate": 13,

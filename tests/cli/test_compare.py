@@ -13,6 +13,7 @@ import pytest
 import cobandit as cb
 from cobandit.cli.compare import TEAMS
 from cobandit.engine import simulation
+from cobandit.experiments.comparison import compare_teams
 
 SMALL = ("compare", "--engine", "reference", "--runs", "4", "--horizon", "20")
 TWO = ("--team", "naive-ucb", "--team", "optimal")
@@ -108,3 +109,33 @@ class TestFigure:
         refused = run(*SMALL, "--figure", str(tmp_path / "file" / "teams.svg"))
         assert refused.exit_code == 2
         assert "cannot be made" in refused.stderr
+
+
+class TestDiagnose:
+    def test_causes_of_each_team_as_a_table_in_json_and_in_the_figure(self, run, tmp_path):
+        target = tmp_path / "why.svg"
+        done = run(*SMALL, *TWO, "--diagnose", "--figure", str(target))
+        assert done.exit_code == 0, done.stderr
+        causes = done.stdout[done.stdout.index("exploring") :]
+        assert max(map(len, done.stdout.splitlines())) <= 80
+        row = next(line.split() for line in causes.splitlines() if line.split()[:1] == ["naive-ucb"])
+        teams = told(run(*SMALL, *TWO, "--diagnose", "--json"))["teams"]
+        last = teams[1]["diagnostics"]["regret"][-1]
+        assert [float(value) for value in row[1:]] == pytest.approx(last, abs=0.06)
+        assert sum(last) == pytest.approx(teams[1]["task_regret"]["mean"][-1])
+        drawn = target.read_text(encoding="utf-8")
+        assert all(words in drawn for words in ("Why the teams lost", "wrong row and column", "naive-ucb"))
+
+    def test_nothing_of_it_without_being_asked(self, run, tmp_path):
+        target = tmp_path / "plain.svg"
+        assert "exploring" not in run(*SMALL, *TWO, "--figure", str(target)).stdout
+        assert "Why the teams lost" not in target.read_text(encoding="utf-8")
+
+    def test_there_is_no_csv_of_it(self, run):
+        done = run(*SMALL, *TWO, "--diagnose", "--format", "csv")
+        assert done.exit_code == 2
+        assert "--diagnose has no form as CSV" in done.stderr
+
+    def test_markov_teams_are_not_diagnosed(self):
+        with pytest.raises(cb.InvalidInput, match="a Problem is needed for it"):
+            compare_teams(cb.mdp.make_problem("chain"), [cb.mdp.Team.of("optimal")], 20, 2, diagnose=True)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion
 from cobandit.cli import options as shared
@@ -23,6 +25,10 @@ TEAMS = (
     "knowledge-gradient",
     "centralised-ucb",
 )
+
+
+LONGEST_HEAD = 11
+"""Letters in a line of a column's head; longer names are broken."""
 
 
 @shared.with_option_groups
@@ -54,6 +60,14 @@ def compare(
             metavar="FILE.svg|png|pdf", help="Draw the comparison into this file.", rich_help_panel=shared.THE_OUTPUT
         ),
     ] = None,
+    diagnose: Annotated[
+        bool,
+        typer.Option(
+            "--diagnose",
+            help="Say why each team lost: regret by cause, as a table, in the figure and in JSON.",
+            rich_help_panel=shared.THE_OUTPUT,
+        ),
+    ] = False,
 ) -> None:
     """Compare teams on one problem, all with the same luck.
 
@@ -69,6 +83,8 @@ def compare(
     from cobandit.report.simulation.comparison import checked_figure, draw_comparison
 
     checked_regret("regret", regret)
+    if diagnose and form.style == CSV:
+        raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
     problem = problem_options.problem()
     lineups = [[part.strip() for part in name.split("+")] for name in dict.fromkeys(team or TEAMS)]
     teams = shared.teams_of(lineups, agent_options.values())
@@ -76,7 +92,7 @@ def compare(
         lineup.playing(problem).agents(problem.agents)  # a team of the wrong size is told of before anything else
     target = None if figure is None else checked_figure(figure)
     with progress_bar(len(teams)) as progress:
-        compared = compare_teams(problem, teams, **work.values(), progress=progress)
+        compared = compare_teams(problem, teams, **work.values(), progress=progress, diagnose=diagnose)
     if target is not None:
         draw_comparison(compared.results, target, regret=regret)
     if form.as_json:
@@ -85,6 +101,8 @@ def compare(
         output.print_csv(COLUMNS, compared.rows(regret))
     else:
         print_comparison(compared, regret)
+        if diagnose:
+            print_causes(compared)
     if (hint := output.fast_hint(compared.results)) is not None:
         say(hint)
     if target is not None:
@@ -137,3 +155,19 @@ def print_comparison(compared: TeamComparison, regret: str) -> None:
         paragraph(screen, f"Team regret is the paper's R, what the agents observe of the loss: {factor}.")
     if not first.keeps_runs:
         paragraph(screen, SUMMARISED)
+
+
+def print_causes(compared: TeamComparison) -> None:
+    """The task regret of each team by its causes, as a table."""
+    from cobandit.cli.output import console, decimals_for, number, paragraph, table
+
+    counted = [result.diagnostics for result in compared.results]
+    places = decimals_for([value for each in counted for value in each.regret[-1].tolist()])
+    heads = [textwrap.wrap(name, LONGEST_HEAD) for name in ("team", *counted[0].causes)]
+    most = max(map(len, heads))
+    rows = table(*("\n".join([""] * (most - len(lines)) + lines) for lines in heads), first="left")
+    for label, each in zip(compared.labels, counted, strict=True):
+        rows.add_row(label, *(number(value, places) for value in each.regret[-1].tolist()))
+    screen = console()
+    screen.print(rows)
+    paragraph(screen, "Task regret by cause, mean of the runs; --format json has all that was counted.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cobandit.agents import Team
+from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.engine import Result
@@ -73,6 +74,7 @@ class TeamComparison:
                 "seconds": result.seconds,
                 "growth": self.growth(result),
                 **result.summary().to_dict(),
+                **({} if result.counted is None else {"diagnostics": result.counted.to_dict()}),
             }
             for label, result in zip(self.labels, self.results, strict=True)
         ]
@@ -101,17 +103,22 @@ def compare_teams(
     engine: str = "auto",
     threads: int | None = None,
     progress: Callable[[str], Progress | None] | None = None,
+    diagnose: bool = False,
 ) -> TeamComparison:
     """Simulate each team on the same problem with the same seed, so that all of them meet the same luck.
 
     ``progress`` is called with a team's label and gives what `cobandit.simulate` calls meanwhile. A team of the wrong
     size is refused before any of them has played. The problem may be a `cobandit.mdp.MarkovProblem` with teams of its
-    room; ``horizon`` are then the steps of all episodes.
+    room; ``horizon`` are then the steps of all episodes. ``diagnose`` is that of `cobandit.simulate`, for bandits:
+    their results can then say why the teams lost.
     """
     if not teams:
         raise InvalidInput("teams is empty; at least one team is needed.")
     for team in teams:
         team.playing(problem).agents(problem.agents)
+    if diagnose and not isinstance(problem, Problem):
+        raise InvalidInput(f"diagnose was asked for, but problem is {short_repr(problem)}; a Problem is needed for it.")
+    options = {"diagnose": diagnose} if isinstance(problem, Problem) else {}
     results = [
         simulate_any(
             problem,
@@ -123,6 +130,7 @@ def compare_teams(
             threads=threads,
             checkpoints=_checkpoints(horizon),
             progress=None if progress is None else progress(team.label),
+            **options,
         )
         for team in teams
     ]

@@ -29,7 +29,7 @@ from cobandit.report.kit.figure import (
     whole_numbers,
     write_figure,
 )
-from cobandit.report.kit.palette import algorithm_numbers, colour_of, dashes_of
+from cobandit.report.kit.palette import COLOURS, algorithm_numbers, colour_of, dashes_of
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -60,7 +60,8 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
 def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: str = "task") -> Path:
     """Draw teams on one problem: left the mean with its standard error, right each median with its middle 80 %.
 
-    ``regret`` is ``"task"`` or ``"team"``. The file appears whole or not at all.
+    ``regret`` is ``"task"`` or ``"team"``. Where all results were diagnosed, task regret by cause stands below.
+    The file appears whole or not at all.
     """
     if not results:
         raise InvalidInput("results is empty; at least one result is needed to draw.")
@@ -80,8 +81,14 @@ def comparison_figure(results: Sequence[Result], regret: str) -> Any:
     curves = [_Curves(*each, regret) for each in zip(numbers, labels, results, strict=True)]
     rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
     columns = math.ceil(len(curves) / rows)
-    figure: Any = Figure(figsize=(13.0, 5.6), layout="constrained")
-    left, right = figure.subfigures(1, 2, width_ratios=(1.0, 1.15))
+    diagnosed = all(result.counted is not None for result in results)
+    below = 1.0 + 0.32 * len(results) if diagnosed else 0.0
+    figure: Any = Figure(figsize=(13.0, 5.6 + below), layout="constrained")
+    above = figure
+    if diagnosed:
+        above, bars = figure.subfigures(2, 1, height_ratios=(5.6, below))
+        _draw_causes(bars, labels, results)
+    left, right = above.subfigures(1, 2, width_ratios=(1.0, 1.15))
     means = left.subplots()
     _draw_means(means, curves)
     means.set_ylabel(f"cumulative {regret} regret")
@@ -96,6 +103,23 @@ def comparison_figure(results: Sequence[Result], regret: str) -> Any:
     right.suptitle(f"Median, with the middle 80 % of the runs{scale}", fontsize=SMALL + 2)
     figure.suptitle(comparison_title(results[0]), fontsize=SMALL + 3, fontweight="bold")
     return figure
+
+
+def _draw_causes(figure: Any, labels: Sequence[str], results: Sequence[Result]) -> None:
+    """The task regret of every team after the last round, a bar in pieces, one for each cause."""
+    axes = figure.subplots()
+    causes = results[0].diagnostics.causes
+    pieces = np.array([result.diagnostics.regret[-1] for result in results])
+    starts = np.cumsum(pieces, axis=1) - pieces
+    for number, name in enumerate(causes):
+        colour = COLOURS[number % len(COLOURS)]
+        axes.barh(labels, pieces[:, number], left=starts[:, number], color=colour, label=name, alpha=0.8)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0.0)
+    axes.set_xlabel("task regret after the last round, by cause")
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=SMALL)
+    bare_axes(axes)
+    figure.suptitle("Why the teams lost", fontsize=SMALL + 2)
 
 
 class _Curves:
