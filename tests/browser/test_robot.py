@@ -332,6 +332,17 @@ class TestFallingBack:
         shown(page, 1)
         assert site.state(token)["episode"]["played"] == 1
 
+    def test_while_the_kitchen_is_on_its_way_the_shop_is_drawn(self, visit: Visit, site: Site) -> None:
+        token = site.someone()
+        page = visit("about:blank")
+        page.route("**/scene.json", lambda route: None)  # a very slow connection
+        page.goto(f"{site.address}/p/{token}")
+        expect(page.locator(".stage .shop")).to_be_visible()
+        choose(page, 1)
+        shown(page, 1)
+        expect(page.locator(".stage")).to_have_attribute("data-mode", "loading")
+        expect(page.locator(".stage .verdict")).to_be_hidden()
+
     def test_recordings_that_come_after_the_page_are_played(self, visit: Visit, site: Site) -> None:
         """Whoever is the first on a new server has films until there are recordings, and not for the whole study."""
         token = site.someone()
