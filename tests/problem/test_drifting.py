@@ -199,6 +199,7 @@ def test_everybody_is_told_of_a_round_when_the_delay_is_over():
     rounds = list(match.rounds())
     for seat, partner in enumerate(match.partners):
         agent = partner.agent
+        assert isinstance(agent, Listener)
         assert agent.asked == [1, 2, 3, 4, 5, 6, 7]
         assert agent.told_of == [(t, rounds[t - 5][0], rounds[t - 5][1].seen[seat]) for t in (5, 6, 7)]
         assert agent.round == 8

@@ -77,10 +77,10 @@ ROWS = [(name, options) for name, rows in OPTIONS.items() for options in rows]
 def _problem(arms: tuple[int, ...], sight: str = "missed", reward: str = "bernoulli", **more: Any) -> cb.Problem:
     """Random means unless given; levels of sight that differ between the agents unless given."""
     levels = more.pop("levels", [round(1.0 - 0.17 * ((2 * i + 1) % len(arms)), 2) for i in range(len(arms))])
-    described = {"noise": levels} if sight == "noisy" else {"observability": levels}
+    described: dict[str, Any] = {"noise": levels} if sight == "noisy" else {"observability": levels}
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
     means = more.pop("means", "random")
-    size = {"arms": arms} if isinstance(means, str) else {}
+    size: dict[str, Any] = {"arms": arms} if isinstance(means, str) else {}
     return make(means, observation=sight, **size, **described, **more)
 
 

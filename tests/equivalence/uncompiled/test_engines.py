@@ -1,6 +1,6 @@
 """The fast engine's kinds play the reference engine's very trajectories: every agent, every model, any mix of them."""
 
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ ARMS = ((2, 2), (3, 2), (2, 4), (2, 3, 2), (3, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2)
 
 def a_problem(arms: tuple[int, ...], sight: str, reward: str = "bernoulli", roles="observability") -> cb.Problem:
     levels = [round(1.0 - 0.17 * ((2 * i + 1) % len(arms)), 2) for i in range(len(arms))]
-    described = {"noise": levels} if sight == "noisy" else {"observability": levels}
+    described: dict[str, Any] = {"noise": levels} if sight == "noisy" else {"observability": levels}
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
     return make("random", arms=arms, observation=sight, roles=roles, **described)
 
@@ -116,7 +116,7 @@ def test_any_mix_on_any_problem(data: st.DataObject) -> None:
     reward = data.draw(st.sampled_from(["bernoulli", "gaussian"]), label="reward")
     roles = data.draw(st.sampled_from(["observability", "random"]) | st.permutations(range(len(arms))).map(tuple))
     levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
-    described = {"noise": levels} if sight == "noisy" else {"observability": levels}
+    described: dict[str, Any] = {"noise": levels} if sight == "noisy" else {"observability": levels}
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
     problem = make("random", arms=arms, observation=sight, roles=roles, **described)
     chosen = data.draw(st.lists(members, min_size=len(arms), max_size=len(arms)), label="members")

@@ -73,7 +73,7 @@ def _keep(self: Any, world: Any, t: Any, played: Any, reward: Any) -> Any:
 
 def known_rounds(world: Any, t: int) -> int:
     """How many rounds the players have been told of before round t."""
-    return max(t - 1 - world.late[0], 0)
+    return max(t - 1 - int(world.late[0]), 0)
 
 
 @overload(known_rounds, jit_options=_INLINED, strict=False)
