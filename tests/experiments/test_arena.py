@@ -15,7 +15,7 @@ import cobandit as cb
 from cobandit import mdp
 from cobandit.experiments import Arena, run_arena
 from cobandit.experiments.arena import FAMILIES, SETTINGS, arena_settings, follower_league
-from cobandit.experiments.arena.entries import LEADERS, MARKOV_TEAMS, WINDOWS, own_entry
+from cobandit.experiments.arena.entries import BASELINE, CENTRAL, LEADERS, MARKOV_TEAMS, WINDOWS, own_entry
 from cobandit.experiments.arena.league import best_window_ratio
 from cobandit.experiments.arena.verdicts import all_below
 from cobandit.stats import Interval, Resamples
@@ -74,7 +74,24 @@ def test_every_family_is_there_and_settings_have_names_of_their_own():
     by_name = {panel.name: panel for panel in panels}
     pairs = [curve for curve in by_name["arena-random"].curves if curve.name.startswith("pair.")]
     assert len(pairs) == len(LEADERS) * len(Arena.of().followers)
-    assert not any(curve.name.startswith("pair.") for curve in by_name["arena-unknown"].curves)
+    assert not any(curve.name.startswith("pair.") for curve in by_name["arena-large"].curves)
+    large = Arena.of(["large"]).panels()[0]
+    assert {"pair.greedy.bank", "pair.steered.window-1"} <= {curve.name for curve in large.curves}
+    assert not any("partner-aware-ts" in curve.name for curve in large.curves)
+
+
+def test_with_drawn_roles_a_pair_has_the_mean_of_both_who_may_lead(tmp_path):
+    arena = Arena.of(["unknown"], ["greedy"], ["window-1"])
+    arena = replace(arena, teams=tuple(entry for entry in arena.teams if entry.name in (BASELINE, CENTRAL)))
+    place = arena.run(tmp_path, arena_settings(6), InThisProcess()).place("unknown")
+    assert place.pairs == [("greedy", "window-1")]
+    means = []
+    for ranks, seat in (((0, 1), 0), ((1, 0), 1)):
+        members: list[cb.Agent] = [cb.PartnerAwareUCB(window=1, index="companion")]
+        members.insert(seat, cb.EpsilonGreedy(epsilon=0.0))
+        problem = cb.Problem.bernoulli(cb.local_optima(2), (0.5, 1.0), roles=ranks)
+        means.append(cb.simulate(problem, cb.Team(members), 500, runs=6, seed=0).task_regret[:, -1])
+    np.testing.assert_allclose(place.pair("greedy", "window-1"), np.mean(means, axis=0))
 
 
 def test_a_leader_sits_where_the_best_observer_is():

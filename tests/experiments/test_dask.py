@@ -1,15 +1,19 @@
 """A real Dask cluster: the same numbers, also when a worker is killed in the middle."""
 
+import dataclasses
 import os
 import signal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 
 import cobandit as cb
-from cobandit.experiments import ChunkEvent, Settings, chunks, run
+from cobandit.experiments import Arena, ChunkEvent, Settings, chunks, run
+from cobandit.experiments.arena import arena_settings
+from cobandit.experiments.arena.entries import BASELINE, CENTRAL
 from cobandit.experiments.dask import ClusterError, Dask
 from cobandit.experiments.figures import panel
 from cobandit.experiments.store import Store
@@ -91,3 +95,17 @@ def test_workers_of_another_version_are_refused(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(cb, "__version__", "9.9.9")
     with pytest.raises(ClusterError, match=r"run cobandit .*, this machine 9\.9\.9"):
         run([panel("sim3-left")], SETTINGS, tmp_path, Dask(workers=1))
+
+
+@pytest.mark.slow
+def test_an_arena_on_a_cluster(tmp_path: Path) -> None:
+    arena, settings = Arena.of(["exact-12", "unknown"], ["greedy"], ["bank"]), arena_settings(4, seed=3)
+    arena = dataclasses.replace(arena, teams=tuple(entry for entry in arena.teams if entry.name in (BASELINE, CENTRAL)))
+    result = arena.run(tmp_path, settings, Dask(workers=2))
+    played = {
+        chunk.id: compute(chunk).task_regret[:, -1] for panel in arena.panels() for chunk in chunks(panel, settings)
+    }
+    exact, unknown = result.places
+    np.testing.assert_array_equal(exact.pair("greedy", "bank"), played["arena-exact-12/pair.greedy.bank/0"])
+    both = [played[f"arena-unknown/pair.greedy.bank.{seat}/0"] for seat in range(2)]
+    np.testing.assert_array_equal(unknown.pair("greedy", "bank"), np.mean(both, axis=0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -119,17 +119,9 @@ class Arena:
 
     def _panel(self, place: Setting) -> Panel:
         curves = [self._team(entry, place) for entry in self.teams if _plays(entry, place)]
-        if place.pairs:
-            curves += [
-                Curve(
-                    f"{PAIR}.{leader.name}.{follower.name}",
-                    f"{leader.label} with {follower.label}",
-                    place.problem,
-                    pair(leader, follower, place),
-                )
-                for leader in self.leaders
-                for follower in self.followers
-            ]
+        if place.pairs and not (place.costly_pairs and len(self.settings) == len(SETTINGS)):
+            leaders, followers = ([e for e in league if _plays(e, place)] for league in (self.leaders, self.followers))
+            curves += [curve for first in leaders for second in followers for curve in self._pair(first, second, place)]
         return Panel(
             f"{KIND}-{place.name}", place.title, "the team", place.title, tuple(curves), place.horizon,
             checkpoints=POINTS,
@@ -139,6 +131,16 @@ class Arena:
         problem = place.leaders_eyes() if entry.leaders_eyes else place.problem
         assert problem is not None
         return Curve(f"{TEAM}.{entry.name}", entry.label, problem, whole_team(entry, place))
+
+    def _pair(self, leader: Entry, follower: Entry, place: Setting) -> list[Curve]:
+        """One curve, or with drawn roles one for each agent that may be drawn; `SettingResult` takes their mean."""
+        orders = place.pair_ranks()
+        name, label = f"{PAIR}.{leader.name}.{follower.name}", f"{leader.label} with {follower.label}"
+        names = [name] if len(orders) == 1 else [f"{name}.{seat}" for seat in range(len(orders))]
+        return [
+            Curve(own_name, label, replace(place.problem, roles=ranks), pair(leader, follower, place, ranks))
+            for own_name, ranks in zip(names, orders, strict=True)
+        ]
 
     @property
     def brains(self) -> list[str]:

@@ -189,7 +189,7 @@ def yardsticks(setting: Setting) -> tuple[str, str]:
     return (MARKOV_BASELINE, MARKOV_CENTRAL) if setting.markov else (BASELINE, CENTRAL)
 
 
-def pair(leader: Entry, follower: Entry, setting: Setting) -> Team:
+def pair(leader: Entry, follower: Entry, setting: Setting, ranks: Sequence[int]) -> Team:
     """A leader and followers of one kind, each in its place."""
-    members = [(leader if rank == 0 else follower).player(setting) for rank in setting.problem.known_ranks()]
+    members = [(leader if rank == 0 else follower).player(setting) for rank in ranks]
     return Team([member for member in members if isinstance(member, Agent)])

@@ -67,7 +67,8 @@ class SettingResult:
     """All teams and pairs of one setting.
 
     ``finals`` holds the task regret of every run after the last round, by the name of the curve: ``team.NAME`` or
-    ``pair.LEADER.FOLLOWER``.
+    ``pair.LEADER.FOLLOWER``. With drawn roles a pair has played every run once for each agent that may lead, and its
+    regret is the mean of these: what the draw lets expect.
     """
 
     def __init__(self, setting: Setting, played: PanelResult, resamples: Resamples) -> None:
@@ -75,13 +76,14 @@ class SettingResult:
         self.runs = played.settings.runs
         self.resamples = resamples
         self.seconds = played.seconds
-        self.finals: dict[str, Numbers] = {}
         self.labels: dict[str, str] = {}
         self.engines: dict[str, str] = {}
+        parts: dict[str, list[Numbers]] = {}
         for curve in played.curves:
-            name = curve.curve.name
-            self.finals[name] = curve.task_regret[:, -1].copy()
+            name = ".".join(curve.curve.name.split(".")[:3])  # a fourth part tells who leads, where roles are drawn
+            parts.setdefault(name, []).append(curve.task_regret[:, -1])
             self.labels[name], self.engines[name] = curve.curve.label, curve.engine
+        self.finals: dict[str, Numbers] = {name: np.mean(finals, axis=0) for name, finals in parts.items()}
 
     @cached_property
     def limits(self) -> ExactLimits | None:

@@ -16,6 +16,7 @@ from cobandit.base.errors import UnknownName
 from cobandit.mdp import MarkovProblem, make_problem
 from cobandit.problem import Noisy, Problem, RandomMeans
 from cobandit.problem.means import local_optima, two_corners
+from cobandit.problem.problem import ranks_of
 
 MARKOV = "markov"
 """The family of problems with states, which teams of their own play."""
@@ -38,8 +39,8 @@ BLIND = 0.0
 class Setting:
     """One problem of the arena and its rounds.
 
-    Without ``pairs`` whole teams play alone: with drawn roles nobody knows beforehand who leads, and 30 x 30 arms would
-    take longer than all the rest. Problems with states are left to whole teams, too.
+    Without ``pairs`` whole teams play alone: problems with states are left to them. With ``costly_pairs`` pairs take
+    part only where some settings are asked for, and not in the whole arena, most of whose time they would take.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Setting:
     problem: Problem | MarkovProblem
     horizon: int
     pairs: bool = True
+    costly_pairs: bool = False
 
     @property
     def markov(self) -> bool:
@@ -81,6 +83,13 @@ class Setting:
     def drawn_roles(self) -> bool:
         """Whether nobody knows beforehand who sees more."""
         return self.problem.roles == "random"
+
+    def pair_ranks(self) -> list[tuple[int, ...]]:
+        """The ranks with which pairs play: the known ones; with drawn roles those in which each agent leads once."""
+        if not self.drawn_roles:
+            return [self.problem.known_ranks()]
+        seats = range(self.problem.agents)
+        return [ranks_of([lead, *(seat for seat in seats if seat != lead)]) for lead in seats]
 
     @property
     def has_reports(self) -> bool:
@@ -140,13 +149,13 @@ SETTINGS: tuple[Setting, ...] = (
     Setting("sight-4-4-random", "p = (.4, .4), random means", "beyond", _random(_SQUARE, (0.4, 0.4)), 500),
     Setting(
         "unknown", "unknown observability, p = (.5, 1), fixed means", "beyond",
-        Problem.bernoulli(_FIXED, (0.5, 1.0), roles="random"), 500, pairs=False,
+        Problem.bernoulli(_FIXED, (0.5, 1.0), roles="random"), 500,
     ),
     Setting(
         "unknown-random", "unknown observability, p = (.5, 1), random means", "beyond",
-        Problem.bernoulli("random", (0.5, 1.0), arms=_SQUARE, roles="random"), 500, pairs=False,
+        Problem.bernoulli("random", (0.5, 1.0), arms=_SQUARE, roles="random"), 500,
     ),
-    Setting("large", "30 x 30 arms, random means", "beyond", _random((30, 30), SIGHT), 500, pairs=False),
+    Setting("large", "30 x 30 arms, random means", "beyond", _random((30, 30), SIGHT), 500, costly_pairs=True),
     Setting("casino", "the casino's length, p = (1, .4)", "beyond", _random(_SQUARE, (1.0, 0.4)), 1_000),
     Setting("near-half", "random means in [.4, .6]", "held out", _random(_SQUARE, SIGHT, 0.4, 0.6), 500),
     Setting("rare", "random means in [0, .2]", "held out", _random(_SQUARE, SIGHT, 0.0, 0.2), 500),
