@@ -34,6 +34,19 @@ INSIDE = """() => [...document.querySelectorAll(".choice, .row-button, .scene, .
 MOVING = """() => document.getAnimations().map((animation) => animation.effect.target.getAttribute("class"))"""
 FORCED = """(selector) => getComputedStyle(document.querySelector(selector)).backgroundColor"""
 LIT = """(selector) => getComputedStyle(document.querySelector(selector)).outlineStyle"""
+BROKEN_WORDS = """() => [...document.querySelectorAll(".side strong, .counts th")].flatMap((node) => {
+  const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+  const broken = [];
+  for (let text; (text = texts.nextNode());) {
+    for (const word of text.data.matchAll(/\\S+/g)) {
+      const range = document.createRange();
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      if (range.getClientRects().length > 1) broken.push(word[0]);
+    }
+  }
+  return broken;
+})"""
 SCREENS = {"laptop": (1366, 625), "telephone": (390, 664)}
 
 
@@ -72,6 +85,7 @@ def test_choice_counts_and_scene_are_in_sight(guest: Invite, site: Site, fits: C
     expect(page.locator(".banner").first).to_be_hidden()
     page.set_viewport_size({"width": 320, "height": 640})
     fits(page, "320 px")
+    assert study != "sundae" or page.evaluate(BROKEN_WORDS) == []
 
 
 class TestPartners:
