@@ -45,6 +45,8 @@ class Diagnosis(NamedTuple):
     lost_at: Any
     overall: Any
 
+    busy = True  # type: ignore[misc]
+
     def keep(self, world: Any, t: int, played: int, reward: float) -> None:
         """One round."""
         note_round(self, t, played, world.best[0], world.means, world.aim, world.predictions)

@@ -71,6 +71,19 @@ def _keep(self: Any, world: Any, t: Any, played: Any, reward: Any) -> Any:
     return getattr(self.instance_class, "keep", None)
 
 
+def keep_in(self: Any, world: Any, t: int, played: int, reward: float) -> None:
+    """Let a record keep round t."""
+    self.keep(world, t, played, reward)
+
+
+@overload(keep_in, jit_options=_INLINED, strict=False)
+def _keep_in(self: Any, world: Any, t: Any, played: Any, reward: Any) -> Any:
+    # A call hands over every field of record and world: too much for one that has something to do in every round.
+    if getattr(self.instance_class, "busy", False):
+        return self.instance_class.keep
+    return lambda self, world, t, played, reward: self.keep(world, t, played, reward)
+
+
 def known_rounds(world: Any, t: int) -> int:
     """How many rounds the players have been told of before round t."""
     return max(t - 1 - int(world.late[0]), 0)

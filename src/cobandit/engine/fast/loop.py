@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.engine.fast.caching import compiled_loop
-from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
+from cobandit.engine.fast.dispatch import begin_all, choose_all, keep_in, learn_all, squads_of
 from cobandit.engine.fast.late import swap_with_known
 from cobandit.engine.fast.pointers import guessed, pointers
 
@@ -99,11 +99,11 @@ def play(
             reward = rewards.draw(world, played)
             if delayed is None:
                 learn_all(squads, sizes, world, t, played, sight, reward)
-                record.keep(world, t, played, reward)
+                keep_in(record, world, t, played, reward)
             else:
                 for j in range(world.agents):
                     world.seen[j] = sight.see(world, j, reward)
-                record.keep(world, t, played, reward)
+                keep_in(record, world, t, played, reward)
                 known = swap_with_known(pointers(tags[-2], memory, len(tags) - 2), world, t, played)
                 if known >= 0:
                     learn_all(squads, sizes, world, t, known, pointers(tags[-1], memory, len(tags) - 1), reward)
