@@ -53,7 +53,7 @@ class ElectedUCB(NamedTuple):
             return agreed_arm(self, world, t)
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        return aim_at(world, self.seat, fresh_best(self, world, t))
+        return aim_at(world, self.seat, fresh_best(self, world, t, self.scales[t]))
 
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Take in one seen reward, or a vote."""
