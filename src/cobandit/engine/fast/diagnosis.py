@@ -27,8 +27,8 @@ for function in (plain.begin_tally, plain.cause_of, plain.wrong_arms, plain.keep
     )(function)
 
 
-class Diagnosis(NamedTuple):
-    """The fields of `engine.tally.Tally`."""
+class _Fields(NamedTuple):
+    """Those of `engine.tally.Tally`."""
 
     agents: Any
     cells: Any
@@ -45,7 +45,11 @@ class Diagnosis(NamedTuple):
     lost_at: Any
     overall: Any
 
-    busy = True  # type: ignore[misc]
+
+class Diagnosis(_Fields):
+    """Counts what goes on in every round, in the place of a record."""
+
+    busy = True
 
     def keep(self, world: Any, t: int, played: int, reward: float) -> None:
         """One round."""
