@@ -16,17 +16,17 @@ PREFIX = "mdp-"
 GROUP = "mdp"
 
 ENVIRONMENTS: dict[str, tuple[str, MarkovProblem, int]] = {
-    "mdp-chain": ("Chain", make_problem("chain"), 20_000),
-    "mdp-burger-line-2": ("Burger line, 2 steps", make_problem("burger-line", steps=2), 20_000),
-    "mdp-burger-line-3": ("Burger line, 3 steps", make_problem("burger-line", steps=3), 15_000),
-    "mdp-box-push": ("Box push", make_problem("box-push"), 18_000),
-    "mdp-random": ("Random, 5 states", make_problem("random"), 20_000),
+    "mdp-chain": ("Chain", make_problem("chain"), 40_000),
+    "mdp-burger-line-2": ("Burger line, 2 steps", make_problem("burger-line", steps=2), 40_000),
+    "mdp-burger-line-3": ("Burger line, 3 steps", make_problem("burger-line", steps=3), 30_000),
+    "mdp-box-push": ("Box push", make_problem("box-push"), 36_000),
+    "mdp-random": ("Random, 5 states", make_problem("random"), 50_000),
     "mdp-random-3x3": (
         "Random, 3 x 3 arms",
         make_problem("random", states=4, steps=4, arms=(3, 3), concentration=0.5),
-        16_000,
+        24_000,
     ),
-    "mdp-same-door": ("Same door", make_problem("same-door"), 10_000),
+    "mdp-same-door": ("Same door", make_problem("same-door"), 30_000),
     "mdp-delayed-chain": ("Delayed-reward chain", make_problem("delayed-chain"), 18_000),
     "mdp-chain-three": (
         "Chain, three agents",
