@@ -48,9 +48,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
     "win-stay-lose-shift": [{}, {"slip": 0.0}, {"slip": 1.0}],
     "epsilon-greedy": [{}, {"epsilon": 0.5}, {"epsilon": 0.0}],
     "recency-softmax": [{}, {"values": "own-arms", "rate": 1.0, "temperature": 0.01}],
+    "forgetful-knowledge-gradient": [{}, {"recall": 0.5, "discount": 0.9, "ties": "random"}],
     "partner-aware-discounted-ucb": [{}, {"recall": 0.5, "window": 2, "repeat": 2, "ties": "random"}, {"recall": 0.0}],
     "partner-aware-sliding-ucb": [{}, {"memory": 3, "window": 2, "repeat": 2, "ties": "random"}, {"exploration": 0.5}],
-    "forgetful-knowledge-gradient": [{}, {"recall": 0.5, "discount": 0.9, "ties": "random"}],
 }
 CASES = [(name, options) for name, rows in OPTIONS.items() for options in rows]
 ONE_SEAT = [(name, options) for name, options in CASES if issubclass(AGENTS[name], Agent)]
