@@ -22,7 +22,8 @@ def offered(*words: str) -> list[str]:
 @pytest.mark.parametrize(
     ("words", "names"),
     [
-        (("simulate", "--team", "partner"), ["partner-aware-ucb", "partner-aware-ts"]),
+        (("simulate", "--team", "partner-aware-u"), ["partner-aware-ucb"]),
+        (("simulate", "--team", "partner-aware-s"), ["partner-aware-sliding-ucb"]),
         (("watch", "--team", "optim"), ["optimal"]),
         (("compare", "--team", "naive-ucb+partner-aware-u"), ["naive-ucb+partner-aware-ucb"]),
         (("agents", "mds"), ["mdsee"]),
