@@ -69,8 +69,8 @@ def goes_on(partner, world, agent=None, rounds=60):
 
 
 KINDS: list[tuple[str, type[Agent], dict[str, object]]] = [(name, kind, {}) for name, kind in (SEATED | PEOPLE).items()]
-KINDS += [(name, kind, {"index": "companion", "ties": "random"}) for name, kind in SEATED.items() if "ucb" in name
-          and name != "mucb-intervals"]  # fmt: skip
+OTHER_INDEX = {"index": "companion", "ties": "random"}
+KINDS += [(name, kind, OTHER_INDEX) for name, kind in SEATED.items() if "ucb" in name and hasattr(kind, "index")]
 KINDS += [("partner-aware-ucb", SEATED["partner-aware-ucb"], {"repeat": 3, "window": 1})]
 EVERY_KIND = pytest.mark.parametrize(
     ("name", "kind", "options"), KINDS, ids=[f"{name}-{len(o)}" for name, _, o in KINDS]
