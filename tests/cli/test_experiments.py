@@ -94,7 +94,9 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
     file.unlink()
     (out / "report.html").unlink()
     cobandit("report", str(out))
-    assert (out / "report.html").exists()
+    assert "Why the teams lost" not in (out / "report.html").read_text()
+    cobandit("report", str(out), "--diagnose")
+    assert "Why the teams lost" in (out / "report.html").read_text()
 
 
 @pytest.mark.parametrize(

@@ -58,6 +58,15 @@ Resume = Annotated[
     typer.Option("--resume", help="Keep finished chunks and play only what is missing.", rich_help_panel=THE_WORK),
 ]
 
+Diagnose = Annotated[
+    bool,
+    typer.Option(
+        "--diagnose",
+        help="Say in the report why each team lost: the first 200 runs of a curve are played again and counted.",
+        rich_help_panel=THE_OUTPUT,
+    ),
+]
+
 
 @with_option_groups
 def reproduce(
@@ -91,6 +100,7 @@ def reproduce(
     workers: Workers = None,
     resume: Resume = False,
     out: Out = Path("out/reproduce"),
+    diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Regenerate the paper's simulation figures, check what each must show, and write one offline report.
@@ -119,7 +129,7 @@ def reproduce(
     executor = executor_of(engine, dask_address, workers)
     results = _run(job, out, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
-    _finish(results, out, form.as_json, about)
+    _finish(results, out, form.as_json, about, diagnose)
 
 
 def _long_horizon(panels: list[str]) -> str:
@@ -148,6 +158,7 @@ def sweep(
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
+    diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
@@ -160,26 +171,29 @@ def sweep(
     again = ["sweep", str(file), "--out", str(folder)]
     results = _run(job, folder, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
-    _finish(results, folder, form.as_json, about)
+    _finish(results, folder, form.as_json, about, diagnose)
 
 
 @with_option_groups
 def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that reproduce, sweep or arena has filled.")],
+    diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Write the report of stored results once more, without playing anything."""
+    """Write the report of stored results once more; without --diagnose nothing is played."""
     require_extras("A report", parquet=True, plot=True)
     from cobandit.experiments import Arena, Job, read_manifest
 
     if read_manifest(folder).get("kind") == "arena":
         from cobandit.cli.arena import finish_arena
 
+        if diagnose:
+            raise InvalidInput(f"--diagnose is for what reproduce and sweep have filled; {folder} is of an arena.")
         players, settings = Arena.stored(folder)
         finish_arena(players.results(folder, settings), folder, form.as_json, {"executor": "stored"})
         return
     job = Job.stored(folder)
-    _finish(job.results(folder), folder, form.as_json, {"title": job.title, "executor": "stored"})
+    _finish(job.results(folder), folder, form.as_json, {"title": job.title, "executor": "stored"}, diagnose)
 
 
 def executor_of(engine: str, address: str | None, workers: str | None) -> Executor:
@@ -266,12 +280,12 @@ def _bars() -> Iterator[Callable[[ChunkEvent], None]]:
         yield show
 
 
-def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any]) -> None:
+def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any], diagnose: bool) -> None:
     """Figures, page, and the verdicts for a person or a program."""
     from cobandit.cli import output
     from cobandit.report import write_report
 
-    page = write_report(results, out, about)
+    page = write_report(results, out, about, diagnose=diagnose)
     if as_json:
         output.print_json({"report": str(page), **about, "panels": [result.to_dict() for result in results]})
         return

@@ -6,6 +6,7 @@
 from cobandit.experiments.arena import Arena, ArenaResult, run_arena
 from cobandit.experiments.comparison import TeamComparison, compare_teams
 from cobandit.experiments.dask import Dask
+from cobandit.experiments.diagnosis import diagnose_panel
 from cobandit.experiments.executors import Executor, Processes
 from cobandit.experiments.figures import PANELS, STANDOFF, THEORY, panel
 from cobandit.experiments.jobs import Job
@@ -33,6 +34,7 @@ __all__ = [
     "TeamComparison",
     "chunks",
     "compare_teams",
+    "diagnose_panel",
     "panel",
     "parse_sweep",
     "read_manifest",

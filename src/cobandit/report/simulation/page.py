@@ -16,6 +16,7 @@ from cobandit import __version__
 from cobandit.base.errors import InvalidInput
 from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.experiments.claims import Quantity, Verdict
+from cobandit.experiments.diagnosis import diagnose_panel
 from cobandit.experiments.figures import PANELS, STANDOFF, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
@@ -32,20 +33,25 @@ FEW_RUNS = 1_000
 
 
 def write_report(
-    results: Sequence[PanelResult], out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+    results: Sequence[PanelResult],
+    out: str | os.PathLike[str],
+    about: Mapping[str, Any] | None = None,
+    *,
+    diagnose: bool = False,
 ) -> Path:
     """Write ``out/figures/*.pdf``, ``.svg``, ``.png`` and ``out/report.html``; where the page is.
 
     ``about`` says what the results do not know: ``when`` the report was made (else: now), ``executor`` (where the
     runs were played), ``machine``, ``command``, ``version``; ``title`` and ``lead`` replace the headline and the line
-    under it. Any other key is shown as it is. Equal results and facts give equal files.
+    under it. Any other key is shown as it is. ``diagnose`` plays the first runs of every curve again and says of each
+    panel why its teams lost. Equal results and facts give equal files.
     """
     _check(results)
     write_panel_figures(results, Path(out) / FIGURES)
-    return write_page(results, Path(out), dated(about))
+    return write_page(results, Path(out), dated(about), diagnose=diagnose)
 
 
-def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any]) -> Path:
+def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any], *, diagnose: bool = False) -> Path:
     """Write the page alone; figures are linked if they lie in ``out/figures``."""
     _check(results)
     drawings = [drawing_of(result) for result in results]
@@ -64,7 +70,10 @@ def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, An
         "enough_runs": f"{FEW_RUNS:,}",
         "facts": _facts(results, {"version": __version__, "machine": this_machine()} | dict(about)),
         "counts": _counts(results),
-        "panels": [_panel(result, drawing, out) for result, drawing in zip(results, drawings, strict=True)],
+        "panels": [
+            _panel(result, drawing, out) | {"causes": _causes(result) if diagnose else None}
+            for result, drawing in zip(results, drawings, strict=True)
+        ],
         "first_curve": results[0].curves[0].curve.name,
     }
     return write_html(out / NAME, "simulation/report.html", frame, content)
@@ -211,6 +220,29 @@ def _finals(drawing: Drawing, regret: str) -> list[tuple[str, ...]]:
         mean, se, median, q10, q90 = (PAGE.format(value, decimals) for value in final)
         rows.append((line.label, mean if se == DASH else f"{mean} ± {se}", median, f"{q10} to {q90}", _growth(line)))
     return rows
+
+
+def _causes(result: PanelResult) -> dict[str, Any] | None:
+    """Why the teams of a panel lost, as a table; nothing where no curve is one of a bandit."""
+    counted = diagnose_panel(result)
+    if not counted:
+        return None
+    names = list(dict.fromkeys(name for each in counted.values() for name in each.causes))
+    lost = {curve: dict(zip(each.causes, each.regret[-1].tolist(), strict=True)) for curve, each in counted.items()}
+    decimals = PAGE.decimals_for(value for causes in lost.values() for value in causes.values())
+    labels = {played.curve.name: played.curve.label for played in result.curves}
+    rows = [
+        (
+            labels[curve],
+            *(PAGE.format(lost[curve].get(name, math.nan), decimals) for name in names),
+            *(f"{100 * share:.0f} %" for share in each.locked[-1]),
+        )
+        for curve, each in counted.items()
+    ]
+    runs = count(min(each.runs for each in counted.values()), "run")
+    lock = next(iter(counted.values())).lock_rounds
+    heads = ["Curve", *names, "locked on the best", "on another"]
+    return {"heads": heads, "rows": rows, "runs": runs, "lock_rounds": lock}
 
 
 def _final(line: Line, scale: float) -> list[float]:
