@@ -35,7 +35,7 @@ class TestPublished:
         assert (casino["coins-naive"].value, casino["coins-naive"].se) == (17_717.2, 235.0)
         counts = ("participants-lower", "participants-significant", "casinos-lower", "casinos-significant")
         assert [casino[k].value for k in counts] == [23, 14, 21, 16]
-        assert PEOPLE == {"burger": 58, "casino": 24}
+        assert PEOPLE == {"burger": 58, "casino": 24, "casino-bank": 24}  # the bank is rehearsed with as many
 
     def test_differences_follow_from_the_means(self):
         for study, name in (("burger", "regret"), ("burger", "good"), ("casino", "coins")):
