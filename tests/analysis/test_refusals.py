@@ -45,7 +45,7 @@ def test_measures_that_there_are_not(analysis: Analysis) -> None:
 
 
 def test_a_calibration_of_no_study() -> None:
-    with pytest.raises(InvalidInput, match="No study was named; burger, casino or both are needed"):
+    with pytest.raises(InvalidInput, match="No study was named; burger, casino or casino-bank is needed"):
         calibrate([], simulations=1)
 
 

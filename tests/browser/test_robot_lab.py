@@ -143,9 +143,10 @@ def assert_logged(lab: Site, token: str) -> None:
     """One burger with a stop and a lost connection, everything among the participant's events."""
     happened = [(kind, data) for kind, data in lab.events(token) if kind.startswith("robot-")]
     kinds = [kind.removeprefix("robot-") for kind, _ in happened if kind != "robot-step"]
-    assert kinds == [
-        "asked", "placed", "placed", "stop", "trouble", "retry", "placed", "trouble", "retry", "done",
-    ]  # fmt: skip
+    # The arm is stopped before anything is written, so its own report may be stored first.
+    assert set(kinds[3:5]) == {"stop", "trouble"}
+    assert kinds[:3] == ["asked", "placed", "placed"]
+    assert kinds[5:] == ["retry", "placed", "trouble", "retry", "done"]
     assert [data["status"] for kind, data in happened if kind == "robot-trouble"] == ["stopped", "lost"]
     assert all({"episode", "t"} <= data.keys() for _, data in happened)
 

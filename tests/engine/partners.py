@@ -69,7 +69,7 @@ def goes_on(partner, world, agent=None, rounds=60):
 
 
 KINDS: list[tuple[str, type[Agent], dict[str, object]]] = [(name, kind, {}) for name, kind in (SEATED | PEOPLE).items()]
-OTHER_INDEX = {"index": "companion", "ties": "random"}
+OTHER_INDEX: dict[str, object] = {"index": "companion", "ties": "random"}
 KINDS += [(name, kind, OTHER_INDEX) for name, kind in SEATED.items() if "ucb" in name and hasattr(kind, "index")]
 KINDS += [("partner-aware-ucb", SEATED["partner-aware-ucb"], {"repeat": 3, "window": 1})]
 EVERY_KIND = pytest.mark.parametrize(

@@ -307,7 +307,7 @@ def calibrate(
     require_extras("Rehearsing the paper's studies", stats=True, fast=engine == "fast")
     chosen = [one_of(KNOWN_STUDIES, "study")("study", name) for name in dict.fromkeys(studies)]
     if not chosen:
-        raise InvalidInput("No study was named; burger, casino, both or casino-bank are needed.")
+        raise InvalidInput("No study was named; burger, casino or casino-bank is needed, or several of them.")
     variants = [one_of(INDICES, "index")("index", name) for name in dict.fromkeys(indices)]
     number = checked_seed(seed)
     counts = {

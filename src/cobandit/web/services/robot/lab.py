@@ -173,13 +173,14 @@ class Lab:
 
     async def halt(self) -> None:
         """Stop the arm at once, whatever it does; the log is written afterwards."""
+        pressed = now_ms()
         self._halted.set()
         await asyncio.to_thread(self.arm.stop)
         with self._lock:
             burger = self._burger
         self._say("STOP was pressed.")
         if burger is not None and not burger.over:
-            await self._log(burger, STOP, {})
+            await self._log(burger, STOP, {}, pressed)
 
     async def retry(self) -> None:
         """Let the arm move again: a burger that has stopped goes on at the layer it had come to."""
@@ -307,8 +308,8 @@ class Lab:
         with self._lock:
             self._skipping = None
 
-    async def _log(self, burger: Burger, kind: str, data: dict[str, Any]) -> None:
-        event = Event(now_ms(), kind, {"episode": burger.episode, "t": burger.t} | data)
+    async def _log(self, burger: Burger, kind: str, data: dict[str, Any], at: int | None = None) -> None:
+        event = Event(now_ms() if at is None else at, kind, {"episode": burger.episode, "t": burger.t} | data)
 
         def job(connection: Connection) -> None:
             add_events(connection, burger.participant, [event])
