@@ -34,6 +34,12 @@ INSIDE = """() => [...document.querySelectorAll(".choice, .row-button, .scene, .
 MOVING = """() => document.getAnimations().map((animation) => animation.effect.target.getAttribute("class"))"""
 FORCED = """(selector) => getComputedStyle(document.querySelector(selector)).backgroundColor"""
 LIT = """(selector) => getComputedStyle(document.querySelector(selector)).outlineStyle"""
+BROWS = r"""() => [...document.querySelectorAll(".mood.bad .feature, .face.bad .line")].flatMap((path) =>
+  [...path.getAttribute("d").matchAll(/M(-?[\d.]+) ?(-?[\d.]+)l(-?[\d.]+) ?(-?[\d.]+)/g)].map((line) => {
+    const [x, , across, up] = line.slice(1).map(Number);
+    const middle = path.closest(".face") ? 12 : 0;
+    return { inwards: Math.sign(across) === Math.sign(middle - x), up: up < 0 };
+  }))"""
 BROKEN_WORDS = """() => [...document.querySelectorAll(".side strong, .counts th")].flatMap((node) => {
   const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
   const broken = [];
@@ -134,6 +140,12 @@ class TestPartners:
             assert page.locator("[data-face]").get_attribute("data-face") == faces[-1]
             orders.append(faces)
         assert orders[0] != orders[1]
+
+    def test_who_is_not_satisfied_is_disappointed_and_not_furious(self, guest: Invite, site: Site) -> None:
+        page = at(guest().tab(f"/p/{site.someone('shop')}"), "episode-0")
+        brows = page.evaluate(BROWS)
+        assert len(brows) >= 4, "the customer and the table of counts"
+        assert all(brow == {"inwards": True, "up": True} for brow in brows), "brows that rise towards the middle"
 
 
 class TestCasino:
