@@ -32,7 +32,7 @@ ALLOWED: dict[str, dict[str, dict[str, int]]] = {
             "export": 10,
             "play": 11,
             "power": 9,
-            "reproduce": 12,
+            "reproduce": 13,
             "simulate": 11,
         },
     },
