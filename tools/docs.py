@@ -37,7 +37,8 @@ def build(folder: Path) -> bool:
         return False
     fresh = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(fresh, ignore_errors=True)
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(fresh)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(fresh)]
+    # Not --quiet: warnings that are not printed are not counted as such either.
     subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, check=True)
     (fresh / STAMP).write_text(wanted, encoding="utf-8")
     shutil.rmtree(folder, ignore_errors=True)

@@ -33,8 +33,8 @@ class Layer:
 def burger_layers(configuration: Sequence[int]) -> tuple[Layer, ...]:
     """What goes onto the bottom bun, from below.
 
-    >>> [layer.item for layer in burger_layers((0, 1))]
-    ['patty', 'lettuce', 'cheese', 'tomato', 'top_bun']
+    >>> " ".join(layer.item for layer in burger_layers((0, 1)))
+    'patty lettuce cheese tomato top_bun'
     """
     _, *layers = study.burger_layers(checked_configuration(configuration))
     return tuple(Layer(layer.item, "person" if layer.by == "participant" else "robot") for layer in layers)

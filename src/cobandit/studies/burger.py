@@ -36,8 +36,8 @@ def burger_layers(arms: Sequence[int]) -> tuple[Layer, ...]:
 
     ``arms`` is what the participant puts first of its two, then what the partner puts first of its two.
 
-    >>> [layer.item for layer in burger_layers((0, 1))]
-    ['bottom_bun', 'patty', 'lettuce', 'cheese', 'tomato', 'top_bun']
+    >>> " ".join(layer.item for layer in burger_layers((0, 1)))
+    'bottom_bun patty lettuce cheese tomato top_bun'
     """
     mine, theirs = _checked(arms, most=2)
     first, second = (mine, theirs), (1 - mine, 1 - theirs)
