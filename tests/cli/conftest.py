@@ -28,17 +28,33 @@ def run() -> Callable[..., Any]:
     return invoke
 
 
+@pytest.fixture(scope="session")
+def plain_environment() -> Callable[[], dict[str, str]]:
+    """The present environment for programs that print what tests read: 80 columns, no colours."""
+
+    def plain() -> dict[str, str]:
+        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1"}
+        environment.pop("FORCE_COLOR", None)
+        return environment
+
+    return plain
+
+
 @pytest.fixture
-def program() -> Callable[..., subprocess.CompletedProcess[str]]:
+def program(plain_environment: Callable[[], dict[str, str]]) -> Callable[..., subprocess.CompletedProcess[str]]:
     """A command as a program of its own."""
 
     def start(*words: str, stdin: str = "", code: str = "", **options: Any) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1"}
-        environment.pop("FORCE_COLOR", None)
         how = ["-c", code] if code else ["-m", "cobandit"]
         streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.run(
-            [sys.executable, *how, *words], input=stdin, text=True, env=environment, timeout=300, check=False, **streams
+            [sys.executable, *how, *words],
+            input=stdin,
+            text=True,
+            env=plain_environment(),
+            timeout=300,
+            check=False,
+            **streams,
         )
 
     return start

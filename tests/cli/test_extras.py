@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import subprocess
 import sys
@@ -147,13 +146,11 @@ class Answer(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def forks() -> Iterator[subprocess.Popen[str]]:
+def forks(plain_environment: Callable[[], dict[str, str]]) -> Iterator[subprocess.Popen[str]]:
     """A process that has nothing but the program in memory, and runs commands of it."""
-    environment = {**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "80", "NO_COLOR": "1"}
-    environment.pop("FORCE_COLOR", None)
     command = [sys.executable, "-c", BLIND, ",".join(EVERYTHING)]
     pipe = subprocess.PIPE
-    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=environment) as process:
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, env=plain_environment()) as process:
         yield process
         assert process.stdin is not None
         process.stdin.close()
