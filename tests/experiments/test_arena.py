@@ -78,6 +78,10 @@ def test_every_family_is_there_and_settings_have_names_of_their_own():
     large = Arena.of(["large"]).panels()[0]
     assert {"pair.greedy.bank", "pair.steered.window-1"} <= {curve.name for curve in large.curves}
     assert not any("partner-aware-ts" in curve.name for curve in large.curves)
+    draws = {"team.naive-psrl", "team.centralised-psrl"}
+    assert draws <= {curve.name for curve in by_name["arena-mdp-chain"].curves}
+    assert not draws & {curve.name for curve in by_name["arena-mdp-burger-line-3"].curves}
+    assert draws <= {curve.name for curve in Arena.of(["mdp-burger-line-3"]).panels()[0].curves}
 
 
 def test_with_drawn_roles_a_pair_has_the_mean_of_both_who_may_lead(tmp_path):

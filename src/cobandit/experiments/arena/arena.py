@@ -118,8 +118,10 @@ class Arena:
         return tuple(self._panel(place) for place in self.settings)
 
     def _panel(self, place: Setting) -> Panel:
-        curves = [self._team(entry, place) for entry in self.teams if _plays(entry, place)]
-        if place.pairs and not (place.costly_pairs and len(self.settings) == len(SETTINGS)):
+        whole = len(self.settings) == len(SETTINGS)
+        left_out = place.costly_teams if whole else ()
+        curves = [self._team(e, place) for e in self.teams if _plays(e, place) and e.name not in left_out]
+        if place.pairs and not (place.costly_pairs and whole):
             leaders, followers = ([e for e in league if _plays(e, place)] for league in (self.leaders, self.followers))
             curves += [curve for first in leaders for second in followers for curve in self._pair(first, second, place)]
         return Panel(

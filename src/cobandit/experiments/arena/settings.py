@@ -39,8 +39,9 @@ BLIND = 0.0
 class Setting:
     """One problem of the arena and its rounds.
 
-    Without ``pairs`` whole teams play alone: problems with states are left to them. With ``costly_pairs`` pairs take
-    part only where some settings are asked for, and not in the whole arena, most of whose time they would take.
+    Without ``pairs`` whole teams play alone: problems with states are left to them. With ``costly_pairs`` pairs, and
+    the teams named in ``costly_teams``, take part only where some settings are asked for, and not in the whole arena,
+    most of whose time they would take.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Setting:
     horizon: int
     pairs: bool = True
     costly_pairs: bool = False
+    costly_teams: tuple[str, ...] = ()
 
     @property
     def markov(self) -> bool:
@@ -119,8 +121,15 @@ def _corners(agents: int) -> Problem:
     return Problem.bernoulli(two_corners(agents), [(i + 1) / agents for i in range(agents)])
 
 
+MANY_STATES = 20
+"""From so many states on, teams that draw every row of the transitions anew in each episode are left to themselves."""
+POSTERIOR_TEAMS = ("naive-psrl", "centralised-psrl")
+
+
 def _with_states(name: str, title: str, horizon: int, kind: str, **options: Any) -> Setting:
-    return Setting(f"mdp-{name}", title, MARKOV, make_problem(kind, **options), horizon, pairs=False)
+    problem = make_problem(kind, **options)
+    costly = POSTERIOR_TEAMS if problem.states >= MANY_STATES else ()
+    return Setting(f"mdp-{name}", title, MARKOV, problem, horizon, pairs=False, costly_teams=costly)
 
 
 _FIXED = local_optima(2)
