@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TYPES  := tools/types/node_modules
 
+# Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: run docs test long quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
 
 # The documentation is built while the server already answers, and only where something has changed.
