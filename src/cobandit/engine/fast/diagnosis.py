@@ -5,26 +5,18 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 from numpy.typing import NDArray
 
 from cobandit.engine import tally as plain
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.loop import play
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Stage
 from cobandit.engine.tally import RUN, make_tally, note_round
 
-register_jitable: Any = extending.register_jitable
-
-for function in (plain.begin_tally, plain.cause_of, plain.wrong_arms, plain.keep_checkpoint, plain.note_round):
-    register_jitable(
-        nogil=True,
-        error_model="numpy",
-        no_cpython_wrapper=True,
-        no_cfunc_wrapper=True,
-        forceinline=function is plain.note_round,
-    )(function)
+compile_plain(plain.begin_tally, plain.cause_of, plain.wrong_arms, plain.keep_checkpoint)
+compile_plain(plain.note_round, forceinline=True)
 
 
 class _Fields(NamedTuple):

@@ -6,8 +6,10 @@ to look for them takes a sixth of the time to a first result. What somebody else
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+from numba import extending
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import PassManager
 from numba.core.typed_passes import (
@@ -50,7 +52,7 @@ class EngineCompiler(CompilerBase):  # type: ignore[misc]
 
     def define_pipelines(self) -> list[Any]:
         """The passes, in order."""
-        if not self.state.func_id.modname.startswith(("cobandit.engine.fast", "cobandit.mdp.fast")):
+        if not self.state.func_id.modname.startswith("cobandit."):
             return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
         manager = PassManager("engine")
         for station in _NEEDED:
@@ -66,3 +68,12 @@ OPTIONS: dict[str, Any] = {
     "pipeline_class": EngineCompiler,
 }
 """How everything in the engine is compiled."""
+PART_OPTIONS: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True}
+"""How functions are that only compiled ones call."""
+
+
+def compile_plain(*functions: Callable[..., Any], **options: Any) -> None:
+    """Let compiled code call plain functions, which are compiled as they stand."""
+    register: Any = extending.register_jitable(**PART_OPTIONS, **options)
+    for function in functions:
+        register(function)

@@ -15,9 +15,8 @@ from numba import njit, uint64
 from numba.np.random import _constants as ziggurat
 from numpy.typing import NDArray
 
-from cobandit.engine.fast.pipeline import OPTIONS
+from cobandit.engine.fast.pipeline import PART_OPTIONS
 
-PART_OPTIONS: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True}
 compiled: Any = njit(**PART_OPTIONS)
 """For functions that other compiled ones call: only what is called is ever compiled."""
 inlined: Any = njit(forceinline=True, **PART_OPTIONS)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 
 from cobandit.agents import bank as plain
 from cobandit.agents.bank import BankFollower, banked_arm, likeliest_row, make_bank, take_in, write_groups
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat
 
-register_jitable: Any = extending.register_jitable
-
-for function in (
+compile_plain(
     plain.stay_chance,
     plain.stay_place,
     plain.guess_all,
@@ -23,8 +21,7 @@ for function in (
     plain.take_in,
     plain.write_groups,
     plain.likeliest_row,
-):
-    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+)
 
 
 class BankPlayer(NamedTuple):

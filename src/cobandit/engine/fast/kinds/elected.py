@@ -5,25 +5,22 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 
 from cobandit.agents import elected as plain
 from cobandit.agents.elected import Elected, elected_arm, elected_learn, foreseen_arm, make_election
 from cobandit.engine.fast.kinds import election as _election  # noqa: F401 - whose functions are compiled, too
 from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - likewise
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
 
-register_jitable: Any = extending.register_jitable
-
-for function in (
+compile_plain(
     plain.elected_arm,
     plain.aware_arm,
     plain.is_foreseen,
     plain.elected_learn,
     plain.take_places,
     plain.foreseen_arm,
-):
-    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+)
 
 
 class ElectedPlayer(NamedTuple):

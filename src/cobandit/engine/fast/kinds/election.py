@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numba import extending
 
 from cobandit.agents import election as plain
 from cobandit.agents.election import Opening, make_opening
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
 
-register_jitable: Any = extending.register_jitable
-
-for function in (
+compile_plain(
     plain.is_opening,
     plain.sweep_cell,
     plain.vote,
     plain.opening_arm,
     plain.opening_foresight,
     plain.opening_learn,
-):
-    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+)
 
 
 def opening_of(sweeps: int, seat: Seat) -> Opening:

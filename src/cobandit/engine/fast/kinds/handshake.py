@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 
 from cobandit.agents import handshake as plain
 from cobandit.agents.bank import Bank, likeliest_row, make_bank, write_groups
@@ -14,14 +13,12 @@ from cobandit.agents.steered import Steering, make_steering
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
 from cobandit.engine.fast.kinds import bank as _bank  # noqa: F401 - whose functions are compiled, too
 from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.random import compiled
 from cobandit.engine.fast.world import own_arm
 
-register_jitable: Any = extending.register_jitable
-options: dict[str, Any] = {"nogil": True, "error_model": "numpy", "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-for function in (plain.greeting, plain.handshake_arm, plain.handshake_learn, plain.is_greeted):
-    register_jitable(**options)(function)
+compile_plain(plain.greeting, plain.handshake_arm, plain.handshake_learn, plain.is_greeted)
 
 
 class HandshakePlayer(NamedTuple):
@@ -107,7 +104,7 @@ class HandshakePlayer(NamedTuple):
         handshake_learn(self.shake, steering_of(self), bank_of(self), world.ranks, self.seat, t, played, seen)
 
 
-@register_jitable(**options)
+@compiled
 def steering_of(self: Any) -> Any:
     """What the plain functions of a steered team take."""
     return Steering(
@@ -138,7 +135,7 @@ def steering_of(self: Any) -> Any:
     )
 
 
-@register_jitable(**options)
+@compiled
 def bank_of(self: Any) -> Any:
     """What the plain functions of the bank take."""
     return Bank(

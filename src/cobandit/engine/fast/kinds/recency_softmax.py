@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 
 from cobandit.agents.recency_softmax import RecencySoftmax, softmax_pick
 from cobandit.agents.softmax import UNKNOWN
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
 from cobandit.engine.fast.world import aim_at, own_arm
 
-register_jitable: Any = extending.register_jitable
-register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(softmax_pick)
+compile_plain(softmax_pick)
 
 
 class Fading(NamedTuple):

@@ -5,18 +5,16 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 
 from cobandit.agents import reports as plain
 from cobandit.agents.reports import CELL, NOTHING, make_reporting, reporting_arm, reporting_learn
 from cobandit.agents.steered import Steered
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.world import own_arm
 
-register_jitable: Any = extending.register_jitable
-
-for function in (
+compile_plain(
     plain.reporting_arm,
     plain.reporting_learn,
     plain.is_due,
@@ -29,8 +27,7 @@ for function in (
     plain.scale_weights,
     plain.best_believed,
     plain.grid_index,
-):
-    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+)
 
 
 class ReportingPlayer(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import extending
 
 from cobandit.agents import gittins, steering
 from cobandit.agents import steered as plain
@@ -13,12 +12,11 @@ from cobandit.agents.reports import has_reports
 from cobandit.agents.steered import Steered, leading_row, make_steering, take_in
 from cobandit.agents.steering import AT, LEADER, SLOTS, move_on, steering_agent, write_slots
 from cobandit.engine.fast.kinds.reports import reporting
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.world import own_arm
 
-register_jitable: Any = extending.register_jitable
-
-for function in (
+compile_plain(
     gittins.log_gamma,
     gittins.beta_fraction,
     gittins.gittins_beta,
@@ -46,8 +44,7 @@ for function in (
     plain.leading_row,
     plain.remember,
     plain.take_in,
-):
-    register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+)
 
 
 class SteeredPlayer(NamedTuple):

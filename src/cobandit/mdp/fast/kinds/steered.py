@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.steering import LEADER, SLOTS, most_slots, steering_agent, write_slots
-from cobandit.engine.fast.kinds import steered as bandit
+from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - whose functions are compiled, too
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.world import own_arm
 from cobandit.mdp.agents import steered as plain
@@ -17,8 +18,7 @@ from cobandit.mdp.fast.kinds.ucbvi import plan_room, record_reward
 from cobandit.mdp.fast.planning import COMPANION, joint_max_plan
 from cobandit.mdp.fast.world import EPISODE, PLACE, STATE
 
-for function in (plain.steering_row, plain.moved_cell):
-    bandit.register_jitable(nogil=True, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True)(function)
+compile_plain(plain.steering_row, plain.moved_cell)
 
 
 class SteeredPlanner(NamedTuple):
