@@ -14,7 +14,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -101,14 +101,19 @@ def both(what: str, **order: Any) -> Pair:
     return each(lambda source: probe(source, what, **order)[0])
 
 
-def first_results(team: list[Any], horizon: int, runs: int) -> tuple[Pair, Pair]:
+def only_now(what: str, **order: Any) -> Pair:
+    """One number of `probe.py` for something that the version before did not have."""
+    return Pair(probe(NOW, what, **order)[0])
+
+
+def first_results(team: list[Any], horizon: int, runs: int, sources: Sequence[Path] | None = None) -> tuple[Pair, Pair]:
     """CPU seconds to a first result with nothing compiled, and again in a second process that finds it compiled."""
 
     def seconds(source: Path, cache: str) -> float:
         return probe(source, "first_result", cache, team=team, horizon=horizon, runs=runs)[1].cpu
 
     cold, warm = [], []
-    for source in versions():
+    for source in versions() if sources is None else sources:
         with tempfile.TemporaryDirectory() as cache:
             cold.append(seconds(source, cache))
             warm.append(best_of(partial(seconds, source, cache), 3))
