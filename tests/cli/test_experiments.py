@@ -91,6 +91,8 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
     page = (out / "report.html").read_text()
     assert "A &lt;tiny&gt; sweep &amp; more" in page
     assert "<tiny>" not in page
+    cobandit("sweep", str(file), "--workers", "1", "--out", str(out), "--resume", "--diagnose")
+    assert f"--out {out} --diagnose" in (out / "report.html").read_text()
     file.unlink()
     (out / "report.html").unlink()
     cobandit("report", str(out))

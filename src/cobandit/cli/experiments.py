@@ -127,6 +127,7 @@ def reproduce(
     if settings.chunk_runs != CHUNK_RUNS:
         again += ["--chunk-runs", chunk_runs]
     executor = executor_of(engine, dask_address, workers)
+    again += ["--diagnose"] if diagnose else []
     results = _run(job, out, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, out, form.as_json, about, diagnose)
@@ -168,7 +169,7 @@ def sweep(
     job = Job.sweep(file)
     folder = Path("out") / file.stem if out is None else out
     executor = executor_of(engine, dask_address, workers)
-    again = ["sweep", str(file), "--out", str(folder)]
+    again = ["sweep", str(file), "--out", str(folder), *(["--diagnose"] if diagnose else [])]
     results = _run(job, folder, executor, resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, folder, form.as_json, about, diagnose)
