@@ -110,9 +110,7 @@ def remaining_rounds(me: Any, t: int) -> int:
     An index moves with the logarithm of H. With so few digits kept indices stay right for a while.
     """
     rounds = me.horizon - t if me.index == GITTINS_HORIZON else t
-    digits = 0
-    while rounds >> digits > 15:
-        digits += 1
+    digits = max(math.frexp(rounds)[1] - 4, 0)
     return int(rounds >> digits << digits)
 
 

@@ -211,7 +211,8 @@ def remember(me: Any, played: int, seen: float) -> None:
         me.counts[played] += 1
         me.sums[played] += seen
         me.means[played] = mean_of(me, me.counts[played], me.sums[played])
-        me.spans[played] = span_of(me, me.counts[played])
+        if me.index == UCB or me.binary == 0:
+            me.spans[played] = span_of(me, me.counts[played])
         me.stamps[played] = OUTDATED
 
 
