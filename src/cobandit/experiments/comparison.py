@@ -18,6 +18,7 @@ from cobandit.base.files import save_csv, save_json
 from cobandit.engine import Result
 from cobandit.engine.simulation import Progress
 from cobandit.engine.words import distinct_labels
+from cobandit.experiments.compiling import compiled_by_two
 from cobandit.experiments.rooms import simulate_any
 from cobandit.problem import Problem
 
@@ -119,21 +120,22 @@ def compare_teams(
     if diagnose and not isinstance(problem, Problem):
         raise InvalidInput(f"diagnose was asked for, but problem is {short_repr(problem)}; a Problem is needed for it.")
     options = {"diagnose": diagnose} if isinstance(problem, Problem) else {}
-    results = [
-        simulate_any(
-            problem,
-            team,
-            horizon,
-            runs,
-            seed,
-            engine=engine,
-            threads=threads,
-            checkpoints=_checkpoints(horizon),
-            progress=None if progress is None else progress(team.label),
-            **options,
-        )
-        for team in teams
-    ]
+    with compiled_by_two(problem, teams, horizon, runs, diagnose):
+        results = [
+            simulate_any(
+                problem,
+                team,
+                horizon,
+                runs,
+                seed,
+                engine=engine,
+                threads=threads,
+                checkpoints=_checkpoints(horizon),
+                progress=None if progress is None else progress(team.label),
+                **options,
+            )
+            for team in teams
+        ]
     return TeamComparison(tuple(sorted(results, key=lambda result: result.summary().task_regret.mean[-1])))
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numba import config, njit
 
+from cobandit.engine.compiling import compilation_begins
 from cobandit.engine.fast.parts import defer_blas, parts_unfinished
 from cobandit.engine.fast.pipeline import OPTIONS
 
@@ -117,6 +118,7 @@ class _Announcer:
         self._start = time.perf_counter()
         if not _on_disk(self._loop, self._signature):
             log.warning(COMPILING, self._what, extra={"compiling": True})
+            compilation_begins()
 
     def __exit__(self, *_: object) -> None:
         log.debug("The fast engine was ready for %s after %.2f s.", self._what, time.perf_counter() - self._start)

@@ -1,0 +1,73 @@
+"""Several teams whose loops are not compiled yet: a second process begins with the last of them.
+
+The compiler works in one thread of a process. What either process has compiled the other finds on disk, and neither
+compiles what the other is at (`engine.fast.caching`), so they meet somewhere in the middle.
+"""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import numpy as np
+
+from cobandit.base.machine import available_cores
+from cobandit.engine.compiling import at_first_compilation
+from cobandit.experiments.rooms import simulate_any
+from cobandit.problem import Problem
+
+_PROGRAM = "from cobandit.experiments.compiling import main; main()"
+
+
+@contextmanager
+def compiled_by_two(problem: Any, teams: Sequence[Any], horizon: int, runs: int, diagnose: bool) -> Iterator[None]:
+    """Within, the loops of the last teams are compiled by another process, if the first has to be compiled at all.
+
+    Where that process cannot be had, or does not know a class of the caller's script, nothing is lost but its help.
+    """
+    helpers: list[subprocess.Popen[bytes]] = []
+
+    def start() -> None:
+        with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
+            order = pickle.dumps((problem, list(teams[:0:-1]), horizon, runs, diagnose))
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            helper = subprocess.Popen([sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, **quiet)
+            helpers.append(helper)
+            assert helper.stdin is not None
+            with helper.stdin:
+                helper.stdin.write(order)
+
+    if len(teams) < 2 or available_cores() < 2 or not sys.executable:
+        yield
+        return
+    try:
+        with at_first_compilation(start):
+            yield
+    finally:
+        for helper in helpers:
+            helper.kill()  # whatever it is at, nobody waits for it any more
+            helper.wait()
+
+
+def main() -> None:
+    """Compile for the teams that standard input has, one after another."""
+    problem, teams, horizon, runs, diagnose = pickle.load(sys.stdin.buffer)
+    for team in teams:
+        with suppress(Exception):  # whatever it is, whoever plays the team will meet it and say so
+            compile_loop(problem, team, horizon, runs, diagnose)
+
+
+def compile_loop(problem: Any, team: Any, horizon: int, runs: int, diagnose: bool) -> None:
+    """Have the loop on disk that so many runs of a team take, by playing one run of it."""
+    if not isinstance(problem, Problem):
+        simulate_any(problem, team, problem.steps, 1, 0, engine="fast")
+        return
+    from cobandit.engine import fast
+
+    play = fast.run_diagnosed if diagnose else fast.run_regrets
+    kernel = fast.choose_kernel(problem, team, horizon, runs)
+    play(problem, team, horizon, 0, range(1), np.array([horizon]), 1, lambda more: None, kernel)
