@@ -36,6 +36,7 @@ from cobandit.web.services.health import Health
 from cobandit.web.services.live import Live
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.robot.server import Robot
+from cobandit.web.services.watching import CurvesApart, LiveApart, ReaderProcess
 from cobandit.web.static_files import CachedFiles
 from cobandit.web.storage.database import Connection, Database, database_message
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
@@ -62,11 +63,15 @@ SWITCH_SECONDS = 0.0002
 ABOUT = "Human-AI studies of cooperative bandit teams: what the participants' and the researcher's pages use."
 
 
-def create_app(config: WebConfig | None = None) -> FastAPI:
-    """A server for the studies of one database, whose tables must be there (`Database.migrate`)."""
+def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) -> FastAPI:
+    """A server for the studies of one database, whose tables must be there (`Database.migrate`).
+
+    With ``reading_apart`` a process of its own reads for researchers who watch.
+    """
     settings = WebConfig() if config is None else config
     database = Database(settings.database)
     arm = Robot(database, settings)
+    reader = ReaderProcess(settings.database)
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
@@ -75,6 +80,7 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
         yield {STATE: DirectRounds(database, app.state.participants)}
         tidying.cancel()
         await asyncio.to_thread(arm.stop)
+        reader.end()
         await asyncio.to_thread(database.close)
 
     app = _Server(
@@ -92,8 +98,8 @@ def create_app(config: WebConfig | None = None) -> FastAPI:
     app.state.participants = Participants(
         database, demo=settings.demo, consent_elsewhere=settings.consent_elsewhere, robot=arm.stage
     )
-    app.state.live = Live(database)
-    app.state.curves = Curves(database)
+    app.state.live = LiveApart(database, reader) if reading_apart else Live(database)
+    app.state.curves = CurvesApart(database, reader) if reading_apart else Curves(database)
     app.state.health = Health(database)
     app.state.exports = Exports(database)
     app.include_router(home.router)
@@ -151,7 +157,7 @@ async def _tidy(database: Database) -> None:
 
 def from_environment() -> FastAPI:
     """The server of a worker process."""
-    app = create_app(WebConfig.from_environment())
+    app = create_app(WebConfig.from_environment(), reading_apart=True)
     # What is there now stays for good; looking through it again and again would hold up participants.
     gc.collect()
     gc.freeze()

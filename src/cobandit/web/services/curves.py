@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.studies.plan import EpisodePlan
 from cobandit.web.services.plays import round_regret
-from cobandit.web.services.studies import find_study
+from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import FinishedEpisode, FinishedMark, finished_episodes, finished_mark
 from cobandit.web.storage.rounds import arms_by_episode
@@ -91,8 +91,12 @@ class _Known:
 class Curves:
     """The mean cumulative task regret of each condition, over the finished episodes that count."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(
+        self, database: Database, seconds: float = CURVE_SECONDS, share_of_time: float = SHARE_OF_TIME
+    ) -> None:
+        """``seconds`` is what one question may take, ``share_of_time`` the part of it that is spent on the answer."""
         self._database = database
+        self._seconds, self._share_of_time = seconds, share_of_time
         self._known: dict[tuple[int, str], _Known] = {}
         self._one_at_a_time = asyncio.Lock()
 
@@ -103,16 +107,17 @@ class Curves:
         lot is new, ``pending`` says how many episodes are still left out: ask again. ``number`` is the place of the
         condition's algorithm in the palette of all figures.
         """
-        study = await find_study(self._database, number)
         async with self._one_at_a_time:
-            return await self._database.ask(lambda connection: self._curves(connection, study, kind), heavy=True)
+            return await self._database.ask(lambda connection: self.read(connection, number, kind), heavy=True)
 
-    def _curves(self, connection: Connection, study: Study, kind: str) -> dict[str, Any]:
+    def read(self, connection: Connection, number: int, kind: str) -> dict[str, Any]:
+        """The same, at once and by a connection that the caller has; one at a time."""
+        study = stored_study(connection, number)
         known = self._known.setdefault((study.id, kind), _Known())
         known.look(connection, study.id, kind)
         if known.answer is None:
             points = _points(study.design.rounds)
-            _add_waiting(connection, study, kind, known, points)
+            self._add_waiting(connection, study, kind, known, points)
             places = algorithm_numbers([condition.agent for condition in study.design.conditions])
             conditions = [
                 _curve(condition.name, known.sums) | {"number": place}
@@ -124,6 +129,30 @@ class Curves:
                 return answer
             known.answer = answer
         return known.answer
+
+    def _add_waiting(
+        self, connection: Connection, study: Study, kind: str, known: _Known, points: NDArray[np.int64]
+    ) -> None:
+        """Add what has been finished since, as far as time allows."""
+        until, secret = time.monotonic() + self._seconds, study.secret_for(kind)
+        while known.waiting:
+            start = time.monotonic()
+            batch = list(itertools.islice(known.waiting.values(), EPISODES_AT_ONCE))
+            arms_of = arms_by_episode(connection, [episode.id for episode in batch])
+            for episode in batch:
+                del known.waiting[episode.id]
+                arms = arms_of.get(episode.id)
+                if not isinstance(arms, np.ndarray) or len(arms) != study.design.rounds:
+                    continue  # not as it should be; verifying the study tells more
+                part = known.sums.setdefault((episode.participant, episode.condition), _Sums(np.zeros(len(points))))
+                plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number, secret)
+                part.total += np.cumsum(round_regret(plan)[tuple(arms.T)])[points - 1]
+                part.counted += 1
+            rest = (time.monotonic() - start) * (1 / self._share_of_time - 1)
+            if time.monotonic() + rest > until:
+                return
+            if known.waiting:
+                time.sleep(rest)
 
 
 def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:
@@ -138,29 +167,6 @@ def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:
         "mean": curves.mean(axis=0).tolist() if n else [],
         "se": None if error is None else error.tolist(),
     }
-
-
-def _add_waiting(connection: Connection, study: Study, kind: str, known: _Known, points: NDArray[np.int64]) -> None:
-    """Add what has been finished since, as far as time allows."""
-    until, secret = time.monotonic() + CURVE_SECONDS, study.secret_for(kind)
-    while known.waiting:
-        start = time.monotonic()
-        batch = list(itertools.islice(known.waiting.values(), EPISODES_AT_ONCE))
-        arms_of = arms_by_episode(connection, [episode.id for episode in batch])
-        for episode in batch:
-            del known.waiting[episode.id]
-            arms = arms_of.get(episode.id)
-            if not isinstance(arms, np.ndarray) or len(arms) != study.design.rounds:
-                continue  # not as it should be; verifying the study tells more
-            part = known.sums.setdefault((episode.participant, episode.condition), _Sums(np.zeros(len(points))))
-            plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number, secret)
-            part.total += np.cumsum(round_regret(plan)[tuple(arms.T)])[points - 1]
-            part.counted += 1
-        rest = (time.monotonic() - start) * (1 / SHARE_OF_TIME - 1)
-        if time.monotonic() + rest > until:
-            return
-        if known.waiting:
-            time.sleep(rest)
 
 
 def _points(length: int) -> NDArray[np.int64]:

@@ -60,14 +60,22 @@ class Live:
         those are told in full who have changed meanwhile. ``masks`` are letters that stand for conditions, where
         whoever asks is blind to them. Read and put into text in a thread of its own.
         """
+        return await self._database.ask(
+            lambda connection: self.read(connection, number, wanted, base, since, masks), heavy=True
+        )
 
-        def ask(connection: Connection) -> bytes:
-            view = masked_live(
-                self._view(connection, stored_study(connection, number), wanted, base, since), masks or {}
-            )
-            return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
-
-        return await self._database.ask(ask, heavy=True)
+    def read(
+        self,
+        connection: Connection,
+        number: int,
+        wanted: Listing,
+        base: str,
+        since: int | None,
+        masks: Mapping[str, str] | None,
+    ) -> bytes:
+        """The same, at once and by a connection that the caller has."""
+        view = masked_live(self._view(connection, stored_study(connection, number), wanted, base, since), masks or {})
+        return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def _view(
         self, connection: Connection, study: Study, wanted: Listing, base: str, since: int | None

@@ -1,0 +1,134 @@
+"""A process of its own reads for researchers who watch: the same answers, and none is missed when it dies."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+
+from cobandit.studies import StudyDesign
+from cobandit.web import WebConfig
+from cobandit.web.services.curves import Curves
+from cobandit.web.services.live import Live
+from cobandit.web.services.watching import CurvesApart, LiveApart, ReaderProcess
+from cobandit.web.serving import prepare
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.listing import Listing
+from tests.web.servers import StudyServer, _processes
+
+PASSWORD = "correct-horse-battery"
+STUDY = "/api/admin/studies/1"
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks for processes")
+
+
+def waited_for(happens: Callable[[], Any]) -> Any:
+    """What it gives, once it does."""
+    until = time.monotonic() + 120
+    while not (given := happens()):
+        assert time.monotonic() < until, "it never happened"
+        time.sleep(0.05)
+    return given
+
+
+def readers(server: int) -> list[int]:
+    """The processes of a server that read for researchers."""
+    return [pid for pid, parent, command in _processes() if parent == server and "spawn_main" in command]
+
+
+def exists(pid: int) -> bool:
+    return any(number == pid for number, _, command in _processes() if command)
+
+
+@pytest.fixture
+def server(short_sqlite: str, short: StudyDesign) -> Iterator[StudyServer]:
+    prepare(short_sqlite, [short], password=PASSWORD)
+    served = StudyServer(WebConfig(database=short_sqlite, consent_elsewhere=True)).start()
+    try:
+        yield served
+    finally:
+        served.stop()
+
+
+@contextmanager
+def logged_in(server: StudyServer) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+        token = client.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
+        client.headers["authorization"] = f"Bearer {token}"
+        yield client
+
+
+def test_it_begins_when_somebody_watches_and_answers_though_it_is_killed(server: StudyServer) -> None:
+    with logged_in(server) as client:
+        assert readers(server.pid) == []
+        before = client.get(f"{STUDY}/live").json()
+        (reader,) = waited_for(lambda: readers(server.pid))
+        waited_for(lambda: client.get(f"{STUDY}/live").json()["counts"] == before["counts"])
+        os.kill(reader, signal.SIGKILL)
+        for path in ("live", "curves"):
+            assert client.get(f"{STUDY}/{path}").status_code == 200
+        another = waited_for(lambda: client.get(f"{STUDY}/live") and set(readers(server.pid)) - {reader})
+        assert client.get("/api/admin/studies/99/live").status_code == 404
+        server.kill()
+        waited_for(lambda: not any(map(exists, another)))
+
+
+def test_it_ends_with_the_server(server: StudyServer) -> None:
+    with logged_in(server) as client:
+        client.get(f"{STUDY}/live")
+        (reader,) = waited_for(lambda: readers(server.pid))
+    server.stop()
+    waited_for(lambda: not exists(reader))
+
+
+def test_it_tells_what_a_thread_would(site: Any, short: StudyDesign, admin: httpx.Client) -> None:
+    site.person().go_on(short)
+    site.person().go_on(short, "episode-3")
+    wanted = Listing(kind="real")
+    letters = {condition.name: letter for condition, letter in zip(short.conditions, "AB", strict=True)}
+
+    async def compare() -> None:
+        database, reader = Database(site.config.database), ReaderProcess(site.config.database)
+        apart, curves = LiveApart(database, reader), CurvesApart(database, reader)
+        try:
+            first = await apart.view(1, wanted, "http://here")  # a thread's, as the process is only beginning
+            assert reader._ready is not None
+            await asyncio.wrap_future(reader._ready)
+            later = await apart.view(1, wanted, "http://here", None, letters)
+            for told, masks in ((first, {}), (later, letters)):
+                expected = await Live(database).view(1, wanted, "http://here", None, masks)
+                assert (
+                    told.partition(b'"kind"')[2].partition(b'"cursor"')[0]
+                    == (expected.partition(b'"kind"')[2].partition(b'"cursor"')[0])
+                )
+            assert await curves.curves(1, "real") == await Curves(database).curves(1, "real")
+            assert (await curves.curves(1, "real"))["pending"] == 0
+        finally:
+            reader.end()
+            database.close()
+
+    asyncio.run(compare())
+
+
+def test_without_it_threads_answer(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise OSError("no more processes")
+
+    monkeypatch.setattr("cobandit.web.services.watching.ProcessPoolExecutor", refuse)
+
+    async def ask() -> bytes:
+        database = Database(site.config.database)
+        try:
+            return await LiveApart(database, ReaderProcess(site.config.database)).view(1, Listing(kind="real"), "")
+        finally:
+            database.close()
+
+    assert b'"counts"' in asyncio.run(ask())
