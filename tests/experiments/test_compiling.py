@@ -108,7 +108,7 @@ def test_what_one_process_compiled_the_other_finds(tmp_path: Path) -> None:
     said = [
         subprocess.run(
             [sys.executable, "-c", script, what], env=environment, capture_output=True, text=True, check=True
-        )
+        ).stderr
         for what in ("compile", "simulate")
     ]
     assert "Compiling the fast engine" in said[0]

@@ -34,8 +34,12 @@ def compiled_by_two(problem: Any, teams: Sequence[Any], horizon: int, runs: int,
     def start() -> None:
         with suppress(OSError, pickle.PicklingError, AttributeError, TypeError):
             order = pickle.dumps((problem, list(teams[:0:-1]), horizon, runs, diagnose))
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            helper = subprocess.Popen([sys.executable, "-c", _PROGRAM], stdin=subprocess.PIPE, **quiet)
+            helper = subprocess.Popen(
+                [sys.executable, "-c", _PROGRAM],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
             helpers.append(helper)
             assert helper.stdin is not None
             with helper.stdin:

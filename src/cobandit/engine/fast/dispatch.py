@@ -11,8 +11,8 @@ from typing import Any
 
 from numba import extending, types
 
+from cobandit.engine.fast.pipeline import PART_OPTIONS
 from cobandit.engine.fast.pointers import player, pointers
-from cobandit.engine.fast.random import PART_OPTIONS
 from cobandit.engine.fast.world import LateWorld, own_arm
 
 overload: Any = extending.overload

@@ -9,8 +9,9 @@ from numba import types
 
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, overload, overload_method, squads_of
+from cobandit.engine.fast.pipeline import PART_OPTIONS
 from cobandit.engine.fast.pointers import player, pointers
-from cobandit.engine.fast.random import PART_OPTIONS, inlined, uniform
+from cobandit.engine.fast.random import inlined, uniform
 from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, STEP, count_move, first_above, set_ranks
 
 
