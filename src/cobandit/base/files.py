@@ -40,7 +40,7 @@ def checked_folder(folder: Path) -> Path:
     for place in (folder, *folder.parents):
         if place.is_dir():
             break
-        if os.path.lexists(place):
+        if os.path.lexists(place) and not place.is_dir():  # somebody may have made it meanwhile
             raise InvalidInput(f"The folder {str(folder)!r} cannot be made: {str(place)!r} is a file.")
     return folder
 
