@@ -20,8 +20,8 @@ run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, th
 docs: $(READY)  ## the documentation as a site, at 127.0.0.1:8010, rebuilt while you write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict
 
-# One worker more than the cores of a small machine: some tests wait, for a page or a server, while others compute.
-WORKERS ?= 3
+# Two workers more than the cores of a small machine: some tests wait, for a page or a server, while others compute.
+WORKERS ?= 4
 
 test:  ## every check and every test but the longest (`make long`)
 	@$(MAKE) --no-print-directory --jobs=2 $(READY) machine

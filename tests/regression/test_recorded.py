@@ -79,7 +79,7 @@ def test_what_was_recorded_is_played_again(case, engine, threads) -> None:
     assert digests == {part: digest for part, digest in kept["sha256"].items() if part not in left_out}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(UNCOMPILED, reason="this is that process")
 def test_small_cases_without_the_compiler() -> None:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(Path(__file__))]
