@@ -80,7 +80,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
         yield {STATE: DirectRounds(database, app.state.participants)}
         tidying.cancel()
         await asyncio.to_thread(arm.stop)
-        reader.end()
+        await asyncio.to_thread(reader.end)
         await asyncio.to_thread(database.close)
 
     app = _Server(

@@ -100,8 +100,8 @@ def test_it_tells_what_a_thread_would(site: Any, short: StudyDesign, admin: http
         apart, curves = LiveApart(database, reader), CurvesApart(database, reader)
         try:
             first = await apart.view(1, wanted, "http://here")  # a thread's, as the process is only beginning
-            assert reader._ready is not None
-            await asyncio.wrap_future(reader._ready)
+            while not reader._is_ready():
+                await asyncio.sleep(0.05)
             later = await apart.view(1, wanted, "http://here", None, letters)
             for told, masks in ((first, {}), (later, letters)):
                 expected = await Live(database).view(1, wanted, "http://here", None, masks)
@@ -122,7 +122,7 @@ def test_without_it_threads_answer(site: Any, monkeypatch: pytest.MonkeyPatch) -
     def refuse(*_: Any, **__: Any) -> Any:
         raise OSError("no more processes")
 
-    monkeypatch.setattr("cobandit.web.services.watching.ProcessPoolExecutor", refuse)
+    monkeypatch.setattr("cobandit.web.services.watching.ReaderProcess._begin", refuse)
 
     async def ask() -> bytes:
         database = Database(site.config.database)
@@ -132,3 +132,20 @@ def test_without_it_threads_answer(site: Any, monkeypatch: pytest.MonkeyPatch) -
             database.close()
 
     assert b'"counts"' in asyncio.run(ask())
+
+
+def test_one_that_never_answers_is_given_up(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.web.services.watching.PATIENCE", 0.2)
+
+    async def ask() -> tuple[Any, Any]:
+        reader = ReaderProcess(site.config.database)
+        try:
+            await reader.ask(time.sleep, 0.0)
+            while not reader._is_ready():
+                await asyncio.sleep(0.05)
+            process = reader._process
+            return await reader.ask(time.sleep, 600.0), process.is_alive()
+        finally:
+            reader.end()
+
+    assert asyncio.run(ask()) == (None, False)

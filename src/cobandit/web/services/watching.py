@@ -11,15 +11,17 @@ import logging
 import multiprocessing
 import os
 import signal
-import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor
-from typing import Any, TypeVar
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.live import Live
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.listing import Listing
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 log = logging.getLogger("cobandit.web")
 
@@ -27,6 +29,9 @@ NICENESS = 10
 """By so much those who watch give way to those who play, where the machine is busy."""
 CURVE_SECONDS = 0.3
 """What one question for curves may take there: whoever asks who is where waits behind it."""
+
+PATIENCE = 60
+"""Seconds after which it counts as stuck."""
 
 T = TypeVar("T")
 
@@ -36,32 +41,60 @@ class ReaderProcess:
 
     def __init__(self, url: str) -> None:
         self._url = url
-        self._pool: ProcessPoolExecutor | None = None
-        self._ready: Future[None] | None = None
+        self._asking = ThreadPoolExecutor(1, "reader-process")
+        self._process: Any = None
+        self._line: Connection[Any, Any] | None = None
+        self._ready = False
 
     async def ask(self, function: Callable[..., T], *arguments: Any) -> T | None:
         """What a function of this module gives there; None where the process is not there yet, or cannot tell."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._asking, self._ask, function, arguments)
+
+    def _ask(self, function: Callable[..., T], arguments: tuple[Any, ...]) -> T | None:
         try:
-            if self._pool is None:
+            if self._line is None:
                 self._begin()
-            if self._pool is None or self._ready is None or not self._ready.done():
                 return None
-            return await asyncio.wrap_future(self._pool.submit(function, *arguments))
-        except Exception as error:  # whatever it is, a thread of the server meets it, too, or answers
-            log.debug("The process that reads for researchers could not answer: %r", error)
-            if isinstance(error, BrokenExecutor):
-                self.end()
+            if not self._is_ready():
+                return None
+            self._line.send((function, arguments))
+            if not self._line.poll(PATIENCE):
+                raise EOFError(f"no answer within {PATIENCE} s")
+            answer: T | None = self._line.recv()
+            return answer
+        except (EOFError, OSError) as error:  # it has died, or never came to be
+            log.debug("The process that reads for researchers is not there: %r", error)
+            self._end()
             return None
 
     def _begin(self) -> None:
-        self._pool = ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), _open, (self._url,))
-        self._ready = self._pool.submit(_is_there)
+        context = multiprocessing.get_context("spawn")
+        line, its_end = context.Pipe()
+        process = context.Process(target=_answer, args=(its_end, self._url), daemon=True)
+        process.start()
+        its_end.close()  # so that whoever listens at the other end hears when it has died
+        self._process, self._line, self._ready = process, line, False
+
+    def _is_ready(self) -> bool:
+        """Whether it has said that it is there."""
+        if not self._ready and self._line is not None and self._line.poll():
+            self._ready = bool(self._line.recv())
+        return self._ready
+
+    def _end(self) -> None:
+        if self._line is not None:
+            self._process.kill()  # it only reads: nothing is lost
+            self._process.join()
+            self._line.close()
+        self._line = None
 
     def end(self) -> None:
-        """End it; the next question begins another one."""
-        pool, self._pool, self._ready = self._pool, None, None
-        if pool is not None:
-            pool.shutdown(wait=False, cancel_futures=True)
+        """End it, also in the middle of an answer."""
+        if self._process is not None:
+            self._process.kill()
+        self._asking.submit(self._end)
+        self._asking.shutdown()
 
 
 class LiveApart(Live):
@@ -97,26 +130,24 @@ class CurvesApart(Curves):
 _services: list[tuple[Database, Live, Curves]] = []
 
 
-def _open(url: str) -> None:
-    """Get ready: give way to others, leave Ctrl-C to the server, and end when it has ended."""
+def _answer(line: Connection[Any, Any], url: str) -> None:
+    """Answer questions until the other end of the line is closed, by a server that stops or by its death.
+
+    Others go first, and Ctrl-C is the server's to hear. What goes wrong is answered by None.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with contextlib.suppress(AttributeError, OSError):  # not on Windows
         os.nice(NICENESS)
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     database = Database(url)
     _services.append((database, Live(database), Curves(database, CURVE_SECONDS, share_of_time=1.0)))
-
-
-def _end_with(parent: Any) -> None:
-    """A server that was killed tells nobody: its process is waited for."""
-    parent.join()
-    os._exit(0)
-
-
-def _is_there() -> None:
-    """Nothing: whoever can answer this can answer the rest."""
+    with contextlib.suppress(EOFError, OSError):
+        line.send(True)
+        while True:
+            function, arguments = line.recv()
+            answer = None
+            with contextlib.suppress(Exception):  # a thread of the server meets the same, and says so
+                answer = function(*arguments)
+            line.send(answer)
 
 
 def _live_view(number: int, wanted: Listing, base: str, since: int | None, masks: Mapping[str, str] | None) -> bytes:
