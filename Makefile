@@ -72,7 +72,7 @@ examples: $(READY)  ## the example that brings PyTorch, which `make test` leaves
 
 coverage: $(READY) database  ## which lines of the package the quick tests reach, processes of their own included
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -m "not slow" -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser --ignore=tests/faults
+	$(BIN)/coverage run -m pytest -m "not slow and not long" -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser --ignore=tests/faults
 	NUMBA_DISABLE_JIT=1 $(BIN)/coverage run -m pytest -n 2 tests/equivalence/uncompiled
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report

@@ -82,7 +82,7 @@ def tried(version: str, words: list[str]) -> Outcome:
     if python is None:
         return Outcome(version, None, "not on this machine: nothing was run")
     print(f"Python {version}: {python}", flush=True)
-    command = [str(environment(version, python)), "-m", "pytest", "-m", "not slow", *words]
+    command = [str(environment(version, python)), "-m", "pytest", "-m", "not slow and not long", *words]
     with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout is not None
         lines = []
@@ -96,7 +96,7 @@ def main() -> None:
     """Run them all, and sum up."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     outcomes = [tried(version, sys.argv[1:]) for version in listed(project)]
-    print("\nThe tests that are not marked slow" + (f", of {' '.join(sys.argv[1:])}:" if sys.argv[1:] else ":"))
+    print("\nThe tests that are marked neither slow nor long" + (f", of {' '.join(sys.argv[1:])}:" if sys.argv[1:] else ":"))
     for version, passed, words in outcomes:
         print(f"  Python {version}  {VERDICTS[passed]:7}  {words}")
     raise SystemExit(1 if any(outcome.passed is False for outcome in outcomes) else 0)
