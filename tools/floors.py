@@ -98,7 +98,8 @@ def main() -> None:
         ready.write_text(pins, encoding="utf-8")
     print(pins, end="", flush=True)
     # An old version may warn of what the newer packages below it are going to drop.
-    options = ["-m", "not slow and not long", "--override-ini=filterwarnings=", *(f"--ignore={path}" for path in LEFT_OUT)]
+    options = ["-m", "not slow and not long", "--override-ini=filterwarnings="]
+    options += [f"--ignore={path}" for path in LEFT_OUT]
     done = subprocess.run([python, "-m", "pytest", *options, *TESTS, *sys.argv[1:]], cwd=ROOT, check=False)
     raise SystemExit(done.returncode)
 

@@ -96,7 +96,8 @@ def main() -> None:
     """Run them all, and sum up."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     outcomes = [tried(version, sys.argv[1:]) for version in listed(project)]
-    print("\nThe tests that are marked neither slow nor long" + (f", of {' '.join(sys.argv[1:])}:" if sys.argv[1:] else ":"))
+    which = f", of {' '.join(sys.argv[1:])}:" if sys.argv[1:] else ":"
+    print(f"\nThe tests that are marked neither slow nor long{which}")
     for version, passed, words in outcomes:
         print(f"  Python {version}  {VERDICTS[passed]:7}  {words}")
     raise SystemExit(1 if any(outcome.passed is False for outcome in outcomes) else 0)
