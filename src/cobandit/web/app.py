@@ -71,7 +71,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     settings = WebConfig() if config is None else config
     database = Database(settings.database)
     arm = Robot(database, settings)
-    reader = ReaderProcess(settings.database)
+    reader = ReaderProcess(settings.database) if reading_apart else None
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
@@ -80,7 +80,8 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
         yield {STATE: DirectRounds(database, app.state.participants)}
         tidying.cancel()
         await asyncio.to_thread(arm.stop)
-        await asyncio.to_thread(reader.end)
+        if reader is not None:
+            await asyncio.to_thread(reader.end)
         await asyncio.to_thread(database.close)
 
     app = _Server(
@@ -98,8 +99,8 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     app.state.participants = Participants(
         database, demo=settings.demo, consent_elsewhere=settings.consent_elsewhere, robot=arm.stage
     )
-    app.state.live = LiveApart(database, reader) if reading_apart else Live(database)
-    app.state.curves = CurvesApart(database, reader) if reading_apart else Curves(database)
+    app.state.live = Live(database) if reader is None else LiveApart(database, reader)
+    app.state.curves = Curves(database) if reader is None else CurvesApart(database, reader)
     app.state.health = Health(database)
     app.state.exports = Exports(database)
     app.include_router(home.router)
