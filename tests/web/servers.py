@@ -17,7 +17,7 @@ import time
 import urllib.error
 import urllib.request
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -63,7 +63,7 @@ class KeptPort:
         self._socket.close()
 
 
-def _processes() -> Iterator[tuple[int, int, str]]:
+def processes() -> Iterator[tuple[int, int, str]]:
     """Number, parent and command of every process: from /proc, where there is one, else from ps."""
     if Path("/proc/self/stat").exists():
         for folder in Path("/proc").iterdir():
@@ -76,6 +76,20 @@ def _processes() -> Iterator[tuple[int, int, str]]:
     for line in listed.stdout.splitlines():
         pid, parent, command = line.split(None, 2)
         yield int(pid), int(parent), command
+
+
+def spawned_by(pid: int) -> list[int]:
+    """The processes that a process has started to work for it, oldest first."""
+    return sorted(number for number, parent, command in processes() if parent == pid and "spawn_main" in command)
+
+
+def until(look: Callable[[], Any], what: str = "") -> Any:
+    """What it gives, once that is true."""
+    deadline = time.monotonic() + PATIENCE
+    while not (seen := look()):
+        assert time.monotonic() < deadline, f"still not so: {what}"
+        time.sleep(0.01)
+    return seen
 
 
 class StudyServer:
@@ -140,7 +154,7 @@ class StudyServer:
         """The processes that serve, oldest first."""
         if self.workers == 1:
             return [self.pid]
-        return sorted(pid for pid, parent, command in _processes() if parent == self.pid and "spawn_main" in command)
+        return spawned_by(self.pid)
 
     def stop(self) -> None:
         """End it as Ctrl-C does."""

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -22,7 +22,7 @@ from cobandit.web.services.watching import CurvesApart, LiveApart, ReaderProcess
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.listing import Listing
-from tests.web.servers import StudyServer, _processes
+from tests.web.servers import StudyServer, processes, spawned_by, until
 
 PASSWORD = "correct-horse-battery"
 STUDY = "/api/admin/studies/1"
@@ -30,22 +30,8 @@ STUDY = "/api/admin/studies/1"
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="looks for processes")
 
 
-def waited_for(happens: Callable[[], Any]) -> Any:
-    """What it gives, once it does."""
-    until = time.monotonic() + 120
-    while not (given := happens()):
-        assert time.monotonic() < until, "it never happened"
-        time.sleep(0.05)
-    return given
-
-
-def readers(server: int) -> list[int]:
-    """The processes of a server that read for researchers."""
-    return [pid for pid, parent, command in _processes() if parent == server and "spawn_main" in command]
-
-
 def exists(pid: int) -> bool:
-    return any(number == pid for number, _, command in _processes() if command)
+    return any(number == pid for number, _, command in processes() if command)
 
 
 @pytest.fixture
@@ -68,25 +54,25 @@ def logged_in(server: StudyServer) -> Iterator[httpx.Client]:
 
 def test_it_begins_when_somebody_watches_and_answers_though_it_is_killed(server: StudyServer) -> None:
     with logged_in(server) as client:
-        assert readers(server.pid) == []
+        assert spawned_by(server.pid) == []
         before = client.get(f"{STUDY}/live").json()
-        (reader,) = waited_for(lambda: readers(server.pid))
-        waited_for(lambda: client.get(f"{STUDY}/live").json()["counts"] == before["counts"])
+        (reader,) = until(lambda: spawned_by(server.pid))
+        until(lambda: client.get(f"{STUDY}/live").json()["counts"] == before["counts"])
         os.kill(reader, signal.SIGKILL)
         for path in ("live", "curves"):
             assert client.get(f"{STUDY}/{path}").status_code == 200
-        another = waited_for(lambda: client.get(f"{STUDY}/live") and set(readers(server.pid)) - {reader})
+        another = until(lambda: client.get(f"{STUDY}/live") and set(spawned_by(server.pid)) - {reader})
         assert client.get("/api/admin/studies/99/live").status_code == 404
         server.kill()
-        waited_for(lambda: not any(map(exists, another)))
+        until(lambda: not any(map(exists, another)))
 
 
 def test_it_ends_with_the_server(server: StudyServer) -> None:
     with logged_in(server) as client:
         client.get(f"{STUDY}/live")
-        (reader,) = waited_for(lambda: readers(server.pid))
+        (reader,) = until(lambda: spawned_by(server.pid))
     server.stop()
-    waited_for(lambda: not exists(reader))
+    until(lambda: not exists(reader))
 
 
 def test_it_tells_what_a_thread_would(site: Any, short: StudyDesign, admin: httpx.Client) -> None:

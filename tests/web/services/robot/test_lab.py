@@ -14,8 +14,7 @@ import pytest
 from cobandit.robot import NullArm, Outcome
 from cobandit.studies import StudyDesign
 from cobandit.web.services.robot import server
-
-PATIENCE = 60
+from tests.web.servers import PATIENCE, until
 
 
 class HandlessArm(NullArm):
@@ -51,15 +50,6 @@ class HandlessArm(NullArm):
     def await_person(self, item: str, stack: Sequence[str]) -> Outcome:
         self.placed.append(item)
         return Outcome("done", "Placed.")
-
-
-def until(look: Callable[[], Any], what: str = "") -> Any:
-    """What it gives, once that is true."""
-    deadline = time.monotonic() + PATIENCE
-    while not (seen := look()):
-        assert time.monotonic() < deadline, f"still not so: {what}"
-        time.sleep(0.01)
-    return seen
 
 
 class Room:
