@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from collections import namedtuple
 from dataclasses import dataclass
 
 import pytest
@@ -127,6 +128,24 @@ def test_a_compiled_form_that_is_none() -> None:
             return (1, 2)
 
     with pytest.raises(cb.AgentError, match=r"The compiled form of Odd is tuple; a NamedTuple is needed"):
+        cb.simulate(PROBLEM, cb.Team.of(Odd()), 30, 2, 0)
+
+
+def test_a_compiled_form_with_more_fields_than_there_is_room_for() -> None:
+    names = ("seat", "stream", *(f"number_{k}" for k in range(63)))
+
+    class Crowded(namedtuple("Crowded", names)):  # type: ignore[misc]
+        def choose(self, world, t):
+            return 0
+
+        def learn(self, world, t, played, seen):
+            pass
+
+    class Odd(cb.NaiveUCB):
+        def compiled(agent, seat):  # type: ignore[override]  # noqa: N805
+            return Crowded(seat.number, seat.stream, *range(63))
+
+    with pytest.raises(cb.AgentError, match=r"The compiled form of Odd has 65 fields; there is room for 64"):
         cb.simulate(PROBLEM, cb.Team.of(Odd()), 30, 2, 0)
 
 

@@ -5,7 +5,7 @@ import pytest
 numba = pytest.importorskip("numba")
 
 from cobandit.engine.fast.blocks import BLOCKS_PER_THREAD, block_size  # noqa: E402
-from cobandit.engine.fast.pointers import guessed  # noqa: E402
+from cobandit.engine.fast.intrinsics import guessed  # noqa: E402
 
 
 @pytest.mark.parametrize(("value", "guess"), [(0, 0), (7, 7), (7, 3), (-1, 1), (2**62, -(2**62))])

@@ -7,6 +7,8 @@ import pytest
 
 numba = pytest.importorskip("numba")
 
+from numba.core import event  # noqa: E402
+
 from cobandit.engine.fast.caching import compiled_loop, make_ready  # noqa: E402
 from cobandit.engine.fast.random import compiled  # noqa: E402
 
@@ -62,6 +64,8 @@ def test_a_part_that_python_can_call() -> None:
 def test_numba_is_left_as_it_was() -> None:
     generator = loop.targetctx.codegen()
     assert not {"create_library", "set_env"} & set(vars(generator))
+    assert "get_abi_sizeof" not in vars(loop.targetctx)
+    assert event.broadcast.__module__ == event.__name__
 
 
 def with_closures(n):

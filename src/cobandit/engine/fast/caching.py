@@ -47,6 +47,12 @@ def compiled_loop(function: Callable[..., Any]) -> Any:
         return njit(**OPTIONS)(function)
 
 
+def with_vectors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a loop whose inner loops are long enough for vectors."""
+    function.vectors = True  # type: ignore[attr-defined]
+    return function
+
+
 def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     """Have the code for these arguments, from disk or from the compiler, in this thread.
 

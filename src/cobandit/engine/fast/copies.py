@@ -15,7 +15,7 @@ from cobandit.engine.fast.caching import compiled_loop, make_ready
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
 from cobandit.engine.fast.models import NotCompiled, drift_kinds, reward_kind, role_kind, sight_kind
 from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
-from cobandit.engine.fast.pointers import memory_of, pointers
+from cobandit.engine.fast.rows import kind_at, memory_of
 from cobandit.engine.fast.seeds import run_states
 from cobandit.engine.fast.world import World, make_world
 from cobandit.problem import Problem
@@ -44,13 +44,13 @@ def play_copies(
     ``memory`` has the rows of all copies, one behind the other. ``drifts`` is as in `loop.play`. What came of the round
     is put into ``arms`` and ``seen`` (copies x agents), ``rewards`` and ``lost``, the task regret of the round.
     """
-    rows = len(tags) + len(team)
+    rows = memory.shape[0] // states.shape[0]
     for copy in range(states.shape[0]):
-        world = pointers(tags[0], memory, copy * rows)
-        nature = pointers(tags[1], memory, copy * rows + 1)
-        sight = pointers(tags[2], memory, copy * rows + 2)
-        roles = pointers(tags[3], memory, copy * rows + 3)
-        squads = squads_of(team, memory, copy * rows + len(tags))
+        world = kind_at(tags[0], memory, copy * rows)
+        nature = kind_at(tags[1], memory, copy * rows + 1)
+        sight = kind_at(tags[2], memory, copy * rows + 2)
+        roles = kind_at(tags[3], memory, copy * rows + 3)
+        squads = squads_of(team, sizes, memory, copy * rows + len(tags))
         if t == 0:
             for k in range(seeds.shape[1]):
                 world.streams[k] = seeds[copy, k]
@@ -67,7 +67,7 @@ def play_copies(
             begin_all(squads, sizes, world)
         else:
             if drifts is not None and t > 1:
-                pointers(tags[4], memory, copy * rows + 4).drift(world, t)
+                kind_at(tags[4], memory, copy * rows + 4).drift(world, t)
             slot = world.slot[0] + 1
             slot = slot if slot < world.ring_size else 0
             world.slot[0] = slot

@@ -7,12 +7,13 @@ but the kinds present is ever compiled.
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
 from typing import Any
 
 from numba import extending, types
 
 from cobandit.engine.fast.pipeline import PART_OPTIONS
-from cobandit.engine.fast.pointers import player, pointers
+from cobandit.engine.fast.rows import RowType, player, squad_at
 from cobandit.engine.fast.world import LateWorld, own_arm
 
 overload: Any = extending.overload
@@ -26,49 +27,27 @@ def is_joint(kind: Any) -> bool:
     return bool(getattr(kind, "joint", False))
 
 
-@overload_method(types.NamedTuple, "begin", jit_options=PART_OPTIONS, strict=False)
-def _begin(self: Any, world: Any) -> Any:
-    return getattr(self.instance_class, "begin", None)
+def call_own_method(name: str, arguments: str, options: dict[str, Any]) -> None:
+    """Let compiled code call a method of kinds by its name: each class's own is compiled."""
+
+    def own_method(self: Any, *_: Any) -> Any:
+        return getattr(self.instance_class, name, None)
+
+    parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD) for word in f"self {arguments}".split()]
+    own_method.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    for kind in (RowType, types.NamedTuple):
+        overload_method(kind, name, jit_options=options, strict=False)(own_method)
 
 
-@overload_method(types.NamedTuple, "choose", jit_options=_INLINED, strict=False)
-def _choose(self: Any, world: Any, t: Any) -> Any:
-    return getattr(self.instance_class, "choose", None)
-
-
-@overload_method(types.NamedTuple, "learn", jit_options=_INLINED, strict=False)
-def _learn(self: Any, world: Any, t: Any, played: Any, seen: Any) -> Any:
-    return getattr(self.instance_class, "learn", None)
-
-
-@overload_method(types.NamedTuple, "draw", jit_options=_INLINED, strict=False)
-def _draw(self: Any, world: Any, played: Any) -> Any:
-    return getattr(self.instance_class, "draw", None)
-
-
-@overload_method(types.NamedTuple, "drift", jit_options=PART_OPTIONS, strict=False)
-def _drift(self: Any, world: Any, t: Any) -> Any:
-    return getattr(self.instance_class, "drift", None)
-
-
-@overload_method(types.NamedTuple, "see", jit_options=_INLINED, strict=False)
-def _see(self: Any, world: Any, agent: Any, reward: Any) -> Any:
-    return getattr(self.instance_class, "see", None)
-
-
-@overload_method(types.NamedTuple, "fuse", jit_options=PART_OPTIONS, strict=False)
-def _fuse(self: Any, world: Any) -> Any:
-    return getattr(self.instance_class, "fuse", None)
-
-
-@overload_method(types.NamedTuple, "keep_round", jit_options=PART_OPTIONS, strict=False)
-def _keep_round(self: Any, world: Any, episode: Any, k: Any, reward: Any) -> Any:
-    return getattr(self.instance_class, "keep_round", None)
-
-
-@overload_method(types.NamedTuple, "keep", jit_options=PART_OPTIONS, strict=False)
-def _keep(self: Any, world: Any, t: Any, played: Any, reward: Any) -> Any:
-    return getattr(self.instance_class, "keep", None)
+call_own_method("choose", "world t", _INLINED)
+call_own_method("learn", "world t played seen", _INLINED)
+call_own_method("draw", "world played", _INLINED)
+call_own_method("see", "world agent reward", _INLINED)
+call_own_method("fuse", "world", PART_OPTIONS)
+call_own_method("begin", "world", PART_OPTIONS)
+call_own_method("drift", "world t", PART_OPTIONS)
+call_own_method("keep", "world t played reward", PART_OPTIONS)
+call_own_method("keep_round", "world episode k reward", PART_OPTIONS)
 
 
 def keep_in(self: Any, world: Any, t: int, played: int, reward: float) -> None:
@@ -97,9 +76,9 @@ def _known_rounds(world: Any, t: Any) -> Any:
     return late if issubclass(world.instance_class, LateWorld) else lambda world, t: t - 1
 
 
-def squads_of(tags: Any, memory: Any, row: int) -> Any:
+def squads_of(tags: Any, sizes: Any, memory: Any, row: int) -> Any:
     """The squads of a tuple of tags, whose rows start at ``row``."""
-    return tuple(pointers(tag, memory, row + k) for k, tag in enumerate(tags))
+    return tuple(squad_at(tag, memory, row + sum(sizes[:k])) for k, tag in enumerate(tags))
 
 
 def begin_all(squads: Any, sizes: Any, world: Any) -> None:
@@ -172,10 +151,14 @@ def learn_one(squads: Any, sizes: Any, number: int, world: Any, t: int, played: 
 
 
 @overload(squads_of, jit_options=_INLINED, strict=False)
-def _squads_of(tags: Any, memory: Any, row: Any) -> Any:
+def _squads_of(tags: Any, sizes: Any, memory: Any, row: Any) -> Any:
     if len(tags) == 1:
-        return lambda tags, memory, row: (pointers(tags[0], memory, row),)
-    return lambda tags, memory, row: (pointers(tags[0], memory, row), *squads_of(tags[1:], memory, row + 1))
+        return lambda tags, sizes, memory, row: (squad_at(tags[0], memory, row),)
+
+    def more(tags: Any, sizes: Any, memory: Any, row: int) -> Any:
+        return (squad_at(tags[0], memory, row), *squads_of(tags[1:], sizes[1:], memory, row + sizes[0]))
+
+    return more
 
 
 @overload(begin_all, jit_options=_INLINED, strict=False)

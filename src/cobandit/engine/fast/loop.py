@@ -8,8 +8,9 @@ import numpy as np
 
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, keep_in, learn_all, squads_of
+from cobandit.engine.fast.intrinsics import guessed
 from cobandit.engine.fast.late import swap_with_known
-from cobandit.engine.fast.pointers import guessed, pointers
+from cobandit.engine.fast.rows import kind_at
 
 
 class Record(NamedTuple):
@@ -59,12 +60,12 @@ def play(
     round at once, else the last two tags are `late.Waiting` and the sight of what is told late. Where they are None,
     what belongs to them is not even compiled.
     """
-    world = pointers(tags[0], memory, 0)
-    rewards = pointers(tags[1], memory, 1)
-    sight = pointers(tags[2], memory, 2)
-    roles = pointers(tags[3], memory, 3)
-    record = pointers(tags[4], memory, 4)
-    squads = squads_of(team, memory, len(tags))
+    world = kind_at(tags[0], memory, 0)
+    rewards = kind_at(tags[1], memory, 1)
+    sight = kind_at(tags[2], memory, 2)
+    roles = kind_at(tags[3], memory, 3)
+    record = kind_at(tags[4], memory, 4)
+    squads = squads_of(team, sizes, memory, len(tags))
     for run in range(out.shape[0]):
         for k in range(seeds.shape[1]):
             world.streams[k] = seeds[run, k]
@@ -85,7 +86,7 @@ def play(
         for t in range(1, horizon + 1):
             if drifts is not None:
                 if t > 1:
-                    pointers(tags[5], memory, 5).drift(world, t)
+                    kind_at(tags[5], memory, 5).drift(world, t)
                 best = world.best[0]
             if delayed is None:
                 slot = world.slot[0] + 1
@@ -104,9 +105,9 @@ def play(
                 for j in range(world.agents):
                     world.seen[j] = sight.see(world, j, reward)
                 keep_in(record, world, t, played, reward)
-                known = swap_with_known(pointers(tags[-2], memory, len(tags) - 2), world, t, played)
+                known = swap_with_known(kind_at(tags[-2], memory, len(tags) - 2), world, t, played)
                 if known >= 0:
-                    learn_all(squads, sizes, world, t, known, pointers(tags[-1], memory, len(tags) - 1), reward)
+                    learn_all(squads, sizes, world, t, known, kind_at(tags[-1], memory, len(tags) - 1), reward)
             if drifts is not None:
                 lost += world.means[best] - world.means[played]
             if t == checkpoints[point]:

@@ -13,10 +13,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from functools import cache
 from typing import Any
 
+from llvmlite import binding
 from numba.core import codegen as generators
+from numba.core import errors, event
 from numba.core.compiler_lock import global_compiler_lock
 
 _WRAPPERS = ("_ZN7cpython", "_ZN5cfunc")
@@ -26,23 +29,43 @@ _environments: dict[str, Any] = {}
 """What parts may need of Python, by name: it is put in its place as soon as a loop that has the part is ready."""
 
 
-class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
+class VectorLoop(generators.JITCodeLibrary):  # type: ignore[misc]
     """The code of a loop with all its parts."""
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Nothing: the loop will be optimised as a whole."""
 
+    def finalize(self) -> None:
+        """Link every part, each of them once: parts do not link their own."""
+        self._linking_libraries = _every_library(self)
+        super().finalize()
 
-class Part(Loop):
-    """The code of one function, left as it is unless somebody else than compiled code can call it."""
+
+class Loop(VectorLoop):
+    """The same, where loops within it are short: over agents, over a few team actions.
+
+    To unroll them, or to use vectors, makes them slower, and much more code to be compiled.
+    """
 
     def _optimize_final_module(self) -> None:
-        if self._stands_alone():
+        try:
+            options = binding.create_pipeline_tuning_options(speed_level=3)
+            options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+            builder = binding.create_pass_builder(self._codegen._tm, options)
+            manager = builder.getModulePassManager()
+        except AttributeError:  # an llvmlite without them
             super()._optimize_final_module()
+        else:
+            manager.run(self._final_module, builder)
 
-    def _finalize_final_module(self) -> None:
+
+class Part(VectorLoop):
+    """The code of one function, left as it is unless somebody else than compiled code can call it."""
+
+    def finalize(self) -> None:
+        """Nothing to do for what will be a part of a loop."""
         if self._stands_alone():
-            super()._finalize_final_module()
+            super().finalize()
         else:
             self._finalize_dynamic_globals()
             self._finalized = True
@@ -59,21 +82,40 @@ class Part(Loop):
         return super().serialize_using_object_code() if self._stands_alone() else self.serialize_using_bitcode()
 
 
+def _every_library(library: Any) -> list[Any]:
+    """The libraries that a library needs, those that these need among them; each once, and after all that need it.
+
+    LLVM leaves out what nobody has asked for yet when it is linked.
+    """
+    known, finished = {library}, []
+
+    def visit(needing: Any) -> None:
+        for needed in needing._linking_libraries:
+            if needed not in known:
+                known.add(needed)
+                visit(needed)
+        finished.append(needing)
+
+    visit(library)
+    return finished[-2::-1]
+
+
 @contextmanager
 def parts_unfinished(loop: Any) -> Iterator[None]:
-    """Within, whatever is compiled for a loop is a `Part`, but for the `Loop` itself."""
+    """Within, whatever is compiled for a loop is a `Part`, but for the `Loop` or `VectorLoop` itself."""
     codegen = loop.targetctx.codegen()
     name = loop.py_func.__qualname__
+    whole = VectorLoop if getattr(loop.py_func, "vectors", False) else Loop
     set_environment = codegen.set_env
 
     def create_library(wanted: str, **options: Any) -> Any:
-        return (Loop if wanted == name else Part)(codegen, wanted, **options)
+        return (whole if wanted == name else Part)(codegen, wanted, **options)
 
     def remember_environment(symbol: str, environment: Any) -> None:
         _environments[symbol] = environment
         _put(codegen, set_environment, symbol)
 
-    with global_compiler_lock:  # nobody else compiles meanwhile
+    with global_compiler_lock, _less_bookkeeping(loop.targetctx):  # nobody else compiles meanwhile
         codegen.create_library, codegen.set_env = create_library, remember_environment
         try:
             yield
@@ -81,6 +123,42 @@ def parts_unfinished(loop: Any) -> Iterator[None]:
             del codegen.create_library, codegen.set_env
             for symbol in _environments:
                 _put(codegen, set_environment, symbol)
+
+
+@contextmanager
+def _less_bookkeeping(context: Any) -> Iterator[None]:
+    """Within, numba does not do over and over what nobody looks at; it takes a tenth of the time to a first result.
+
+    It colours thousands of messages of attempts that came to nothing, tells of every lock it takes, and parses a module
+    for every variable to learn how large it is.
+    """
+    with ExitStack() as stack:
+        plain = getattr(errors, "NOPColorScheme", None)
+        if plain is not None and hasattr(errors, "_termcolor_inst"):
+            stack.enter_context(_replaced(errors, "_termcolor_inst", plain()))
+        broadcast: Any = getattr(event, "broadcast", None)
+        if broadcast is not None:
+            locks = ("numba:compiler_lock", "numba:llvm_lock")
+            stack.enter_context(
+                _replaced(event, "broadcast", lambda news: None if news.kind in locks else broadcast(news))
+            )
+        if hasattr(context, "get_abi_sizeof"):
+            stack.enter_context(_replaced(context, "get_abi_sizeof", cache(context.get_abi_sizeof)))
+        yield
+
+
+@contextmanager
+def _replaced(owner: Any, name: str, value: Any) -> Iterator[None]:
+    """Within, an attribute is another one."""
+    had, before = name in vars(owner), getattr(owner, name)
+    setattr(owner, name, value)
+    try:
+        yield
+    finally:
+        if had:
+            setattr(owner, name, before)
+        else:
+            delattr(owner, name)
 
 
 def defer_blas() -> None:

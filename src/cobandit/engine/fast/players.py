@@ -24,7 +24,7 @@ from cobandit.base.errors import AgentError
 from cobandit.base.streams import FIRST_OBSERVATION
 from cobandit.engine.fast import world as worlds
 from cobandit.engine.fast.models import NotCompiled
-from cobandit.engine.fast.pointers import Tag, memory_of
+from cobandit.engine.fast.rows import MOST_FIELDS, Tag, memory_of
 from cobandit.problem import Problem
 
 Player = Agent | Controller
@@ -91,6 +91,11 @@ def compiled_player(player: Player, seat: Seat) -> Any:
         raise AgentError(
             f"The compiled form of {player.title} is {type(kind).__name__}; a NamedTuple is needed whose first fields "
             "are seat and stream, with the methods choose and learn."
+        )
+    if len(kind) > MOST_FIELDS:
+        raise AgentError(
+            f"The compiled form of {player.title} has {len(kind)} fields; there is room for {MOST_FIELDS}. "
+            "Put numbers of one type into one array."
         )
     return kind
 
@@ -191,7 +196,7 @@ def make_stage(squads: Squads, world: Any, *models: Any, state: NDArray[np.uint6
     }
     own_arrays |= dict(zip(starting, views[len(changing) :], strict=True))
     tags = tuple(map(Tag, (world._replace(**own_arrays), *models)))
-    team = tuple(Tag(kind._replace(**own[k])) for k, kind in enumerate(squads.kinds))
+    team = tuple(Tag(kind._replace(**own[k]), squads.sizes[k]) for k, kind in enumerate(squads.kinds))
     return Stage(tags, team, squads.sizes, memory_of(tags + team), fresh, state)
 
 

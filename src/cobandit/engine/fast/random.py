@@ -15,6 +15,7 @@ from numba import njit, uint64
 from numba.np.random import _constants as ziggurat
 from numpy.typing import NDArray
 
+from cobandit.engine.fast.intrinsics import constants
 from cobandit.engine.fast.pipeline import PART_OPTIONS
 
 compiled: Any = njit(**PART_OPTIONS)
@@ -22,9 +23,10 @@ compiled: Any = njit(**PART_OPTIONS)
 inlined: Any = njit(forceinline=True, **PART_OPTIONS)
 """Likewise, where a call would cost more than what is done."""
 
-NORMAL_LIMITS, EXPONENTIAL_LIMITS = ziggurat.ki_double.astype(np.int64), ziggurat.ke_double.astype(np.int64)
-NORMAL_WIDTHS, EXPONENTIAL_WIDTHS = ziggurat.wi_double, ziggurat.we_double
-NORMAL_HEIGHTS, EXPONENTIAL_HEIGHTS = ziggurat.fi_double, ziggurat.fe_double
+normal_limits = constants(ziggurat.ki_double.astype(np.int64))
+exponential_limits = constants(ziggurat.ke_double.astype(np.int64))
+normal_widths, exponential_widths = constants(ziggurat.wi_double), constants(ziggurat.we_double)
+normal_heights, exponential_heights = constants(ziggurat.fi_double), constants(ziggurat.fe_double)
 NORMAL_EDGE, NORMAL_EDGE_INVERSE = float(ziggurat.ziggurat_nor_r), float(ziggurat.ziggurat_nor_inv_r)
 EXPONENTIAL_EDGE = float(ziggurat.ziggurat_exp_r)
 TO_UNIT = 1.0 / 9007199254740992.0
@@ -63,13 +65,13 @@ def normal(streams: Any, row: int) -> Any:
         layer = np.int64(word & uint64(0xFF))
         size = np.int64((word >> uint64(9)) & uint64(0x000FFFFFFFFFFFFF))
         # By product, not by branch: half of all signs would be mispredicted.
-        value = size * NORMAL_WIDTHS[layer] * (1.0 - 2.0 * np.int64((word >> uint64(8)) & uint64(1)))
-        if size < NORMAL_LIMITS[layer]:
+        value = size * normal_widths(layer) * (1.0 - 2.0 * np.int64((word >> uint64(8)) & uint64(1)))
+        if size < normal_limits(layer):
             return value
         if layer == 0:
             return normal_tail(streams, row, size)
-        step = NORMAL_HEIGHTS[layer - 1] - NORMAL_HEIGHTS[layer]
-        if step * uniform(streams, row) + NORMAL_HEIGHTS[layer] < math.exp(-0.5 * value * value):
+        step = normal_heights(layer - 1) - normal_heights(layer)
+        if step * uniform(streams, row) + normal_heights(layer) < math.exp(-0.5 * value * value):
             return value
 
 
@@ -90,13 +92,13 @@ def exponential(streams: Any, row: int) -> Any:
         word = next_word(streams, row) >> uint64(3)
         layer = np.int64(word & uint64(0xFF))
         size = np.int64(word >> uint64(8))
-        value = size * EXPONENTIAL_WIDTHS[layer]
-        if size < EXPONENTIAL_LIMITS[layer]:
+        value = size * exponential_widths(layer)
+        if size < exponential_limits(layer):
             return value
         if layer == 0:
             return EXPONENTIAL_EDGE - math.log1p(-uniform(streams, row))
-        step = EXPONENTIAL_HEIGHTS[layer - 1] - EXPONENTIAL_HEIGHTS[layer]
-        if step * uniform(streams, row) + EXPONENTIAL_HEIGHTS[layer] < math.exp(-value):
+        step = exponential_heights(layer - 1) - exponential_heights(layer)
+        if step * uniform(streams, row) + exponential_heights(layer) < math.exp(-value):
             return value
 
 

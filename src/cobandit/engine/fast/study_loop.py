@@ -9,8 +9,8 @@ import numpy as np
 from cobandit.base.streams import REWARDS, SETUP
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_one, choose_one, learn_one, squads_of
-from cobandit.engine.fast.pointers import pointers
 from cobandit.engine.fast.random import uniform
+from cobandit.engine.fast.rows import kind_at
 
 
 class StudyRecord(NamedTuple):
@@ -66,10 +66,10 @@ def play_participants(
     ``people[p]`` plays, and ``warm_occupants`` the same for the warm start. ``seeds[p, set, episode]`` are the states
     of an episode's streams. ``tags`` are those of the world, the sight and the record.
     """
-    world = pointers(tags[0], memory, 0)
-    sight = pointers(tags[1], memory, 1)
-    record = pointers(tags[2], memory, 2)
-    squads = squads_of(team, memory, 3)
+    world = kind_at(tags[0], memory, 0)
+    sight = kind_at(tags[1], memory, 1)
+    record = kind_at(tags[2], memory, 2)
+    squads = squads_of(team, sizes, memory, 3)
     cells = world.cells
     setup, luck = np.int64(SETUP), np.int64(REWARDS)
     for p in range(orders.shape[0]):

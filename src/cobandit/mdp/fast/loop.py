@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import types
 
 from cobandit.engine.fast.caching import compiled_loop
-from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, overload, overload_method, squads_of
+from cobandit.engine.fast.dispatch import begin_all, call_own_method, choose_all, learn_all, overload, squads_of
 from cobandit.engine.fast.pipeline import PART_OPTIONS
-from cobandit.engine.fast.pointers import player, pointers
 from cobandit.engine.fast.random import inlined, uniform
+from cobandit.engine.fast.rows import kind_at, player
 from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, STEP, count_move, first_above, set_ranks
 
 
@@ -46,10 +45,8 @@ NO_RECORD = StepRecord(0, _NONE, np.zeros(1), np.zeros(1), _NONE, _NONE, np.zero
 """Keeps regret alone."""
 
 
-# Not `plan`: a method of every named tuple hides a field of that name, and the bank has one.
-@overload_method(types.NamedTuple, "plan_episode", jit_options=PART_OPTIONS, strict=False)
-def _plan(self: Any, world: Any, t: Any) -> Any:
-    return getattr(self.instance_class, "plan_episode", None)
+# Not `plan`: a method of every kind hides a field of that name, and the bank has one.
+call_own_method("plan_episode", "world t", PART_OPTIONS)
 
 
 def plan_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
@@ -130,11 +127,11 @@ def play(
     out: Any,
 ) -> None:
     """Play one run for each row of ``seeds`` and ``drawn`` into the rows of ``out``: task regret at each checkpoint."""
-    world = pointers(tags[0], memory, 0)
-    rewards = pointers(tags[1], memory, 1)
-    sight = pointers(tags[2], memory, 2)
-    record = pointers(tags[3], memory, 3)
-    squads = squads_of(team, memory, 4)
+    world = kind_at(tags[0], memory, 0)
+    rewards = kind_at(tags[1], memory, 1)
+    sight = kind_at(tags[2], memory, 2)
+    record = kind_at(tags[3], memory, 3)
+    squads = squads_of(team, sizes, memory, 4)
     horizon = checkpoints[checkpoints.shape[0] - 1]
     for run in range(out.shape[0]):
         for k in range(seeds.shape[1]):

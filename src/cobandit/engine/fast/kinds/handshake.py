@@ -15,10 +15,13 @@ from cobandit.engine.fast.kinds import bank as _bank  # noqa: F401 - whose funct
 from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
-from cobandit.engine.fast.random import compiled
+from cobandit.engine.fast.rows import part_of
 from cobandit.engine.fast.world import own_arm
 
 compile_plain(plain.greeting, plain.handshake_arm, plain.handshake_learn, plain.is_greeted)
+
+steering_of = part_of(Steering, "s_")
+bank_of = part_of(Bank, "b_")
 
 
 class HandshakePlayer(NamedTuple):
@@ -102,64 +105,6 @@ class HandshakePlayer(NamedTuple):
     def learn(self, world: Any, t: int, played: int, seen: float) -> None:
         """Remember the round."""
         handshake_learn(self.shake, steering_of(self), bank_of(self), world.ranks, self.seat, t, played, seen)
-
-
-@compiled
-def steering_of(self: Any) -> Any:
-    """What the plain functions of a steered team take."""
-    return Steering(
-        self.s_index,
-        self.s_stay,
-        self.s_horizon,
-        self.s_exploration,
-        self.s_binary,
-        self.s_prior,
-        self.s_weight,
-        self.s_noise_weight,
-        self.s_cells,
-        self.s_arms,
-        self.s_strides,
-        self.s_own,
-        self.s_counts,
-        self.s_sums,
-        self.s_means,
-        self.s_spans,
-        self.s_kept,
-        self.s_stamps,
-        self.s_ahead,
-        self.s_worth,
-        self.s_movers,
-        self.s_steps,
-        self.s_notes,
-        self.s_watch,
-    )
-
-
-@compiled
-def bank_of(self: Any) -> Any:
-    """What the plain functions of the bank take."""
-    return Bank(
-        self.b_plan,
-        self.b_exploration,
-        self.b_sight,
-        self.b_prior,
-        self.b_weight,
-        self.b_cells,
-        self.b_arms,
-        self.b_row,
-        self.b_group,
-        self.b_counts,
-        self.b_sums,
-        self.b_worth,
-        self.b_ahead,
-        self.b_histograms,
-        self.b_stays,
-        self.b_guesses,
-        self.b_trust,
-        self.b_mixture,
-        self.b_notes,
-        self.b_total,
-    )
 
 
 def handshake(agent: Handshake, seat: Seat) -> HandshakePlayer:

@@ -24,7 +24,7 @@ from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB
 from cobandit.engine.fast.lockstep.loop import Agents, Lanes, play_lanes
 from cobandit.engine.fast.lockstep.notes import LaneNotes, make_notes
 from cobandit.engine.fast.lockstep.steps import LANES
-from cobandit.engine.fast.pointers import Tag, memory_of
+from cobandit.engine.fast.rows import Tag, memory_of
 from cobandit.engine.fast.seeds import draw_uniforms, run_states
 from cobandit.problem import Bernoulli, FixedMeans, Flipped, Missed, RandomMeans
 

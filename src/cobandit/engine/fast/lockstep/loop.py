@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from numba import uint64
 
-from cobandit.engine.fast.caching import compiled_loop
+from cobandit.engine.fast.caching import compiled_loop, with_vectors
+from cobandit.engine.fast.intrinsics import from_entry
 from cobandit.engine.fast.lockstep.notes import begin_notes, collect, keep_notes, note_events
 from cobandit.engine.fast.lockstep.steps import FIRST_COUNT, LANES, foresee_drawn, foresee_remembered, play_round
-from cobandit.engine.fast.pointers import from_entry, pointers
+from cobandit.engine.fast.rows import tuple_at
 
 
 class Agents(NamedTuple):
@@ -60,6 +61,7 @@ class Lanes(NamedTuple):
 
 
 @compiled_loop
+@with_vectors
 def play_lanes(
     each: Any,
     team: Any,
@@ -84,11 +86,11 @@ def play_lanes(
     the rewards' on, ``limits`` and ``gaps`` describe each run's means. ``notes`` is None, or the tag of the `LaneNotes`
     that are taken of every round.
     """
-    agents = pointers(tags[0], memory, 0)
-    lanes = pointers(tags[1], memory, 1)
+    agents = tuple_at(tags[0], memory, 0)
+    lanes = tuple_at(tags[1], memory, 1)
     spans = None if changing is None else lanes.spans
-    tally: Any = None if notes is None else pointers(notes, memory, 2)
-    aims = None if notes is None else pointers(notes, memory, 2).aims
+    tally: Any = None if notes is None else tuple_at(notes, memory, 2)
+    aims = None if notes is None else tuple_at(notes, memory, 2).aims
     cells, ring_size, step = len(each), agents.ring_size, agents.count * LANES
     runs = out.shape[0]
     prior = 1.0 if companion == 1 else 0.0

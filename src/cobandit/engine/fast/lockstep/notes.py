@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
+from cobandit.engine.fast.intrinsics import apart, bit_plane, from_entry, lowest, ones
 from cobandit.engine.fast.lockstep.steps import LANES, at
-from cobandit.engine.fast.pointers import apart, bit_plane, from_entry, lowest, ones
 from cobandit.engine.fast.random import compiled
 from cobandit.engine.tally import EXPLORING, MISMATCH, WRONG, count_places, lock_rounds
 

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numba import int64, uint64
 
-from cobandit.engine.fast.pointers import apart, select
+from cobandit.engine.fast.intrinsics import apart, select
 from cobandit.engine.fast.random import TO_UNIT, compiled
 
 LANES = 64
