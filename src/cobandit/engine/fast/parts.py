@@ -29,8 +29,15 @@ _environments: dict[str, Any] = {}
 """What parts may need of Python, by name: it is put in its place as soon as a loop that has the part is ready."""
 
 
-class VectorLoop(generators.JITCodeLibrary):  # type: ignore[misc]
-    """The code of a loop with all its parts."""
+class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
+    """The code of a loop with all its parts.
+
+    Most loops within it are short, over agents or a few team actions: to unroll them, or to use vectors, would make
+    them slower, and much more code to be compiled. Numba's first pass is left out: it is there for the counting of
+    references, and nothing is counted here.
+    """
+
+    vectors = False
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Nothing: the loop will be optimised as a whole."""
@@ -40,17 +47,11 @@ class VectorLoop(generators.JITCodeLibrary):  # type: ignore[misc]
         self._linking_libraries = _every_library(self)
         super().finalize()
 
-
-class Loop(VectorLoop):
-    """The same, where loops within it are short: over agents, over a few team actions.
-
-    To unroll them, or to use vectors, makes them slower, and much more code to be compiled.
-    """
-
     def _optimize_final_module(self) -> None:
         try:
             options = binding.create_pipeline_tuning_options(speed_level=3)
-            options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+            options.loop_vectorization = options.loop_unrolling = self.vectors
+            options.slp_vectorization = False
             builder = binding.create_pass_builder(self._codegen._tm, options)
             manager = builder.getModulePassManager()
         except AttributeError:  # an llvmlite without them
@@ -59,7 +60,13 @@ class Loop(VectorLoop):
             manager.run(self._final_module, builder)
 
 
-class Part(VectorLoop):
+class VectorLoop(Loop):
+    """The same where the loops within are long enough for vectors."""
+
+    vectors = True
+
+
+class Part(Loop):
     """The code of one function, left as it is unless somebody else than compiled code can call it."""
 
     def finalize(self) -> None:
@@ -69,6 +76,9 @@ class Part(VectorLoop):
         else:
             self._finalize_dynamic_globals()
             self._finalized = True
+
+    def _optimize_final_module(self) -> None:
+        generators.JITCodeLibrary._optimize_final_module(self)
 
     def _stands_alone(self) -> bool:
         """Whether Python can call it, or it comes finished from disk."""

@@ -11,6 +11,7 @@ played alone, is kept whole.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,11 @@ FEWEST_RUNS = LANES // 2
 """With fewer runs most lanes would play for nobody."""
 
 UNIT = 2.0**53
+
+WORD_BITS = 64
+
+GAP = 40
+"""Words between arrays: a processor takes places that are 4,096 bytes apart for the same, for a while."""
 
 
 def can_play(game: Game) -> bool:
@@ -186,6 +192,7 @@ class Lockstep:
         foresees = np.array([player.foresees for player in players], dtype=np.int64)
         higher = np.where(foresees == 1, ranks, 0)
         seers = np.cumsum(higher > 0) * (higher > 0)
+        packed = max(widths) * game.world.ring_size <= WORD_BITS
         return Agents(
             arms=np.array(game.problem.arms, dtype=np.int64),
             shift=np.array(shifts, dtype=np.int64),
@@ -193,6 +200,8 @@ class Lockstep:
             mask=np.where(foresees == 1, masks, 0),
             order=game.world.order,
             higher=higher,
+            width=np.array(widths, dtype=np.int64),
+            foreseer=np.array([_first(i for i in range(len(widths)) if higher[i] > rank) for rank in ranks]),
             window=np.array([player.window for player in players], dtype=np.int64),
             repeat=np.array([player.repeat if r == 0 else 1 for player, r in zip(players, ranks, strict=True)]),
             scales=scales.ravel(),
@@ -201,6 +210,7 @@ class Lockstep:
             code_at=np.where(seers > 0, (len(widths) + seers) * sum(widths), 0),
             ring_size=game.world.ring_size,
             count=len(players),
+            packed=int(packed),
             scale_step=len(scales[0]),
             changes=int(changing > 0),
             otherwise=1.0 if isinstance(sight, Flipped) else 0.0,
@@ -224,14 +234,19 @@ class Lockstep:
         }
         words = {"bits", "ring"}
         whole = {"limits", "foreseen", "chosen", "decides"}
-        block = _aligned(sum(sizes.values()) * LANES)
+        block = _aligned(sum(sizes.values()) * LANES + GAP * len(sizes))
         views: dict[str, Any] = {}
         start = 0
         for name, size in sizes.items():
             view = block[start : start + size * LANES]
             views[name] = view if name in words else view.view(np.int64 if name in whole else np.float64)
-            start += size * LANES
+            start += size * LANES + GAP
         return Lanes(**views)
+
+
+def _first(numbers: Iterable[int]) -> int:
+    """The first of them, or -1."""
+    return next(iter(numbers), -1)
 
 
 def _aligned(words: int) -> NDArray[np.uint64]:

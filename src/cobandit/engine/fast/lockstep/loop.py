@@ -5,12 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from numba import uint64
+from numba import types, uint64
 
 from cobandit.engine.fast.caching import compiled_loop, with_vectors
+from cobandit.engine.fast.dispatch import overload
 from cobandit.engine.fast.intrinsics import from_entry
 from cobandit.engine.fast.lockstep.notes import begin_notes, collect, keep_notes, note_events
-from cobandit.engine.fast.lockstep.steps import FIRST_COUNT, LANES, foresee_drawn, foresee_remembered, play_round
+from cobandit.engine.fast.lockstep.steps import (
+    FIRST_COUNT,
+    LANES,
+    foresee_drawn,
+    foresee_packed,
+    foresee_remembered,
+    play_round,
+    remember,
+)
+from cobandit.engine.fast.pipeline import PART_OPTIONS
+from cobandit.engine.fast.random import inlined
 from cobandit.engine.fast.rows import tuple_at
 
 
@@ -18,8 +29,10 @@ class Agents(NamedTuple):
     """The agents' options: arrays with one number each.
 
     A cell's number is its coordinates' bits, agent 0's foremost, with room for a power of two of arms: those at
-    ``shift``, masked by ``low``. ``mask`` has the bits of all that rank higher, ``higher`` is how many an agent
-    foresees. ``aim_at`` and ``code_at`` say where its aim and what it foresees stand in the events of a round.
+    ``shift``, ``width`` of them, masked by ``low``. ``mask`` has the bits of all that rank higher, ``higher`` is how
+    many an agent foresees, ``foreseer`` the first that foresees an agent (-1: nobody). With ``packed`` = 1 all
+    remembered arms of an agent are the bits of one word, in the place of the ring. ``aim_at`` and ``code_at`` say where
+    an agent's aim and what it foresees stand in the events of a round.
     """
 
     arms: Any
@@ -28,6 +41,8 @@ class Agents(NamedTuple):
     mask: Any
     order: Any
     higher: Any
+    width: Any
+    foreseer: Any
     window: Any
     repeat: Any
     scales: Any
@@ -36,6 +51,7 @@ class Agents(NamedTuple):
     code_at: Any
     ring_size: Any
     count: Any
+    packed: Any
     scale_step: Any
     changes: Any
     otherwise: Any
@@ -58,6 +74,64 @@ class Lanes(NamedTuple):
     foreseen: Any
     chosen: Any
     decides: Any
+
+
+def notes_at(notes: Any, memory: Any) -> Any:
+    """The notes behind their tag, or None."""
+    return None if notes is None else tuple_at(notes, memory, 2)
+
+
+# Decided by type: numba would make of the condition a value that may be None, to be asked for in every use.
+@overload(notes_at, jit_options=PART_OPTIONS, strict=False)
+def _notes_at(notes: Any, memory: Any) -> Any:
+    if isinstance(notes, types.NoneType):
+        return lambda notes, memory: None
+    return lambda notes, memory: tuple_at(notes, memory, 2)
+
+
+@inlined
+def foresee_round(t: int, slot: int, companion: int, agents: Any, lanes: Any) -> None:
+    """Whether each agent chooses anew in round t, and what it foresees of those that rank higher."""
+    ring_size, step = agents.ring_size, agents.count * LANES
+    for i in range(agents.count):
+        lanes.decides[i] = 1 if (t - 1) % agents.repeat[i] == 0 else 0
+        bits = from_entry(lanes.bits, (1 + agents.count + i) * 4 * LANES)
+        if companion == 1 and t == 1:
+            lanes.decides[i] = 0
+            foresee_drawn(bits, FIRST_COUNT, agents.arms[i], 0, 0, from_entry(lanes.chosen, i * LANES))
+            continue
+        foreseen = from_entry(lanes.foreseen, i * LANES)
+        remembered = t - 1 if t - 1 < agents.window[i] else agents.window[i]
+        for rank in range(agents.higher[i]):
+            j = agents.order[rank]
+            keep = 0 if rank == 0 else -1
+            # One draw for each agent that ranks higher in every round, but for the companion code's first.
+            drawn = (t - 1) * agents.higher[i] + rank
+            if companion == 1:
+                drawn += 1 - agents.higher[i]
+            counter = FIRST_COUNT + uint64(drawn)
+            ring = from_entry(lanes.ring, j * LANES)
+            if remembered == 0:
+                foresee_drawn(bits, counter, agents.arms[j], agents.shift[j], keep, foreseen)
+            elif agents.packed == 1:
+                foresee_packed(
+                    bits,
+                    counter,
+                    remembered,
+                    from_entry(lanes.chosen, j * LANES),
+                    1 if agents.foreseer[j] == i else 0,
+                    ring,
+                    agents.width[j],
+                    agents.low[j],
+                    agents.shift[j],
+                    keep,
+                    foreseen,
+                )
+            else:
+                oldest = slot - remembered if slot >= remembered else slot - remembered + ring_size
+                foresee_remembered(
+                    bits, counter, remembered, ring, ring_size, step, oldest, agents.shift[j], keep, foreseen
+                )
 
 
 @compiled_loop
@@ -88,9 +162,7 @@ def play_lanes(
     """
     agents = tuple_at(tags[0], memory, 0)
     lanes = tuple_at(tags[1], memory, 1)
-    spans = None if changing is None else lanes.spans
-    tally: Any = None if notes is None else tuple_at(notes, memory, 2)
-    aims = None if notes is None else tuple_at(notes, memory, 2).aims
+    tally = notes_at(notes, memory)
     cells, ring_size, step = len(each), agents.ring_size, agents.count * LANES
     runs = out.shape[0]
     prior = 1.0 if companion == 1 else 0.0
@@ -115,32 +187,11 @@ def play_lanes(
         slot = -1
         for t in range(1, horizon + 1):
             slot = slot + 1 if slot + 1 < ring_size else 0
-            for i in range(agents.count):
-                lanes.decides[i] = 1 if (t - 1) % agents.repeat[i] == 0 else 0
-                bits = from_entry(lanes.bits, (1 + agents.count + i) * 4 * LANES)
-                if companion == 1 and t == 1:
-                    lanes.decides[i] = 0
-                    foresee_drawn(bits, FIRST_COUNT, agents.arms[i], 0, 0, from_entry(lanes.chosen, i * LANES))
-                    continue
-                foreseen = from_entry(lanes.foreseen, i * LANES)
-                remembered = t - 1 if t - 1 < agents.window[i] else agents.window[i]
-                for rank in range(agents.higher[i]):
-                    j = agents.order[rank]
-                    keep = 0 if rank == 0 else -1
-                    # One draw for each agent that ranks higher in every round, but for the companion code's first.
-                    drawn = (t - 1) * agents.higher[i] + rank
-                    if companion == 1:
-                        drawn += 1 - agents.higher[i]
-                    counter = FIRST_COUNT + uint64(drawn)
-                    if remembered == 0:
-                        foresee_drawn(bits, counter, agents.arms[j], agents.shift[j], keep, foreseen)
-                    else:
-                        ring = from_entry(lanes.ring, j * LANES)
-                        oldest = slot - remembered if slot >= remembered else slot - remembered + ring_size
-                        foresee_remembered(
-                            bits, counter, remembered, ring, ring_size, step, oldest, agents.shift[j], keep, foreseen
-                        )
-            play_round(each, team, t, from_entry(lanes.ring, slot * step), spans, prior, agents, lanes, aims)
+            foresee_round(t, slot, companion, agents, lanes)
+            play_round(each, team, changing, t, prior, agents, lanes, tally)
+            if agents.packed == 0:
+                for j in range(agents.count):
+                    remember(from_entry(lanes.chosen, j * LANES), from_entry(lanes.ring, slot * step + j * LANES))
             if notes is not None:
                 collect(team, agents, lanes.chosen, lanes.foreseen, tally.aims, tally.words)
                 note_events(t, companion, agents, lanes.decides, lanes.counts, tally)

@@ -3,7 +3,7 @@
 All state lies cell by cell and lane by lane, behind plain pointers with unsigned positions: signed ones could be
 negative, and the check for that would keep the compiler from using vectors. ``each`` is a tuple with one entry per
 cell, so that loops over cells unroll. For few cells the played one is picked by comparing with each of them; beyond
-`FEW_CELLS` it is cheaper to go to its place. ``team`` has one entry per agent, likewise. ``spans`` is None where no
+`FEW_CELLS` it is cheaper to go to its place. ``team`` has one entry per agent, likewise. ``changing`` is None where no
 index changes but that of the played cell: ``estimates`` are whole indices then.
 
 With few cells the numbers of those not played are stored again as they were. Between loading and storing such a number
@@ -23,14 +23,28 @@ import numpy as np
 from numba import int64, uint64
 
 from cobandit.engine.fast.intrinsics import apart, select
-from cobandit.engine.fast.random import TO_UNIT, compiled
+from cobandit.engine.fast.random import TO_UNIT, compiled, inlined
 
 LANES = 64
 FIRST_COUNT = uint64(13)
 """What SFC64's fourth word counts before the first draw: from 1, over the twelve draws of its warm-up."""
 
 FEW_CELLS = 8
+SHIFTS = uint64(63)
+"""The bits of a number by which a word can be shifted."""
+
 at = np.uintp
+
+
+@inlined
+def next_word(bits: Any, place: Any, counter: Any) -> Any:
+    """The next 64 bits of the stream of one lane."""
+    a, b, c = bits[place], bits[place + at(LANES)], bits[place + at(2 * LANES)]
+    word = a + b + counter
+    bits[place] = b ^ (b >> uint64(11))
+    bits[place + at(LANES)] = c + (c << uint64(3))
+    bits[place + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+    return word
 
 
 @compiled
@@ -39,11 +53,7 @@ def foresee_drawn(bits: Any, counter: Any, arms: int, shift: int, keep: int, for
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
-        word = a + b + counter
-        bits[o] = b ^ (b >> uint64(11))
-        bits[o + at(LANES)] = c + (c << uint64(3))
-        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        word = next_word(bits, o, counter)
         arm = int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * arms))
         foreseen[o] = (foreseen[o] & keep) | arm << shift
 
@@ -65,24 +75,57 @@ def foresee_remembered(
     apart()
     for lane in range(LANES):
         o = at(lane)
-        a, b, c = bits[o], bits[o + at(LANES)], bits[o + at(2 * LANES)]
-        word = a + b + counter
-        bits[o] = b ^ (b >> uint64(11))
-        bits[o + at(LANES)] = c + (c << uint64(3))
-        bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+        word = next_word(bits, o, counter)
         back = oldest + int64(np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * remembered))
         back = select(back >= ring_size, back - ring_size, back)
         foreseen[o] = (foreseen[o] & keep) | int64(ring[at(back * step + lane)]) << shift
 
 
 @compiled
-def play_round(
-    each: Any, team: Any, t: int, latest: Any, spans: Any, prior: float, agents: Any, lanes: Any, aims: Any
+def foresee_packed(
+    bits: Any,
+    counter: Any,
+    remembered: int,
+    latest: Any,
+    shifted: int,
+    history: Any,
+    width: int,
+    low: int,
+    shift: int,
+    keep: int,
+    foreseen: Any,
 ) -> None:
+    """The same where all remembered arms are the bits of one word, the latest ones lowest.
+
+    The ``latest`` arms are put there first, unless somebody who foresees the same agent has done it (``shifted`` is 0).
+    """
+    apart()
+    for lane in range(LANES):
+        o = at(lane)
+        word = next_word(bits, o, counter)
+        arms = history[o]
+        arms = select(shifted == 1, arms << (uint64(width) & SHIFTS) | uint64(latest[o]), arms)
+        history[o] = arms
+        back = remembered - 1 - np.int32((np.float64(word >> uint64(11)) * TO_UNIT) * remembered)
+        # Both factors are known to be small, so that it takes one multiplication of half words.
+        arm = int64(arms >> (uint64(back) & SHIFTS) * (uint64(width) & SHIFTS)) & low
+        foreseen[o] = (foreseen[o] & keep) | arm << shift
+
+
+@compiled
+def remember(chosen: Any, latest: Any) -> None:
+    """Put an agent's arms into their place in the ring."""
+    apart()
+    for lane in range(LANES):
+        latest[at(lane)] = uint64(chosen[at(lane)])
+
+
+@compiled
+def play_round(each: Any, team: Any, changing: Any, t: int, prior: float, agents: Any, lanes: Any, tally: Any) -> None:
     """What is left of round t: everybody's arm, one more play of the cell, its reward, what each sees and learns.
 
-    An agent that does not decide in this round keeps its arm. ``latest`` is this round's place in the ring, ``prior``
-    is 1 for the Beta(1, 1) mean, else 0. ``aims`` gets the cells of which the arms are parts, unless it is None.
+    An agent that does not decide in this round keeps its arm. ``prior`` is 1 for the Beta(1, 1) mean, else 0. The
+    ``tally`` gets the cells of which the arms are parts, unless it is None.
     """
     apart()
     counter = FIRST_COUNT + uint64(t - 1)
@@ -98,26 +141,21 @@ def play_round(
             best = int64(0)
             for cell in range(len(each)):
                 value = lanes.estimates[first + at(cell * LANES)]
-                if spans is not None:
-                    value = value + agents.scales[at(i * agents.scale_step + scale_at)] * spans[o + at(cell * LANES)]
-                value = select((code ^ cell) & mask == 0, value, -math.inf)
+                if changing is not None:
+                    scale = agents.scales[at(i * agents.scale_step + scale_at)]
+                    value = value + scale * lanes.spans[o + at(cell * LANES)]
+                value = select(code == cell & mask, value, -math.inf)
                 best = select(value > top, int64(cell), best)
                 top = select(value > top, value, top)
             arm = (best >> agents.shift[at(i)]) & agents.low[at(i)]
             before = lanes.chosen[own]
             arm = select(lanes.decides[at(i)] == 1, arm, before)
             lanes.chosen[own] = arm
-            if aims is not None:
-                aimed = aims[own]
-                aims[own] = select(lanes.decides[at(i)] == 1, best, aimed)
-            latest[own] = uint64(arm)
+            if tally is not None:
+                aimed = tally.aims[own]
+                tally.aims[own] = select(lanes.decides[at(i)] == 1, best, aimed)
             p = p | arm << agents.shift[at(i)]
-        a, b, c = lanes.bits[o], lanes.bits[o + at(LANES)], lanes.bits[o + at(2 * LANES)]
-        word = a + b + counter
-        lanes.bits[o] = b ^ (b >> uint64(11))
-        lanes.bits[o + at(LANES)] = c + (c << uint64(3))
-        lanes.bits[o + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
-        drawn = int64(word >> uint64(11))
+        drawn = int64(next_word(lanes.bits, o, counter) >> uint64(11))
         here = at(p * LANES + lane)
         if len(each) <= FEW_CELLS:
             limit, n = lanes.limits[o], lanes.counts[o]
@@ -130,27 +168,23 @@ def play_round(
             for cell in range(len(each)):
                 place = o + at(cell * LANES)
                 count = lanes.counts[place] + select(p == cell, 1.0, 0.0)
-                if spans is not None:
-                    known_span = spans[place]
+                if changing is not None:
+                    known_span = lanes.spans[place]
                 lanes.counts[place] = count
-                if spans is not None:
-                    spans[place] = select(p == cell, span, known_span)
+                if changing is not None:
+                    lanes.spans[place] = select(p == cell, span, known_span)
         else:
             limit = lanes.limits[here]
             n = lanes.counts[here] + 1.0
             lanes.counts[here] = n
             span = 1.0 / math.sqrt(n)
-            if spans is not None:
-                spans[here] = span
+            if changing is not None:
+                lanes.spans[here] = span
         reward = select(drawn < limit, 1.0, 0.0)
         for i in range(len(team)):
             row = o + at((i + 1) * 4 * LANES)
             first = at(i * len(each) * LANES)
-            a, b, c = lanes.bits[row], lanes.bits[row + at(LANES)], lanes.bits[row + at(2 * LANES)]
-            word = a + b + counter
-            lanes.bits[row] = b ^ (b >> uint64(11))
-            lanes.bits[row + at(LANES)] = c + (c << uint64(3))
-            lanes.bits[row + at(2 * LANES)] = ((c << uint64(24)) | (c >> uint64(40))) + word
+            word = next_word(lanes.bits, row, counter)
             seen = select(int64(word >> uint64(11)) < agents.limit[at(i)], reward, agents.otherwise)
             if len(each) <= FEW_CELLS:
                 s = lanes.sums[first + o]
@@ -162,7 +196,7 @@ def play_round(
                 s = lanes.sums[first + here] + seen
                 lanes.sums[first + here] = s
             estimate = (prior + s) / (2.0 * prior + n)
-            if spans is None:
+            if changing is None:
                 estimate = estimate + agents.scales[at(i)] * span
             if len(each) <= FEW_CELLS:
                 for cell in range(len(each)):
