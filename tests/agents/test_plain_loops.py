@@ -352,6 +352,12 @@ class TestWhenSomethingGoesWrong:
         with pytest.raises(InvalidInput, match=r"team_action is .*; "):
             ready(NaiveUCB()).observe(action, 1.0)
 
+    @pytest.mark.parametrize("action", [{0: 1, 1: 2}, {1, 2}, frozenset({0, 1}), {0: 1, 1: 2}.keys()])
+    def test_arms_in_no_order(self, action):
+        """The keys of a dict, or a set as it happens to be sorted, would be taken for the arms."""
+        with pytest.raises(InvalidInput, match=r"team_action is .*; a tuple of 2 arms, one for each agent, is needed"):
+            ready(NaiveUCB()).observe(action, 1.0)
+
     @pytest.mark.parametrize("arm", [3, -1, 1.0, True, None, "1", np.nan])
     def test_arms_that_are_not_there(self, arm):
         with pytest.raises(InvalidInput, match="the arms of agent 1 are the whole numbers from 0 to 2"):
@@ -364,7 +370,9 @@ class TestWhenSomethingGoesWrong:
         agent.observe(action, 1.0)
         assert agent._memory.counts.tolist() == [[0, 0, 1], [0, 0, 0]]
 
-    @pytest.mark.parametrize("rewards", [1.0, (1.0,), (1.0, 0.0, 1.0), None, (1.0, np.nan), (1.0, "0"), "10"])
+    @pytest.mark.parametrize(
+        "rewards", [1.0, (1.0,), (1.0, 0.0, 1.0), None, (1.0, np.nan), (1.0, "0"), "10", {0: 1, 1: 0}]
+    )
     def test_what_a_joint_controller_is_told(self, rewards):
         class Still(Controller):
             def choose(self):

@@ -127,6 +127,7 @@ def test_arms_that_disagree_with_the_means():
 @pytest.mark.parametrize(
     ("observability", "came", "needed"),
     [
+        ({0: 0.5, 1: 1.0}, r"observability is \{0: 0.5, 1: 1.0\}", "a list with one number per agent"),
         ([1.0], r"observability has 1 entries \(\[1.0\]\)", "2 agents, so 2 are needed"),
         ([1.0, 0.5, 0.5], "observability has 3 entries", "so 2 are needed"),
         ([], "observability has 0 entries", "so 2 are needed"),

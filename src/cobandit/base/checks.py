@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -77,8 +78,9 @@ def one_of(known: Sequence[str], what: str | None = None) -> Check:
 
 
 def is_list(values: object) -> TypeGuard[Iterable[Any]]:
-    """Whether there is something to go through: not a string, and not an array of no dimension."""
-    return isinstance(values, Iterable) and not isinstance(values, (str, bytes)) and getattr(values, "ndim", 1) > 0
+    """Whether there are entries in an order: not a string, a dict or a set, and not an array of no dimension."""
+    unordered = str, bytes, Mapping, AbstractSet
+    return isinstance(values, Iterable) and not isinstance(values, unordered) and getattr(values, "ndim", 1) > 0
 
 
 def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
