@@ -99,6 +99,28 @@ def test_options(name, options, message):
         assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("engine", ["auto", "fast", "reference"])
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("window", -3, "window is -3; a whole number of at least 1 is needed."),
+        ("exploration", NAN, "exploration is nan; a finite number of at least 0 is needed."),
+        ("index", "papper", "There is no index 'papper'. Did you mean 'paper'? Known: paper, anytime, companion."),
+    ],
+)
+def test_options_assigned_later(option, value, message, engine):
+    """An index that nobody knows was played as another one by the fast engine."""
+    agent = PartnerAwareUCB()
+    setattr(agent, option, value)
+    for attempt in (
+        lambda: simulate(FIXED, Team.of(agent), horizon=5, runs=2, seed=0, engine=engine),
+        lambda: agent.reset(Briefing(0, (2, 2), (0, 1), 10), np.random.default_rng(0)),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            attempt()
+        assert str(caught.value) == message
+
+
 @pytest.mark.parametrize(
     ("name", "options", "refusal"),
     [

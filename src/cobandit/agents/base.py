@@ -120,6 +120,9 @@ class Player:
         guards.put_on(cls)
 
     def __post_init__(self) -> None:
+        self._check_options()
+
+    def _check_options(self) -> None:
         for spec in fields(self):
             check = spec.metadata.get("check")
             if check is not None:
@@ -157,6 +160,7 @@ class Player:
 
     def clone(self) -> Self:
         """One like this, to be reset and played with; this one stays as it is."""
+        self._check_options()  # which may have been assigned since the agent was made
         return copy.deepcopy(self)
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
@@ -193,6 +197,7 @@ class Player:
             raise InvalidInput(
                 f"rng is {short_repr(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
             )
+        self._check_options()
         self.briefing = briefing
         self.rng = rng
         self._current_round = 1
