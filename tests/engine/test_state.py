@@ -253,6 +253,24 @@ class TestBrokenStates:
         assert sentence in str(caught.value)
         assert "\n" not in str(caught.value)
 
+    @pytest.mark.parametrize(
+        ("name", "memory"),
+        [
+            ("steered", {"predictions": 3}),
+            ("steered", {"steering": {"dict": [["course", 1]]}}),
+            ("elected", {"election": None}),
+            ("bank", {"bank": {"dict": [[0, 1]]}}),
+            ("handshake", {"shake": KeyError}),
+        ],
+    )
+    def test_a_memory_with_other_parts(self, name, memory):
+        """As a version may have written it that remembers something else."""
+        whole = Partner(name, (2, 3), seat=1, horizon=100, seed=0).state()
+        for part, value in memory.items():
+            whole = changed(whole, ("memory", part), value)
+        with pytest.raises(InvalidInput, match=rf"^The memory of the state does not fit {name} \(.*\); a whole state"):
+            Partner.from_state(whole)
+
     def test_nested_without_end(self, state):
         deep: list[Any] = []
         for _ in range(100_000):

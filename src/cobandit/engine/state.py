@@ -95,7 +95,15 @@ def read_state(state: Any, agent: Any = None) -> tuple[Agent, int | None]:
     player = _new_agent(checked, parts["options"], agent)
     player.reset(briefing, copy.deepcopy(rng))  # reset may draw, and the stream itself must stay where it is
     fresh = dict(vars(player))
-    resume(player, checked["round"], parts["memory"], rng)
+    try:
+        resume(player, checked["round"], parts["memory"], rng)
+    except Exception as error:  # whatever Python says of a memory that is not this agent's
+        if checked["class"] is not None:
+            raise
+        raise InvalidInput(
+            f"The memory of the state does not fit {player.title} ({type(error).__name__}: {error}); "
+            "a whole state of it is needed."
+        ) from error
     if checked["class"] is None:
         _check_fit(player, fresh)
     pending: int | None = checked["pending"]
