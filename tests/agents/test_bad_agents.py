@@ -327,7 +327,8 @@ def test_what_asks_and_tells_a_person_must_be_given():
 def test_an_oracle_who_is_told_nothing():
     with pytest.raises(AgentError) as caught:
         Optimal().reset(Briefing(0, (2, 2), (0, 1), 10), np.random.default_rng(0))
-    assert str(caught.value) == "The optimal agent was not told the means; only an engine can brief an oracle."
+    needed = "a briefing with means=..., an array of shape (2, 2), is needed."
+    assert str(caught.value) == f"The optimal agent was not told the means; {needed}"
 
 
 class TestAtTheEdge:

@@ -24,7 +24,10 @@ class Optimal(Agent):
         """Nothing but the means is needed."""
         super().reset(briefing, rng)
         if briefing.means is None:
-            raise AgentError("The optimal agent was not told the means; only an engine can brief an oracle.")
+            raise AgentError(
+                "The optimal agent was not told the means; "
+                f"a briefing with means=..., an array of shape {briefing.arms}, is needed."
+            )
 
     def choose(self) -> int:
         """The own coordinate of a_*, looked up anew since the means may have changed."""
