@@ -261,6 +261,11 @@ class TestLog:
         assert Partner.from_state(state).replay(more).state() == partner.state()
         assert new_partner().replay(log).replay(iter(more)).state() == partner.state()
 
+    @pytest.mark.parametrize("rounds", [None, 3, "log", {1: ((0, 1), 1.0)}])
+    def test_no_log_at_all(self, rounds):
+        with pytest.raises(InvalidInput, match=r"^rounds is .*; a list with a pair of team action and seen reward"):
+            Partner.from_log("naive-ts", rounds, arms=ARMS, seat=1, horizon=500, seed=8)
+
     def test_of_another_partner_is_refused(self):
         log = self.rounds_of(new_partner("naive-ts"), World(), 60)
         with pytest.raises(

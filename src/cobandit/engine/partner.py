@@ -15,7 +15,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, Controller, pass_over
 from cobandit.agents.guards import checked_action, is_arm
 from cobandit.agents.registry import make_agent
-from cobandit.base.checks import MOST, numeric, short_repr, whole
+from cobandit.base.checks import MOST, is_list, numeric, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.base.streams import Streams, checked_seed
 from cobandit.engine.state import read_state, write_state
@@ -226,6 +226,10 @@ class Partner:
 
     def replay(self, rounds: Iterable[tuple[Sequence[int], float | None]], *, overrides: bool = False) -> Self:
         """Play the rounds of a log, each of them (team_action, seen), as in `from_log`; gives this partner back."""
+        if not is_list(rounds):
+            raise InvalidInput(
+                f"rounds is {short_repr(rounds)}; a list with a pair of team action and seen reward for each is needed."
+            )
         for number, entry in enumerate(rounds, start=1):
             try:
                 team_action, seen = entry
