@@ -86,6 +86,7 @@ LACKING = {
     "study plan burger --version 1": ["web"],
     "study plan burger --database sqlite:///mine.sqlite": ["web"],
     "study serve burger": ["web"],
+    "study serve burger --robot rosbridge --robot-url ws://127.0.0.1:1": ["ros", "web"],
     "study simulate burger": ["web"],
     "study analyse burger": ["plot", "stats", "web"],
     "study analyse csv-export": ["plot", "stats"],

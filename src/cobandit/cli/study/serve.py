@@ -180,7 +180,7 @@ def serve(
 
     Without a password of yours one is made up at the first start and printed once.
     """
-    require_extras("Serving studies", web=True)
+    require_extras("Serving studies", web=True, ros=robot.robot == "rosbridge")
     from cobandit.base.checks import whole
     from cobandit.studies import load_design
     from cobandit.web import serving
