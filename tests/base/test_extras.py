@@ -113,6 +113,17 @@ class TestDoors:
             read_export(tmp_path / "there")
         assert not (tmp_path / "new").exists()
 
+    def test_the_fast_engine_and_a_file(self, lacking, tmp_path):
+        problem, states = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]]), cb.mdp.make_problem("chain")
+        asked = {"seed": 0, "engine": "fast", "out": tmp_path / "runs.parquet"}
+        lacking("fast", "parquet")
+        for attempt in (
+            lambda: cb.simulate(problem, cb.Team.of("naive-ucb"), 5, 2, **asked),
+            lambda: cb.mdp.simulate(states, cb.mdp.Team.of("naive-ucbvi"), 5, 2, **asked),
+        ):
+            with pytest.raises(MissingExtra, match=r"^This simulation needs the extras 'fast' and 'parquet'"):
+                attempt()
+
     def test_keeping_runs(self, lacking, tmp_path):
         problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]])
         result = cb.simulate(problem, cb.Team.of("naive-ucb"), 5, 2, 0)

@@ -89,6 +89,8 @@ def simulate(
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
+    if engine == "fast" and out is not None:
+        require_extras("This simulation", fast=True, parquet=True)  # both at once
     target = None if out is None else checked_output(out)
     # Before an engine is asked as well: what the fast one says it can play, it has laid out already.
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), 1, keeps_runs)

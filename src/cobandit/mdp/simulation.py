@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.checks import MOST, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
+from cobandit.base.extras import require_extras
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
@@ -58,6 +59,8 @@ def simulate(
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
+    if engine == "fast" and out is not None:
+        require_extras("This simulation", fast=True, parquet=True)  # both at once
     target = None if out is None else checked_output(out)
     _refuse_what_cannot_fit(problem, runs * len(points) if keeps_runs else len(points), workers)
     team.players(problem.agents)
