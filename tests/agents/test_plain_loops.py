@@ -180,8 +180,19 @@ class Inner(Agent):
         self.inner.observe(team_action, reward)
 
 
+class Callable:
+    """Not a function, and bound to nothing."""
+
+    def __call__(self):
+        return 1
+
+
+class Borrowing(Counting):
+    choose = Callable()
+
+
 class TestWhateverASubclassDoes:
-    @pytest.mark.parametrize("kind", [Counting, Calling, Mixed, Renamed, Partly, Decorated, Dreaming, Inner])
+    @pytest.mark.parametrize("kind", [Counting, Calling, Mixed, Renamed, Partly, Decorated, Dreaming, Inner, Borrowing])
     def test_the_round_moves_on_by_one(self, kind):
         agent = ready(kind())
         rounds = []

@@ -198,6 +198,8 @@ class Player:
                 f"rng is {short_repr(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
             )
         self._check_options()
+        guards.put_on_late(type(self), Player)
+        guards.refuse_own_observe(self)
         self.briefing = briefing
         self.rng = rng
         self._current_round = 1

@@ -1,8 +1,9 @@
 """What stands before and after `reset`, `choose` and `observe` of every agent, the user's own included.
 
 The number of the round moves on here, and what comes in is checked here, so an agent plays alike in an engine and in
-anybody's own loop, whether or not its methods call ``super()``. `put_on` wraps the methods when a class is made. Only
-the outermost call of an object counts: what a method passes on to ``super()`` goes straight through.
+anybody's own loop, whether or not its methods call ``super()``. `put_on` wraps the methods when a class is made, and
+those that were assigned to it since with every reset. Only the outermost call of an object counts: what a method passes
+on to ``super()`` goes straight through.
 """
 
 from __future__ import annotations
@@ -33,6 +34,24 @@ def put_on(cls: type) -> None:
         if method is None or getattr(method, "__isabstractmethod__", False) or _is_guard(method):
             continue
         setattr(cls, name, guard(method if inspect.isfunction(method) else _bound_late(method)))
+
+
+def put_on_late(cls: type, root: type) -> None:
+    """Wrap the methods that were assigned to a class, or to one above it and below ``root``, since it was made."""
+    if all(_is_guard(getattr(cls, name)) for name in _GUARDS):
+        return
+    for base in reversed(cls.__mro__):
+        if issubclass(base, root) and base is not root:
+            put_on(base)
+
+
+def refuse_own_observe(player: object) -> None:
+    """An ``observe`` that was assigned to an object has no guard, so that its rounds would not be counted."""
+    if "observe" in vars(player):
+        raise AgentError(
+            f"{player} has an observe of its own, assigned to the object, which would not count its rounds; "
+            "write a subclass with that observe."
+        )
 
 
 def is_resetting(player: object) -> bool:
@@ -194,7 +213,8 @@ def _bound_late(attribute: Any) -> Method:
     """A method that is not a plain function (a partialmethod, a staticmethod), as one."""
 
     def call(self: Any, *args: Any, **keywords: Any) -> Any:
-        return attribute.__get__(self, type(self))(*args, **keywords)
+        bound = attribute.__get__(self, type(self)) if hasattr(attribute, "__get__") else attribute
+        return bound(*args, **keywords)
 
     return functools.update_wrapper(call, attribute) if callable(attribute) else call
 
