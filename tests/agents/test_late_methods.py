@@ -29,7 +29,7 @@ def test_on_the_class():
         pass
 
     agent = Late()
-    Late.observe = lambda self, team_action, reward: self.got.append((self.round, reward))
+    Late.observe = lambda self, team_action, reward: self.got.append((self.round, reward))  # type: ignore[method-assign]
     ready(agent)
     for _ in range(3):
         agent.observe((agent.choose(), 0), 1)
@@ -46,14 +46,14 @@ def test_on_the_class_above_and_once_more():
         pass
 
     for word in ("first", "second"):
-        Above.observe = lambda self, team_action, reward, word=word: self.got.append(word)
+        Above.observe = lambda self, team_action, reward, word=word: self.got.append(word)  # type: ignore[method-assign, misc]
         partner = Partner(Below(), (2, 2), seat=0, horizon=10, seed=0)
         partner.observe((0, 1), 1.0)
-        assert (partner.round, partner.agent.got) == (2, [word])
+        assert (partner.round, partner.agent.got) == (2, [word])  # type: ignore[attr-defined]
 
 
 def test_on_an_object():
     agent = Counting()
-    agent.observe = lambda team_action, reward: None
+    agent.observe = lambda team_action, reward: None  # type: ignore[method-assign]
     with pytest.raises(AgentError, match=r"^Counting.* has an observe of its own, .* write a subclass"):
         ready(agent)

@@ -41,7 +41,20 @@ def test_no_place_to_keep_it(expected) -> None:
     done = run(nowhere + WORK)
     assert (done.returncode, done.stdout) == (0, expected)
     assert "Compiled code cannot be kept on disk" in done.stderr
-    assert "Set NUMBA_CACHE_DIR to a folder that can be written to." in done.stderr
+    assert done.stderr.count("Set NUMBA_CACHE_DIR to a folder that can be written to.") == 1
+    assert done.stderr.endswith("Compiling the fast engine for mucb-intervals: a few seconds.\n")
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("content", [b"", b"no pickle", None])
+def test_a_damaged_copy_is_made_anew(tmp_path, expected, ending, content) -> None:
+    run(WORK, NUMBA_CACHE_DIR=str(tmp_path))
+    for path in tmp_path.rglob(f"*.{ending}"):
+        path.write_bytes(path.read_bytes()[:-50] if content is None else content)
+    mended, quiet = (run(WORK, NUMBA_CACHE_DIR=str(tmp_path)) for _ in range(2))
+    assert (mended.stdout, quiet.stdout, quiet.stderr) == (expected, expected, "")
+    assert "cannot be read" in mended.stderr
+    assert "Compiling the fast engine for mucb-intervals" in mended.stderr
 
 
 def test_a_full_disk(tmp_path, expected) -> None:

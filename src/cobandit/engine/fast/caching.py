@@ -5,15 +5,20 @@ from __future__ import annotations
 import gc
 import hashlib
 import logging
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numba import config, njit
+from numba.core.caching import NullCache
+from numba.core.errors import NumbaError
 
+from cobandit.base.errors import AgentError
 from cobandit.engine.compiling import compilation_begins
 from cobandit.engine.fast.parts import defer_blas, parts_unfinished
 from cobandit.engine.fast.pipeline import OPTIONS
@@ -26,11 +31,15 @@ except ImportError:  # Windows
 
 log = logging.getLogger("cobandit")
 
-COMPILING = "Compiling the fast engine for %s: a few seconds, the first time only."
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+
+COMPILING = "Compiling the fast engine for %s: a few seconds%s."
+ONCE = ", the first time only"
 NO_PLACE = (
     "Compiled code cannot be kept on disk (%s), so every process compiles anew. "
     "Set NUMBA_CACHE_DIR to a folder that can be written to."
 )
+DAMAGED = "The compiled code in %s cannot be read (%s); it is compiled anew."
 
 
 def compiled_loop(function: Callable[..., Any]) -> Any:
@@ -42,9 +51,15 @@ def compiled_loop(function: Callable[..., Any]) -> Any:
         return np.errstate(all="ignore")(function)
     try:
         return njit(cache=True, **OPTIONS)(function)
-    except RuntimeError as error:  # no folder that can be written to
-        log.warning(NO_PLACE, str(error).rstrip("."))
+    except RuntimeError:  # no folder that can be written to
+        _say_no_place("no folder can be written to")
         return njit(**OPTIONS)(function)
+
+
+@cache
+def _say_no_place(reason: str) -> None:
+    """Say, once, that nothing is kept."""
+    log.warning(NO_PLACE, reason)
 
 
 def with_vectors(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -65,6 +80,7 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     if signature in loop.overloads:
         return
     defer_blas()
+    _drop_damaged_copies(loop, signature)
     said = _Announcer(loop, signature, what)
     try:
         with said, _alone(loop, signature), _uncollected(), parts_unfinished(loop):
@@ -72,7 +88,31 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     except OSError as error:
         if signature not in loop.overloads:
             raise
-        log.warning(NO_PLACE, error)
+        _say_no_place(str(error))
+    except NumbaError as error:
+        raise AgentError(f"{what} cannot be compiled: {_cause_of(error)}") from error  # which tells much more
+
+
+def _drop_damaged_copies(loop: Any, signature: Any) -> None:
+    """Do without copies on disk that cannot be read, such as a crash or another user may have left behind."""
+    try:
+        if _on_disk(loop, signature):
+            loop._cache._cache_file.load(_key(loop, signature))
+    except Exception as error:  # whatever pickle says of half a file
+        log.warning(DAMAGED, loop._cache.cache_path, f"{type(error).__name__}: {error}")
+        try:
+            loop._cache.flush()
+        except OSError:
+            loop._cache = NullCache()
+
+
+def _cause_of(error: NumbaError) -> str:
+    """The innermost of what numba found wrong, from its many lines."""
+    lines = [line.strip() for line in _COLOUR.sub("", str(error)).splitlines()]
+    lines = [line for line in lines if line and not line.startswith("- Resolution")]
+    failed = [k for k, line in enumerate(lines) if "Failed in " in line]
+    first, *more = lines[failed[-1] + 1 :] if failed else lines
+    return f"{first} {more[0].lstrip('> ')}" if more and first.endswith(":") else first
 
 
 @contextmanager
@@ -94,11 +134,10 @@ def _alone(loop: Any, signature: Any) -> Iterator[None]:
 
 def _lock_path(loop: Any, signature: Any) -> Path | None:
     """A file for this very code, next to where numba will keep it; None where it is kept already, or not at all."""
-    cache: Any = getattr(loop, "_cache", None)
-    folder = getattr(cache, "cache_path", None)
+    folder = getattr(getattr(loop, "_cache", None), "cache_path", None)
     if folder is None or _on_disk(loop, signature):
         return None
-    key = repr(cache._index_key(signature, loop.targetctx.codegen()))
+    key = repr(_key(loop, signature))
     return Path(folder) / f"{hashlib.sha256(key.encode()).hexdigest()[:32]}.lock"
 
 
@@ -123,7 +162,8 @@ class _Announcer:
     def __enter__(self) -> None:
         self._start = time.perf_counter()
         if not _on_disk(self._loop, self._signature):
-            log.warning(COMPILING, self._what, extra={"compiling": True})
+            once = ONCE if getattr(getattr(self._loop, "_cache", None), "cache_path", None) else ""
+            log.warning(COMPILING, self._what, once, extra={"compiling": True})
             compilation_begins()
 
     def __exit__(self, *_: object) -> None:
@@ -132,9 +172,12 @@ class _Announcer:
 
 def _on_disk(loop: Any, signature: Any) -> bool:
     """Whether numba has a copy on disk; it has no public way to ask before it compiles."""
-    cache: Any = getattr(loop, "_cache", None)
-    index = getattr(getattr(cache, "_cache_file", None), "_load_index", None)
+    index: Any = getattr(getattr(getattr(loop, "_cache", None), "_cache_file", None), "_load_index", None)
     if index is None:
         return False
-    key = cache._index_key(signature, loop.targetctx.codegen())
-    return key in index()
+    return _key(loop, signature) in index()
+
+
+def _key(loop: Any, signature: Any) -> Any:
+    """By what numba keeps the code for a signature."""
+    return loop._cache._index_key(signature, loop.targetctx.codegen())

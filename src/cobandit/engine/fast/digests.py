@@ -10,6 +10,9 @@ from typing import Any
 
 import numpy as np
 
+KNOWN_BY_VERSION = frozenset({"builtins", "llvmlite", "math", "numba", "numpy"})
+"""Packages of which compiled code never changes: numba keeps nothing from another version of itself."""
+
 
 @cache
 def kind_digest(kind: Any) -> str:
@@ -31,29 +34,50 @@ def engine_digest() -> str:
     return digest.hexdigest()
 
 
-def _add(digest: Any, value: Any, seen: set[int]) -> None:
-    """Add a function with all it refers to, or a constant, to a digest."""
-    function = getattr(value, "py_func", value)
+def _add(digest: Any, value: Any, seen: set[int], names: tuple[str, ...] = ()) -> None:
+    """Add a function with all it refers to, or a constant, to a digest.
+
+    Of a module or a class it is what stands there under one of the ``names`` that the function uses.
+    """
+    function = getattr(value, "py_func", getattr(value, "_defn", value))
     if isinstance(function, (staticmethod, classmethod)):
         function = function.__func__
     if isinstance(function, types.FunctionType):
-        if id(function) in seen:
-            return
-        seen.add(id(function))
-        code = function.__code__
-        digest.update(code.co_code)
-        for constant in code.co_consts:
-            digest.update(_nested(constant))
-        for name in code.co_names:
-            digest.update(name.encode())
-            if name in function.__globals__:
-                _add(digest, function.__globals__[name], seen)
-        for cell in function.__closure__ or ():
-            _add(digest, cell.cell_contents, seen)
+        if id(function) not in seen:
+            seen.add(id(function))
+            _add_function(digest, function, seen)
+    elif isinstance(value, types.ModuleType | type):
+        if _package(value) not in KNOWN_BY_VERSION:
+            digest.update(repr(getattr(value, "_fields", None)).encode())
+            for name in names:
+                if hasattr(value, name):
+                    rest = tuple(other for other in names if other != name)
+                    _add(digest, getattr(value, name), seen, rest)
     elif isinstance(value, np.ndarray):
         digest.update(value.tobytes())
     elif isinstance(value, (bool, int, float, str, bytes, tuple, type(None))):
         digest.update(repr(value).encode())
+
+
+def _add_function(digest: Any, function: types.FunctionType, seen: set[int]) -> None:
+    code = function.__code__
+    digest.update(code.co_code)
+    for constant in code.co_consts:
+        digest.update(_nested(constant))
+    for name in code.co_names:
+        digest.update(name.encode())
+        if name in function.__globals__:
+            _add(digest, function.__globals__[name], seen, code.co_names)
+    for cell in function.__closure__ or ():
+        _add(digest, cell.cell_contents, seen, code.co_names)
+    for default in (*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()):
+        _add(digest, default, seen)
+
+
+def _package(value: Any) -> str:
+    """The package that a module or a class belongs to."""
+    name: str = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
+    return name.partition(".")[0]
 
 
 def _nested(constant: Any) -> bytes:

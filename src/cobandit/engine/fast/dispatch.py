@@ -10,8 +10,9 @@ from __future__ import annotations
 from inspect import Parameter, Signature
 from typing import Any
 
-from numba import extending, types
+from numba import extending, njit, types
 
+from cobandit.base.errors import AgentError
 from cobandit.engine.fast.pipeline import PART_OPTIONS
 from cobandit.engine.fast.rows import RowType, player, squad_at
 from cobandit.engine.fast.world import LateWorld, own_arm
@@ -31,12 +32,38 @@ def call_own_method(name: str, arguments: str, options: dict[str, Any]) -> None:
     """Let compiled code call a method of kinds by its name: each class's own is compiled."""
 
     def own_method(self: Any, *_: Any) -> Any:
-        return getattr(self.instance_class, name, None)
+        method = getattr(self.instance_class, name, None)
+        is_ours = self.instance_class.__module__.startswith("cobandit.")
+        return method if is_ours or name != "choose" else _bounded(self.instance_class)
 
     parameters = [Parameter(word, Parameter.POSITIONAL_OR_KEYWORD) for word in f"self {arguments}".split()]
     own_method.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     for kind in (RowType, types.NamedTuple):
         overload_method(kind, name, jit_options=options, strict=False)(own_method)
+
+
+def _bounded(kind: Any) -> Any:
+    """The ``choose`` of a kind that somebody else wrote, with a look at what it chose: pointers know no bounds."""
+    choose = njit(**_INLINED)(kind.choose)
+    if is_joint(kind):
+        no_cell = f"The compiled form {kind.__name__} chose a team action that does not exist."
+
+        def choose_cell(self: Any, world: Any, t: int) -> Any:
+            cell = choose(self, world, t)
+            if cell < 0 or cell >= world.cells:
+                raise AgentError(no_cell)
+            return cell
+
+        return choose_cell
+    no_arm = f"The compiled form {kind.__name__} chose an arm that does not exist."
+
+    def choose_arm(self: Any, world: Any, t: int) -> Any:
+        arm = choose(self, world, t)
+        if arm < 0 or arm >= world.arms[self.seat]:
+            raise AgentError(no_arm)
+        return arm
+
+    return choose_arm
 
 
 call_own_method("choose", "world t", _INLINED)

@@ -31,6 +31,13 @@ class NotCompiled(CobanditError):
     """Why the fast engine cannot play something; the reference engine can."""
 
 
+def require_class_methods(thing: Any, title: str) -> None:
+    """Compiled code has the methods of a class; an object may have been given others."""
+    for name in getattr(thing, "__dict__", ()):
+        if callable(getattr(type(thing), name, None)):
+            raise NotCompiled(f"{title} has a {name} of its own, assigned to the object")
+
+
 def begin_means(self: Any, world: Any) -> None:
     """The means of a run, in its first round; a method of the kinds that need no more."""
     setup = np.int64(SETUP)

@@ -20,10 +20,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent, Briefing, Controller
-from cobandit.base.errors import AgentError
+from cobandit.base.checks import short_repr
+from cobandit.base.errors import AgentError, CobanditError
 from cobandit.base.streams import FIRST_OBSERVATION
 from cobandit.engine.fast import world as worlds
-from cobandit.engine.fast.models import NotCompiled
+from cobandit.engine.fast.models import NotCompiled, require_class_methods
 from cobandit.engine.fast.rows import MOST_FIELDS, Tag, memory_of
 from cobandit.problem import Problem
 
@@ -70,8 +71,15 @@ def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
     """
     named = type(player).__dict__.get("compiled")
     if not isinstance(named, str):
-        return getattr(named, "__func__", named)
-    module, _, function = named.partition(":")
+        factory = getattr(named, "__func__", named)
+        if factory is None or callable(factory):
+            return factory
+    module, _, function = str(named).partition(":")
+    if not module or not function:
+        raise AgentError(
+            f"{type(player).__name__} names {short_repr(named)} as its compiled form; a function, or "
+            "'module:function', is needed."
+        )
     try:
         return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
     except (ImportError, AttributeError) as error:
@@ -85,7 +93,15 @@ def compiled_player(player: Player, seat: Seat) -> Any:
     factory = factory_of(player)
     if factory is None:
         raise NotCompiled(f"{player.title} has no compiled form")
-    kind = factory(player, seat)
+    require_class_methods(player, player.title)
+    try:
+        kind = factory(player, seat)
+    except CobanditError:
+        raise
+    except Exception as error:  # whatever goes wrong in a function of the user's
+        raise AgentError(
+            f"The compiled form of {player.title} could not be made: {type(error).__name__}: {error}"
+        ) from error
     methods = [name for name in ("choose", "learn") if not callable(getattr(kind, name, None))]
     if not isinstance(kind, tuple) or getattr(kind, "_fields", ())[:2] != ("seat", "stream") or methods:
         raise AgentError(
@@ -97,7 +113,24 @@ def compiled_player(player: Player, seat: Seat) -> Any:
             f"The compiled form of {player.title} has {len(kind)} fields; there is room for {MOST_FIELDS}. "
             "Put numbers of one type into one array."
         )
+    if (kind[0], kind[1]) != (seat.number, seat.stream):
+        raise AgentError(
+            f"The compiled form of {player.title} has seat {short_repr(kind[0])} and stream {short_repr(kind[1])}; "
+            f"seat.number and seat.stream are needed, which are {seat.number} and {seat.stream}."
+        )
+    for name, value in kind._asdict().items():  # type: ignore[attr-defined]
+        if not _is_field(value):
+            raise AgentError(
+                f"The compiled form of {player.title} has {short_repr(value)} as {name}; a number, or an array of "
+                "numbers of one dimension, is needed."
+            )
     return kind
+
+
+def _is_field(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim == 1 and value.dtype.kind in "biuf"
+    return isinstance(value, (bool, int, float, np.integer, np.floating))
 
 
 def briefings_of(problem: Problem, horizon: int) -> list[Briefing]:
