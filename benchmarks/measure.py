@@ -160,7 +160,7 @@ def first_run(source: Path) -> FirstRun:
         serve += ["--database", f"sqlite:///{out / 'studies.sqlite'}", "--port", str(port)]
         with (out / "served.txt").open("wb") as log:
             start = time.perf_counter()
-            server = subprocess.Popen([*command, *serve], env=env, stdout=log, stderr=log)
+            server = subprocess.Popen([*command, *serve], env=env, stdout=log, stderr=log, cwd=out)  # keeps a password
             try:
                 page = _answered(f"http://127.0.0.1:{port}/", server) - start
             finally:

@@ -118,12 +118,14 @@ class Store:
             return None
         _, parquet = pyarrow_modules()
         try:
-            table = parquet.read_table(path, columns=["t", "task_regret", "team_regret"])
+            # Neither read_table nor to_numpy: they import pandas, which takes longer than to read all panels.
+            with parquet.ParquetFile(path) as file:
+                table = file.read(columns=["t", "task_regret", "team_regret"])
             about: dict[str, Any] = json.loads(table.schema.metadata[b"cobandit"])
             if about["digest"] != chunk.digest:
                 raise Unusable("made with other settings")
             runs = chunk.runs
-            columns = {name: table[name].to_numpy() for name in ("t", "task_regret", "team_regret")}
+            columns = {name: np.from_dlpack(table[name].combine_chunks()) for name in table.column_names}
             points = len(columns["t"]) // runs
             computed = ChunkResult(
                 checkpoints=columns["t"][:points].astype(np.int64),
