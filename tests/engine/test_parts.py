@@ -8,6 +8,7 @@ import pytest
 numba = pytest.importorskip("numba")
 
 from numba.core import event  # noqa: E402
+from numba.core.typing import npydecl  # noqa: E402
 
 from cobandit.engine.fast.caching import compiled_loop, make_ready  # noqa: E402
 from cobandit.engine.fast.random import compiled  # noqa: E402
@@ -66,6 +67,7 @@ def test_numba_is_left_as_it_was() -> None:
     assert not {"create_library", "set_env"} & set(vars(generator))
     assert "get_abi_sizeof" not in vars(loop.targetctx)
     assert event.broadcast.__module__ == event.__name__
+    assert npydecl.NumpyRulesArrayOperator.generic.__module__ == npydecl.__name__
 
 
 def with_closures(n):

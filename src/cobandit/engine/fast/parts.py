@@ -18,8 +18,9 @@ from functools import cache
 from typing import Any
 
 from llvmlite import binding
+from numba import types
+from numba.core import cgutils, errors, event
 from numba.core import codegen as generators
-from numba.core import errors, event
 from numba.core.compiler_lock import global_compiler_lock
 
 _WRAPPERS = ("_ZN7cpython", "_ZN5cfunc")
@@ -41,6 +42,13 @@ class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Nothing: the loop will be optimised as a whole."""
+
+    def add_ir_module(self, ir_module: Any) -> None:
+        """As numba does, but for the check, which is done once for the whole."""
+        self._raise_if_finalized()
+        parsed = binding.parse_assembly(cgutils.normalize_ir_text(str(ir_module)))
+        parsed.name = ir_module.name
+        self.add_llvm_module(parsed)
 
     def finalize(self) -> None:
         """Link every part, each of them once: parts do not link their own."""
@@ -139,13 +147,13 @@ def parts_unfinished(loop: Any) -> Iterator[None]:
 def _less_bookkeeping(context: Any) -> Iterator[None]:
     """Within, numba does not do over and over what nobody looks at; it takes a tenth of the time to a first result.
 
-    It colours thousands of messages of attempts that came to nothing, tells of every lock it takes, and parses a module
-    for every variable to learn how large it is.
+    It colours thousands of messages of attempts that came to nothing, tells of every lock it takes, parses a module for
+    every variable to learn how large it is, and looks at every sum of two numbers as one of arrays first.
     """
     with ExitStack() as stack:
-        plain = getattr(errors, "NOPColorScheme", None)
-        if plain is not None and hasattr(errors, "_termcolor_inst"):
-            stack.enter_context(_replaced(errors, "_termcolor_inst", plain()))
+        colours: Any = getattr(errors, "HighlightColorScheme", None)  # where there is colorama
+        if hasattr(colours, "_markup"):
+            stack.enter_context(_replaced(colours, "_markup", lambda self, text, *_, **__: text))
         broadcast: Any = getattr(event, "broadcast", None)
         if broadcast is not None:
             locks = ("numba:compiler_lock", "numba:llvm_lock")
@@ -154,7 +162,20 @@ def _less_bookkeeping(context: Any) -> Iterator[None]:
             )
         if hasattr(context, "get_abi_sizeof"):
             stack.enter_context(_replaced(context, "get_abi_sizeof", cache(context.get_abi_sizeof)))
+        operators: Any = importlib.import_module("numba.core.typing.npydecl")
+        of_arrays: Any = getattr(operators, "NumpyRulesArrayOperator", None)
+        if of_arrays is not None:
+            stack.enter_context(_replaced(of_arrays, "generic", _asked_of_arrays_alone(of_arrays.generic)))
         yield
+
+
+def _asked_of_arrays_alone(generic: Any) -> Any:
+    """Numba's rule for operators on arrays, which gives nothing where there is no array, without looking for it."""
+
+    def quick(self: Any, args: Any, kws: Any) -> Any:
+        return generic(self, args, kws) if any(isinstance(arg, types.ArrayCompatible) for arg in args) else None
+
+    return quick
 
 
 @contextmanager
