@@ -125,7 +125,9 @@ class Store:
             if about["digest"] != chunk.digest:
                 raise Unusable("made with other settings")
             runs = chunk.runs
-            columns = {name: np.from_dlpack(table[name].combine_chunks()) for name in table.column_names}
+            columns: dict[str, NDArray[Any]] = {
+                name: np.from_dlpack(table[name].combine_chunks()) for name in table.column_names
+            }
             points = len(columns["t"]) // runs
             computed = ChunkResult(
                 checkpoints=columns["t"][:points].astype(np.int64),
