@@ -152,7 +152,8 @@ def _independent(columns: Mapping[str, Array], rows: int) -> tuple[Array, list[s
     used: list[str] = []
     for term, column in columns.items():
         wider = np.column_stack([design, column])
-        if np.linalg.matrix_rank(wider) == wider.shape[1]:
+        # Columns that outnumber the rows depend on each other. Without any row NumPy before 2.4.5 gives no rank at all.
+        if rows >= wider.shape[1] and np.linalg.matrix_rank(wider) == wider.shape[1]:
             design, used = wider, [*used, term]
     return design, used
 
