@@ -15,7 +15,7 @@ from typing import Any
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
 from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import as_json
 
@@ -25,7 +25,7 @@ async def unblind(database: Database, number: int, by: str) -> None:
 
     def job(connection: Connection) -> None:
         study = stored_study(connection, number)
-        sighted = _sighted(connection, number)
+        sighted = set(json.loads(claim_setting(connection, _setting(number), "[]")))
         if by not in sighted:
             write_setting(connection, _setting(number), as_json(sorted({*sighted, by})))
             record(connection, by, "unblinded", study.label)
@@ -38,7 +38,7 @@ async def blind(database: Database, number: int, by: str) -> None:
 
     def job(connection: Connection) -> None:
         stored_study(connection, number)
-        sighted = _sighted(connection, number)
+        sighted = set(json.loads(claim_setting(connection, _setting(number), "[]")))
         write_setting(connection, _setting(number), as_json(sorted(sighted - {by})))
 
     await database.commit(job)

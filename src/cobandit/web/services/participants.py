@@ -131,7 +131,7 @@ class Participants:
         if name is None:
             return
         value = parameters[name]
-        with contextlib.suppress(Refused):  # two at once, or a busy database: they are turned away all the same
+        with contextlib.suppress(Refused):  # a busy database: they are turned away all the same
             await self._database.commit(
                 lambda connection: note_unfilled(connection, study.id, name, value, now_ms()),
             )

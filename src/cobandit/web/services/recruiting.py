@@ -11,7 +11,7 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from cobandit.web.storage.database import Connection
-from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
 from cobandit.web.storage.values import as_json
 
 UNFILLED_SHOWN_MS = 86_400_000
@@ -73,6 +73,7 @@ def unfilled(parameters: Mapping[str, str]) -> str | None:
 
 def note_unfilled(connection: Connection, study: int, name: str, value: str, now: int) -> None:
     """Keep for the researcher that somebody was turned away because of the link."""
+    claim_setting(connection, _setting(study), "null")  # whoever counts at the same time waits
     before = unfilled_links(connection, study, now)
     count = 1 if before is None else before["count"] + 1
     refusals = {"parameter": name, "value": value[:80], "count": count, "at": now}

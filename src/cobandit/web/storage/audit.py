@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, func, insert, select, update
 
 from cobandit.studies.audit import ACTIONS, AuditEntry
 from cobandit.web.storage.schema import audit, audit_head
-from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.settings import claim_setting, read_setting
 from cobandit.web.storage.values import now_ms
 
 OWNER = "owner"
@@ -115,6 +115,5 @@ def participant_mark(connection: Connection, public_id: str) -> str:
 def _keyed_hash(connection: Connection, text: str) -> str:
     key = read_setting(connection, _KEY)
     if key is None:
-        key = secrets.token_hex(32)
-        write_setting(connection, _KEY, key)
+        key = claim_setting(connection, _KEY, secrets.token_hex(32))  # another process may have made one meanwhile
     return hmac.new(key.encode(), text.encode(), hashlib.sha256).hexdigest()

@@ -7,7 +7,7 @@ import json
 from sqlalchemy import Connection, delete, func, insert, select
 
 from cobandit.web.storage.schema import admin_logins, failed_logins, settings
-from cobandit.web.storage.settings import read_setting, write_setting
+from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
 from cobandit.web.storage.values import as_json
 
 NETWORK_KNOWN_MS = 30 * 86_400_000
@@ -56,7 +56,8 @@ def delete_failures(connection: Connection, before: int, now: int) -> None:
 
 def remember_network(connection: Connection, network: str, now: int) -> None:
     """Somebody has logged in from a network."""
-    known = {name: at for name, at in _networks(connection).items() if 0 <= now - at < NETWORK_KNOWN_MS}
+    before: dict[str, int] = json.loads(claim_setting(connection, _NETWORKS, "{}"))
+    known = {name: at for name, at in before.items() if 0 <= now - at < NETWORK_KNOWN_MS}
     latest = sorted((known | {network: now}).items(), key=lambda entry: entry[1])[-MOST_NETWORKS:]
     write_setting(connection, _NETWORKS, as_json(dict(latest)))
 
