@@ -9,8 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 import cobandit
+from cobandit.cli import app
 from cobandit.engine import result, simulation
 
 HEAVY = ("numpy", "numba", "matplotlib", "pyarrow", "rich", "cobandit.engine", "cobandit.agents")
@@ -49,6 +51,28 @@ def test_help_of_a_command_fits_80_columns(command, run):
     assert shown.exit_code == 0
     assert "--help" in shown.stdout
     assert max(map(len, shown.stdout.splitlines())) <= 80
+
+
+def _commands(group, *before):
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from _commands(command, *before, name)
+        else:
+            yield (*before, name), command
+
+
+COMMANDS = dict(_commands(typer.main.get_command(app)))
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_help_tells_what_a_command_takes(words, run):
+    """Arguments as well as options, and without signs that only rich would understand."""
+    shown = "".join(run(*words, "--help").stdout.split())  # lines are broken at hyphens, too
+    for param in COMMANDS[words].params:
+        assert param.help
+        # What is said of an agent's option comes from the agents, when somebody asks.
+        assert param.help == "(see cobandit agents)" or "".join(param.help.split()) in shown
+    assert "\\[" not in shown
 
 
 def test_version(run):
