@@ -74,7 +74,9 @@ def test_the_oldest_python():
 
 def test_what_is_run_is_there():
     for path in (*floors.TESTS, *floors.LEFT_OUT):
-        assert (ROOT / path).exists()
+        file, *names = path.split("::")
+        assert (ROOT / file).exists()
+        assert all(name in (ROOT / file).read_text(encoding="utf-8") for name in names)
 
 
 def test_another_python_is_refused(monkeypatch):
