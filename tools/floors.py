@@ -34,6 +34,7 @@ TESTS = (
     "tests/plugins",
     "tests/problem",
     "tests/properties",
+    "tests/regression/test_recorded.py",
     "tests/report",
     "tests/robot",
     "tests/stats",
