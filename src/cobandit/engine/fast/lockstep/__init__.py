@@ -41,7 +41,7 @@ UNIT = 2.0**53
 
 WORD_BITS = 64
 
-GAP = 40
+GAP = 8
 """Words between arrays: a processor takes places that are 4,096 bytes apart for the same, for a while."""
 
 

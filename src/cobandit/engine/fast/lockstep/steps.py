@@ -195,9 +195,8 @@ def play_round(each: Any, team: Any, changing: Any, t: int, prior: float, agents
             else:
                 s = lanes.sums[first + here] + seen
                 lanes.sums[first + here] = s
-            estimate = (prior + s) / (2.0 * prior + n)
-            if changing is None:
-                estimate = estimate + agents.scales[at(i)] * span
+            beta = (prior + s) / (2.0 * prior + n)  # is left out by the compiler where the index is the paper's
+            estimate = s / n + agents.scales[at(i)] * span if changing is None else beta
             if len(each) <= FEW_CELLS:
                 for cell in range(len(each)):
                     place = first + o + at(cell * LANES)
