@@ -11,7 +11,10 @@ from numba.core import event  # noqa: E402
 from numba.core.typing import npydecl  # noqa: E402
 
 from cobandit.engine.fast.caching import compiled_loop, make_ready  # noqa: E402
+from cobandit.engine.fast.kinds.knowledge_gradient import BetaGradient  # noqa: E402
+from cobandit.engine.fast.kinds.ucb import KeptUCB  # noqa: E402
 from cobandit.engine.fast.random import compiled  # noqa: E402
+from cobandit.engine.fast.rows import Tag, kinds_of  # noqa: E402
 
 
 @compiled
@@ -103,3 +106,10 @@ def test_linear_algebra_is_imported_by_those_who_use_it() -> None:
     )
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_the_kinds_of_a_loop_are_found_among_its_types() -> None:
+    gradient, naive = (Tag(kind(*(0,) * len(kind._fields))) for kind in (BetaGradient, KeptUCB))
+    each = (numba.typeof(gradient), numba.typeof((gradient, naive)), numba.int64)
+    assert kinds_of(each) == [BetaGradient, BetaGradient, KeptUCB]
+    assert (getattr(BetaGradient, "vectors", False), getattr(KeptUCB, "vectors", False)) == (True, False)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numba import config, njit
@@ -30,6 +30,8 @@ except ImportError:  # Windows
     fcntl = None
 
 log = logging.getLogger("cobandit")
+
+Marked = TypeVar("Marked")
 
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -62,10 +64,10 @@ def _say_no_place(reason: str) -> None:
     log.warning(NO_PLACE, reason)
 
 
-def with_vectors(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a loop whose inner loops are long enough for vectors."""
-    function.vectors = True  # type: ignore[attr-defined]
-    return function
+def with_vectors(marked: Marked) -> Marked:
+    """Mark a loop, or a kind, whose inner loops are long enough for vectors."""
+    marked.vectors = True  # type: ignore[attr-defined]
+    return marked
 
 
 def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
@@ -83,7 +85,7 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     _drop_damaged_copies(loop, signature)
     said = _Announcer(loop, signature, what)
     try:
-        with said, _alone(loop, signature), _uncollected(), parts_unfinished(loop):
+        with said, _alone(loop, signature), _uncollected(), parts_unfinished(loop, signature):
             loop.compile(signature)
     except OSError as error:
         if signature not in loop.overloads:

@@ -23,6 +23,8 @@ from numba.core import cgutils, errors, event
 from numba.core import codegen as generators
 from numba.core.compiler_lock import global_compiler_lock
 
+from cobandit.engine.fast.rows import kinds_of
+
 _WRAPPERS = ("_ZN7cpython", "_ZN5cfunc")
 """How the names of functions begin that Python or C can call."""
 
@@ -38,7 +40,7 @@ class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
     references, and nothing is counted here.
     """
 
-    vectors = False
+    vectors = unrolls = False
 
     def _optimize_functions(self, ll_module: Any) -> None:
         """Nothing: the loop will be optimised as a whole."""
@@ -58,7 +60,7 @@ class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
     def _optimize_final_module(self) -> None:
         try:
             options = binding.create_pipeline_tuning_options(speed_level=3)
-            options.loop_vectorization = options.loop_unrolling = self.vectors
+            options.loop_vectorization, options.loop_unrolling = self.vectors, self.unrolls
             options.slp_vectorization = False
             builder = binding.create_pass_builder(self._codegen._tm, options)
             manager = builder.getModulePassManager()
@@ -68,10 +70,16 @@ class Loop(generators.JITCodeLibrary):  # type: ignore[misc]
             manager.run(self._final_module, builder)
 
 
-class VectorLoop(Loop):
-    """The same where the loops within are long enough for vectors."""
+class WideLoop(Loop):
+    """The same with a kind that goes through all team actions in every round, and says so by ``vectors``."""
 
     vectors = True
+
+
+class VectorLoop(WideLoop):
+    """The same for lock-step: loops over lanes, with loops over agents and cells inside, of known lengths."""
+
+    unrolls = True
 
 
 class Part(Loop):
@@ -119,11 +127,12 @@ def _every_library(library: Any) -> list[Any]:
 
 
 @contextmanager
-def parts_unfinished(loop: Any) -> Iterator[None]:
-    """Within, whatever is compiled for a loop is a `Part`, but for the `Loop` or `VectorLoop` itself."""
+def parts_unfinished(loop: Any, signature: Any) -> Iterator[None]:
+    """Within, whatever is compiled for a loop is a `Part`, but for the `Loop` itself, of whichever sort."""
     codegen = loop.targetctx.codegen()
     name = loop.py_func.__qualname__
-    whole = VectorLoop if getattr(loop.py_func, "vectors", False) else Loop
+    whole = WideLoop if any(getattr(kind, "vectors", False) for kind in kinds_of(signature)) else Loop
+    whole = VectorLoop if getattr(loop.py_func, "vectors", False) else whole
     set_environment = codegen.set_env
 
     def create_library(wanted: str, **options: Any) -> Any:

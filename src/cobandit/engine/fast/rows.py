@@ -107,6 +107,12 @@ class TagType(types.Type):  # type: ignore[misc]
         return row_type(self.tag_key, self.layout)
 
 
+def kinds_of(signature: Any) -> list[type[Any]]:
+    """The classes behind all tags among the types of arguments."""
+    each = [entry for argument in signature for entry in getattr(argument, "types", (argument,))]
+    return [_KINDS[entry.tag_key] for entry in each if isinstance(entry, TagType)]
+
+
 @typeof_impl.register(Tag)
 def _typeof_tag(value: Tag, _: Any) -> TagType:
     return TagType(value.key, value.layout)

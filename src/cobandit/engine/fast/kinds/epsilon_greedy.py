@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.epsilon_greedy import UNKNOWN, EpsilonGreedy
+from cobandit.engine.fast.caching import with_vectors
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
@@ -14,6 +15,7 @@ from cobandit.engine.fast.random import uniform
 from cobandit.engine.fast.world import aim_at
 
 
+@with_vectors
 class Greedy(NamedTuple):
     """Aims at the best mean so far."""
 

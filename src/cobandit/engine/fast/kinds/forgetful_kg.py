@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
+from cobandit.engine.fast.caching import with_vectors
 from cobandit.engine.fast.kinds.knowledge_gradient import beta_values, gaussian_values
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.thompson import gaussian_prior
@@ -12,6 +13,7 @@ from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.world import aim_at
 
 
+@with_vectors
 class FadingGradient(NamedTuple):
     """``factor`` stands for T - t where it is not negative; ``counts`` need not be whole."""
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
+from cobandit.engine.fast.caching import with_vectors
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.kinds.ucb import record
@@ -16,6 +17,7 @@ from cobandit.engine.fast.random import compiled
 from cobandit.engine.fast.world import aim_at
 
 
+@with_vectors
 class BetaGradient(NamedTuple):
     """For seen rewards that are 0 or 1. ``factor`` stands for T - t where it is not negative."""
 
@@ -38,6 +40,7 @@ class BetaGradient(NamedTuple):
         record(self, played, seen)
 
 
+@with_vectors
 class GaussianGradient(NamedTuple):
     """For other rewards."""
 
