@@ -15,7 +15,7 @@ as well (``NUMBA_DISABLE_JIT=1``), where the same functions give NumPy's checked
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
@@ -210,34 +210,26 @@ if config.DISABLE_JIT:
 
 else:
 
-    @intrinsic
-    def kind_at(_: Any, tag: Any, memory: Any, row: Any) -> Any:
-        """The kind in a row."""
-        result = tag.row_type.opened
+    def _reader(shape: Callable[[RowType], Any]) -> Any:
+        """A function of a tag, a memory and the number of a row that gives the kind there, in some shape."""
 
-        def code(context: Any, builder: Any, _: Any, args: Any) -> Any:
-            return _open(context, builder, tag.row_type, _row_at(context, builder, memory, *args[1:]), result)
+        @intrinsic
+        def read(_: Any, tag: Any, memory: Any, row: Any) -> Any:
+            result = shape(tag.row_type)
 
-        return result(tag, memory, types.intp), code
+            def code(context: Any, builder: Any, _: Any, args: Any) -> Any:
+                return _open(context, builder, tag.row_type, _row_at(context, builder, memory, *args[1:]), result)
 
-    @intrinsic
-    def tuple_at(_: Any, tag: Any, memory: Any, row: Any) -> Any:
-        """The kind in a row as a tuple of all its fields, however many: each is an argument of its own in a call."""
-        result = tag.row_type.as_tuple
+            return result(tag, memory, types.intp), code
 
-        def code(context: Any, builder: Any, _: Any, args: Any) -> Any:
-            return _open(context, builder, tag.row_type, _row_at(context, builder, memory, *args[1:]), result)
+        return read
 
-        return result(tag, memory, types.intp), code
-
-    @intrinsic
-    def squad_at(_: Any, tag: Any, memory: Any, row: Any) -> Any:
-        """The squad whose first player is in a row; the others are in the next ones."""
-
-        def code(context: Any, builder: Any, _: Any, args: Any) -> Any:
-            return _row_at(context, builder, memory, *args[1:])
-
-        return tag.row_type(tag, memory, types.intp), code
+    kind_at = _reader(lambda row: row.opened)
+    """The kind in a row."""
+    tuple_at = _reader(lambda row: row.as_tuple)
+    """The same as a tuple of all its fields, however many: each is an argument of its own in a call."""
+    squad_at = _reader(lambda row: row)
+    """The squad whose first player is in a row; the others are in the next ones."""
 
     @intrinsic
     def player(_: Any, squad: Any, k: Any) -> Any:
