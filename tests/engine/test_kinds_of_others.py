@@ -12,7 +12,9 @@ from cobandit.testing import check_compiled
 
 pytest.importorskip("numba")
 
+from cobandit.engine.fast.copies import Copies
 from cobandit.engine.fast.digests import kind_digest
+from cobandit.engine.fast.models import NotCompiled
 
 PROBLEM = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
 
@@ -153,6 +155,8 @@ def test_models_with_methods_of_their_own_are_played() -> None:
     object.__setattr__(blind.observation, "see", lambda *_: 0.0)
     result = cb.simulate(blind, cb.Team.of("naive-ucb"), 100, 4, 0)
     assert (result.engine, "has a see of its own" in result.engine_reason) == ("reference", True)
+    with pytest.raises(NotCompiled, match="has a see of its own"):
+        Copies(blind, [None, cb.NaiveUCB()], 100, 2)
 
 
 def kind_with(function: Any) -> Any:

@@ -13,7 +13,14 @@ from cobandit.agents.base import Agent
 from cobandit.base.streams import FIRST_OBSERVATION, stream_count
 from cobandit.engine.fast.caching import compiled_loop, make_ready
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
-from cobandit.engine.fast.models import NotCompiled, drift_kinds, reward_kind, role_kind, sight_kind
+from cobandit.engine.fast.models import (
+    NotCompiled,
+    drift_kinds,
+    require_known_problem,
+    reward_kind,
+    role_kind,
+    sight_kind,
+)
 from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
 from cobandit.engine.fast.rows import kind_at, memory_of
 from cobandit.engine.fast.seeds import run_states
@@ -104,8 +111,7 @@ class Copies:
     def __init__(self, problem: Problem, agents: Sequence[Agent | None], horizon: int, copies: int) -> None:
         if config.DISABLE_JIT:
             raise NotCompiled("the compiler is switched off (NUMBA_DISABLE_JIT)")
-        if type(problem) is not Problem:
-            raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
+        require_known_problem(problem)
         models = reward_kind(problem), sight_kind(problem), role_kind(problem), *drift_kinds(problem)
         self._drifts = 0 if problem.means.changes else None
         self._seat = list(agents).index(None)

@@ -13,10 +13,9 @@ from cobandit.base.streams import stream_count
 from cobandit.engine.fast.late import make_waiting
 from cobandit.engine.fast.loop import NO_RECORD
 from cobandit.engine.fast.models import (
-    NotCompiled,
     drift_kinds,
     heard_kind,
-    require_class_methods,
+    require_known_problem,
     reward_kind,
     role_kind,
     sight_kind,
@@ -66,10 +65,7 @@ class Game:
 
 def make_game(problem: Problem, team: Team, horizon: int) -> Game:
     """The game of a problem and a team, or `NotCompiled`."""
-    if type(problem) is not Problem:
-        raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
-    for model in (problem, problem.means, problem.reward, problem.observation):
-        require_class_methods(model, type(model).__name__)
+    require_known_problem(problem)
     models = reward_kind(problem), sight_kind(problem), role_kind(problem)
     members = team.playing(problem).players(problem.agents)
     require_patience(problem, members)

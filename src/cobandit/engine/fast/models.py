@@ -38,6 +38,14 @@ def require_class_methods(thing: Any, title: str) -> None:
             raise NotCompiled(f"{title} has a {name} of its own, assigned to the object")
 
 
+def require_known_problem(problem: Any) -> None:
+    """A problem of our own class, whose models play by the methods of their classes."""
+    if type(problem) is not Problem:
+        raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
+    for model in (problem, problem.means, problem.reward, problem.observation):
+        require_class_methods(model, type(model).__name__)
+
+
 def begin_means(self: Any, world: Any) -> None:
     """The means of a run, in its first round; a method of the kinds that need no more."""
     setup = np.int64(SETUP)
