@@ -1,9 +1,9 @@
-"""Records what the package shows to the outside: ``python -m tests.regression.outside.record [GROUP ...]``.
+"""Record the behaviour users see: ``python -m tests.regression.outside.record [--dry-run] [GROUP ...]``.
 
-It writes ``recorded/`` anew, all of it or the groups named: world (http, pages, exports), commands, analyses, names.
-``commands:PATTERN`` and ``analyses:PATTERN`` record those cases alone whose name the pattern fits.
-Only for a change that is meant and too wide for a line in `comparing.CHANGES_ON_PURPOSE`. The fixtures of layout 1 are
-written where there are none, and never again: they stand for the data that people have.
+The groups are world (http, pages, exports), commands, analyses and names; the default is all of them.
+``commands:PATTERN`` and ``analyses:PATTERN`` record only the cases whose name matches the pattern. The command prints
+every difference from the previous recording: read them before you commit. ``--dry-run`` only prints them. The fixtures
+of layout 1 are written only where they are missing, because they represent data that users already have.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import cobandit
 
 from .commands import Analysis, Command, analyses, commands
-from .comparing import keep, load
+from .comparing import as_stored, differences, keep, load
 from .world import FIXTURES, World
 
 
@@ -52,34 +52,42 @@ def _run(cases: list[Command] | list[Analysis]) -> dict[str, Any]:
     return made
 
 
-def _again(group: str, pattern: str) -> None:
-    """Record some cases of a group anew; the others stay as they are."""
+def _again(group: str, pattern: str) -> dict[str, Any]:
+    """Return the recording of a group in which the cases that match the pattern are new."""
     every: list[Any] = commands() if group == "commands" else analyses()
-    chosen = [case for case in every if fnmatch.fnmatchcase(case.name, pattern)]
-    print(f"{group}: {keep(group, load(group) | _run(chosen)):,} bytes, {len(chosen)} cases anew")
+    return load(group) | _run([case for case in every if fnmatch.fnmatchcase(case.name, pattern)])
 
 
-def main(*groups: str) -> None:
+def _print_differences(group: str, cases: dict[str, Any]) -> None:
+    before = load(group)
+    for name in before.keys() | cases.keys():
+        for line in differences({name: before.get(name)}, {name: as_stored(cases.get(name))}):
+            print(f"{group}{line}")
+
+
+def main(*arguments: str) -> None:
     """Record everything, or some groups."""
+    groups = [argument for argument in arguments if argument != "--dry-run"]
+    recorded: dict[str, dict[str, Any]] = {}
     for chosen in [group for group in groups if ":" in group]:
-        _again(*chosen.split(":", 1))
-    if groups and all(":" in group for group in groups):
-        return
-    made: dict[str, dict[str, Any]] = {}
+        group, pattern = chosen.split(":", 1)
+        recorded[group] = _again(group, pattern)
     if not groups or "world" in groups:
         with tempfile.TemporaryDirectory() as folder:
             world = World(Path(folder))
             world.live_through()
             _keep_layout(world)
-        made |= {"http": world.http, "pages": world.pages, "exports": world.exports}
+        recorded |= {"http": world.http, "pages": world.pages, "exports": world.exports}
     if not groups or "commands" in groups:
-        made["commands"] = _run(commands())
+        recorded["commands"] = _run(commands())
     if not groups or "analyses" in groups:
-        made["analyses"] = _run(analyses())
+        recorded["analyses"] = _run(analyses())
     if not groups or "names" in groups:
-        made["names"] = {"cobandit": sorted(cobandit.__all__)}
-    for group, cases in made.items():
-        print(f"{group}: {len(cases)} cases, {keep(group, cases):,} bytes")
+        recorded["names"] = {"cobandit": sorted(cobandit.__all__)}
+    for group, cases in recorded.items():
+        _print_differences(group, cases)
+        if "--dry-run" not in arguments:
+            print(f"{group}: {len(cases)} cases, {keep(group, cases):,} bytes")
 
 
 if __name__ == "__main__":
