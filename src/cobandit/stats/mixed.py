@@ -171,18 +171,19 @@ def _least_squares(y: Array, design: Array, levels: Array, ratio: float) -> _Fit
     The errors are those of lme4. The ones that statsmodels gives come from the curvature in all parameters at once and
     differ by a percent where data are missing.
     """
-    shrink = ratio / (1 + ratio * levels.sum(axis=0))
-
-    def weigh(columns: Array) -> Array:
-        # The inverse of the covariance matrix I + ratio * levels @ levels.T, applied without building it.
-        return np.asarray(columns - levels @ ((levels.T @ columns).T * shrink).T)
-
-    information = design.T @ weigh(design)
-    coefficients = np.linalg.solve(information, weigh(design).T @ y)
+    weighted = _weighted(design, levels, ratio)
+    information = design.T @ weighted
+    coefficients = np.linalg.solve(information, weighted.T @ y)
     residual = y - design @ coefficients
-    variance = float(residual @ weigh(residual)) / (len(y) - design.shape[1])
+    variance = float(residual @ _weighted(residual, levels, ratio)) / (len(y) - design.shape[1])
     errors = np.sqrt(np.diag(np.linalg.inv(information)) * variance)
     return _Fit(np.asarray(coefficients, dtype=np.float64), errors, math.sqrt(variance), residual)
+
+
+def _weighted(columns: Array, levels: Array, ratio: float) -> Array:
+    """Return (I + ratio * levels @ levels.T)^-1 @ columns, without building the matrix."""
+    shrink = ratio / (1 + ratio * levels.sum(axis=0))
+    return np.asarray(columns - levels @ ((levels.T @ columns).T * shrink).T)
 
 
 def _variance_ratio(y: Array, design: Array, groups: Array, levels: Array) -> tuple[float | None, str]:
@@ -205,7 +206,30 @@ def _variance_ratio(y: Array, design: Array, groups: Array, levels: Array) -> tu
     if not fit.converged or not math.isfinite(ratio):
         why = f" ({_first_line(caught[-1])})" if caught else ""
         return None, f"Not fitted: the search for the best fit did not settle{why}."
-    return ratio, ""
+    return _polished_ratio(y, design, levels, ratio), ""
+
+
+def _polished_ratio(y: Array, design: Array, levels: Array, ratio: float) -> float:
+    """Return the root of the REML score next to ``ratio``.
+
+    A search for the maximum of the likelihood stops about 1e-8 away from it, at a place that depends on the processor.
+    The score crosses zero there, so its root is exact, and every machine prints the same digits.
+    """
+    counts = levels.sum(axis=0)
+
+    def score(candidate: float) -> float:
+        fit = _least_squares(y, design, levels, candidate)
+        weighted = _weighted(design, levels, candidate)
+        sums = levels.T @ weighted
+        spread = np.linalg.solve(design.T @ weighted, sums.T)
+        expected = float((counts / (1 + candidate * counts)).sum()) - float((sums.T * spread).sum())
+        observed = float(((levels.T @ fit.residual / (1 + candidate * counts)) ** 2).sum())
+        return observed / fit.sd**2 - expected
+
+    low, high = ratio * (1 - 1e-3), ratio * (1 + 1e-3)
+    if not score(low) > 0 > score(high):
+        return ratio  # a flat likelihood: the search has found what can be found
+    return float(library("scipy.optimize").brentq(score, low, high, xtol=1e-300, rtol=1e-14))
 
 
 def _first_line(warning: warnings.WarningMessage) -> str:
