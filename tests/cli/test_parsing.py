@@ -34,6 +34,14 @@ def test_value(text, value):
 
 
 @pytest.mark.parametrize(
+    ("text", "number"),
+    [("2,000", 2000), ("1,000,000", 1_000_000), ("2000", 2000), ("none", None), ("2,00", "2,00"), ("[1]", "[1]")],
+)
+def test_a_single_number_may_be_written_as_our_tables_print_it(text, number):
+    assert parsing.number(text) == number
+
+
+@pytest.mark.parametrize(
     ("text", "entries"), [("1,0.5", (1, 0.5)), ("[1, .5]", (1, 0.5)), ("1", (1,)), ("1,", (1,)), ("2, 2 ,2", (2, 2, 2))]
 )
 def test_numbers(text, entries):

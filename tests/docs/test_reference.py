@@ -128,6 +128,11 @@ class TestFrontDoor:
         names = [row[0].strip("`") for row in listed]
         assert sorted(names) == sorted(importlib.import_module(module).__all__)
 
+    def test_every_name_is_described_by_whole_words(self, page_called):
+        page = page_called("docs/reference/python.md").text
+        assert not re.findall(r"^\| `\w+` \| .* (?:the|a|an|and|or|with) \|$", page, re.MULTILINE)
+        assert not re.findall(r"^\| `\w+` \| [a-z][A-Z]{2}", page, re.MULTILINE)
+
     def test_the_page_lists_the_arguments_of_simulate(self, page_called):
         section = page_called("docs/reference/python.md").section("cobandit").split("### simulate")[1]
         taken = list(inspect.signature(cobandit.simulate).parameters.values())

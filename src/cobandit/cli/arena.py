@@ -89,7 +89,7 @@ def arena(
     from cobandit.experiments.arena import Arena, arena_settings
 
     players = Arena.of(setting or (), leader or (), follower or (), own or ())
-    settings = arena_settings(parsing.value(runs), parsing.value(seed))
+    settings = arena_settings(parsing.number(runs), parsing.number(seed))
     again = ["arena", "--runs", runs, "--seed", seed, "--out", str(out)]
     for flag, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
         again += [part for name in names or () for part in (flag, name)]

@@ -114,11 +114,11 @@ def reproduce(
     if horizon == LONG:
         horizon = _long_horizon(panels or [])
     settings = Settings(
-        runs=parsing.value(runs),
-        seed=parsing.value(seed),
-        horizon=None if horizon is None else parsing.value(horizon),
+        runs=parsing.number(runs),
+        seed=parsing.number(seed),
+        horizon=None if horizon is None else parsing.number(horizon),
         index=index,
-        chunk_runs=parsing.value(chunk_runs),
+        chunk_runs=parsing.number(chunk_runs),
     )
     job = Job.paper(panels or (), settings)
     again = ["reproduce", *(panels or []), "--runs", runs, "--index", index, "--seed", seed, "--out", str(out)]
@@ -155,7 +155,7 @@ def sweep(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The folder for chunks, figures and the report (out/NAME, where not given).",
+            help="Output folder (default: out/ and the name of FILE without .toml)",
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
@@ -201,7 +201,7 @@ def executor_of(engine: str, address: str | None, workers: str | None) -> Execut
     """Where to play."""
     from cobandit.base.checks import whole
 
-    count = None if workers is None else whole(1, 4096)("workers", parsing.value(workers))
+    count = None if workers is None else whole(1, 4096)("workers", parsing.number(workers))
     if engine == "dask":
         from cobandit.experiments.dask import Dask
 

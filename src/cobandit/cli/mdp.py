@@ -101,10 +101,10 @@ class MarkovWork:
     def values(self) -> dict[str, Any]:
         """The arguments of `simulate` that they stand for, but for the episodes."""
         return {
-            "runs": parsing.value(self.runs),
-            "seed": parsing.value(self.seed),
+            "runs": parsing.number(self.runs),
+            "seed": parsing.number(self.seed),
             "engine": self.engine,
-            "threads": None if self.threads is None else parsing.value(self.threads),
+            "threads": None if self.threads is None else parsing.number(self.threads),
         }
 
 
@@ -190,7 +190,7 @@ def simulate(
         result = mdp.simulate(
             problem,
             chosen,
-            parsing.value(work.episodes),
+            parsing.number(work.episodes),
             **work.values(),
             out=target,
             progress=progress(chosen.label),
@@ -237,7 +237,7 @@ def compare(
     for lineup in teams:
         lineup.agents(problem.agents)
     folder = None if report is None else _folder(report)
-    episodes = whole(1, MOST // problem.steps)("episodes", parsing.value(work.episodes))
+    episodes = whole(1, MOST // problem.steps)("episodes", parsing.number(work.episodes))
     with progress_bar(len(teams)) as progress:
         compared = compare_teams(problem, teams, episodes * problem.steps, **work.values(), progress=progress)
     if form.as_json:

@@ -235,11 +235,11 @@ class WorkOptions:
     def values(self) -> dict[str, Any]:
         """The arguments of `simulate` that they stand for."""
         return {
-            "horizon": parsing.value(self.horizon),
-            "runs": parsing.value(self.runs),
-            "seed": parsing.value(self.seed),
+            "horizon": parsing.number(self.horizon),
+            "runs": parsing.number(self.runs),
+            "seed": parsing.number(self.seed),
             "engine": self.engine,
-            "threads": None if self.threads is None else parsing.value(self.threads),
+            "threads": None if self.threads is None else parsing.number(self.threads),
         }
 
 

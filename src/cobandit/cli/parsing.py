@@ -14,6 +14,8 @@ MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
 """The means that go by a name, as `cobandit.problem.named` has them; told here so that ``--help`` need not load it."""
 
+_GROUPED = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
+
 
 def literal(text: str) -> Any:
     """A number, a list, a string, true, false or null; raises ValueError for anything else.
@@ -44,6 +46,12 @@ def value(text: str) -> Any:
         return literal(text)
     except ValueError:
         return text
+
+
+def number(text: str) -> Any:
+    """Return a single value, or the text where it is a list; 2,000 is read as our own tables print it."""
+    single = value(text.replace(",", "") if _GROUPED.fullmatch(text.strip()) else text)
+    return text if isinstance(single, (tuple, list, dict)) else single
 
 
 def numbers(flag: str, text: str, example: str) -> tuple[Any, ...]:

@@ -111,8 +111,8 @@ def play(
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
     options = agent_options.values()
     names = _labels(labels, bandit.arms)
-    horizon = whole(1)("rounds", parsing.value(rounds))
-    number = secrets.randbits(32) if seed is None else checked_seed(parsing.value(seed))
+    horizon = whole(1)("rounds", parsing.number(rounds))
+    number = secrets.randbits(32) if seed is None else checked_seed(parsing.number(seed))
     target = None if save is None else _checked_file(save)
 
     screen = output.console()
@@ -159,8 +159,8 @@ def _play_markov(
     rounds, seed, save = work
     problem = markov_problem(name, None, observability, roles)
     partners = checked_partner(PARTNER if partner == YARDSTICK else partner, options, problem.agents)
-    episodes = whole(1, MOST // problem.steps)("rounds", parsing.value(rounds))
-    number = secrets.randbits(32) if seed is None else checked_seed(parsing.value(seed))
+    episodes = whole(1, MOST // problem.steps)("rounds", parsing.number(rounds))
+    number = secrets.randbits(32) if seed is None else checked_seed(parsing.number(seed))
     target = None if save is None else _checked_file(save)
     screen = output.console()
     output.paragraph(

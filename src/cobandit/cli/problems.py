@@ -58,7 +58,7 @@ def problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, .
         "observation": model,
         "weights": () if options.weights is None else parsing.numbers("--weights", options.weights, "1,1"),
         "roles": ranks,
-        "delay": parsing.value(options.delay),
+        "delay": parsing.number(options.delay),
         **sight,
     }
     return _rewarded(options, matrix, shared)

@@ -42,7 +42,7 @@ def watch(
     problem = problem_options.problem()
     chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
     values = work.values()
-    number = whole(0, whole(1)("runs", values["runs"]) - 1)("run", parsing.value(run))
+    number = whole(0, whole(1)("runs", values["runs"]) - 1)("run", parsing.number(run))
     result = simulation.simulate(problem, chosen, **values)
     say(f"Run {number} can be watched in {result.watch(number, out)}: open it in a browser.")
     if (hint := output.fast_hint([result])) is not None:

@@ -36,7 +36,7 @@ def backup(
     from cobandit.web.schedule import SCHEDULED
     from cobandit.web.services.backup import MOST_PROBLEMS, back_up
 
-    number = None if keep is None else whole(1)("keep", parsing.value(keep))
+    number = None if keep is None else whole(1)("keep", parsing.number(keep))
     with existing_database(database) as opened:
         result = back_up(opened, folder, number, scheduled=SCHEDULED in os.environ)
     if form.as_json:

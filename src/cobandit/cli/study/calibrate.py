@@ -56,10 +56,10 @@ def calibrate(
     with progress_bar(1) as labelled:
         rehearsed = rehearse_all(
             names,
-            None if simulations is None else parsing.value(simulations),
-            None if participants is None else parsing.value(participants),
-            parsing.value(seed),
-            threads=None if threads is None else parsing.value(threads),
+            None if simulations is None else parsing.number(simulations),
+            None if participants is None else parsing.number(participants),
+            parsing.number(seed),
+            threads=None if threads is None else parsing.number(threads),
             progress=labelled("rehearsing"),
         )
     words = ["study", "calibrate", *names]

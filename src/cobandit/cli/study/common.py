@@ -98,7 +98,7 @@ def stored_study(database: Database, name: str, version: str | None) -> Study:
     from cobandit.base.checks import whole
     from cobandit.web.storage.studies import all_studies, find_study
 
-    number = None if version is None else whole(1)("version", parsing.value(version))
+    number = None if version is None else whole(1)("version", parsing.number(version))
     with database.read() as connection:
         stored = find_study(connection, name, number)
         if stored is not None:

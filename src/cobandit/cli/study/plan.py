@@ -88,7 +88,7 @@ def plan(
 
     design, text = _known(study, database, version)
     if text is None:
-        text = plan_toml(default_plan(design, None if n is None else parsing.value(n)))
+        text = plan_toml(default_plan(design, None if n is None else parsing.number(n)))
     elif n is not None:
         raise InvalidInput(f"The study {design.name!r} has a plan already, which says its own n; --n is for a new one.")
     if form is not None:

@@ -99,10 +99,10 @@ def power(
                     study,
                     mixture,
                     sizes,
-                    parsing.value(simulations),
-                    parsing.value(seed),
+                    parsing.number(simulations),
+                    parsing.number(seed),
                     plan=chosen,
-                    threads=None if threads is None else parsing.value(threads),
+                    threads=None if threads is None else parsing.number(threads),
                     progress=labelled(mixture.label[:30]),
                 )
             )

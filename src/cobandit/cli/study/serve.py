@@ -186,9 +186,9 @@ def serve(
     from cobandit.web import serving
     from cobandit.web.storage.database import Database
 
-    workers = whole(1, 64)("workers", parsing.value(server.workers))
-    port = whole(0, 65535)("port", parsing.value(server.port))
-    chosen = None if seed is None else whole(0, 2**63 - 1)("seed", parsing.value(seed))
+    workers = whole(1, 64)("workers", parsing.number(server.workers))
+    port = whole(0, 65535)("port", parsing.number(server.port))
+    chosen = None if seed is None else whole(0, 2**63 - 1)("seed", parsing.number(seed))
     if workers > 1 and Database(database).sqlite:
         raise InvalidInput(
             f"{workers} workers were asked for, and SQLite has one writer: use one, or --database postgresql://..."
@@ -225,7 +225,7 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
         public_url=server.public_url,
         robot=robot.robot,
         robot_url=robot.robot_url,
-        robot_speed=real(0, 1, above=True)("robot-speed", parsing.value(robot.robot_speed)),
+        robot_speed=real(0, 1, above=True)("robot-speed", parsing.number(robot.robot_speed)),
         robot_skin=robot.robot_skin,
     )
 
@@ -235,7 +235,7 @@ def _schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
     from cobandit.web.schedule import BackupSchedule
 
     seconds = parsing.seconds("every", options.every)
-    keep = whole(1)("keep", parsing.value(options.keep))
+    keep = whole(1)("keep", parsing.number(options.keep))
     if options.backup is None:
         if (options.every, options.keep) != (EVERY, KEEP):
             raise InvalidInput("--every and --keep go with --backup DIR.")

@@ -76,7 +76,7 @@ def simulate(
     from cobandit.web.clients.bots import play_study
 
     names = [name.strip() for name in behaviour.split(",") if name.strip()]
-    count = parsing.value(participants)
+    count = parsing.number(participants)
     asked = password_given(password, password_file)
     with _server(study, url, database, asked) as (address, login, name, design), _bar(count) as watch:
         done = play_study(
@@ -86,9 +86,9 @@ def simulate(
             names,
             login=login,
             design=design,
-            seed=parsing.value(seed),
-            rate=None if rate is None else parsing.value(rate),
-            concurrency=parsing.value(concurrency),
+            seed=parsing.number(seed),
+            rate=None if rate is None else parsing.number(rate),
+            concurrency=parsing.number(concurrency),
             watch=watch,
         )
     if form.as_json:

@@ -53,7 +53,7 @@ def state(
     from cobandit.web.storage.audit import command_line
     from cobandit.web.storage.studies import STATES, set_state
 
-    most = None if quota is None else whole(1, MOST_PEOPLE)("quota", parsing.value(quota))
+    most = None if quota is None else whole(1, MOST_PEOPLE)("quota", parsing.number(quota))
     if wanted is None and most is not None:
         raise InvalidInput("A quota goes with the state quota: cobandit study state STUDY quota --quota N.")
     if wanted is not None and wanted not in STATES:
