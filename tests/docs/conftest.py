@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.terminal import ServeCommand
+
 ROOT = Path(__file__).resolve().parents[2]
 
 AT_THE_ROOT = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.md")
@@ -28,6 +30,7 @@ NOT_RUN = "not run:"  # and then the reason
 TYPED = "typed:"
 FILE = "file:"
 
+PASSWORD = re.compile(r"(?<=Password: {4})\S+")
 TOOK = re.compile(r"\b\d+(?:\.\d+)? (?:s|min)\b")
 LOOSE = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -41,6 +44,30 @@ class Block:
     line: int
     note: str
     before: str
+
+    @property
+    def runs(self) -> bool:
+        """Whether the tests run it."""
+        return not self.note.startswith(NOT_RUN)
+
+    def commands(self) -> list[Command]:
+        """Return every ``cobandit`` line of a shell block, continued lines joined, with the output shown below it."""
+        if self.kind not in ("console", "sh"):
+            return []
+        typed = "\n".join(self.note.removeprefix(TYPED).split()) if self.note.startswith(TYPED) else "q"
+        commands: list[Command] = []
+        shown: list[str] | None = None
+        for line in re.sub(r"\\\n\s*", " ", self.text).splitlines():
+            command = line.removeprefix("$ ")
+            if (self.kind == "sh" or line.startswith("$ ")) and command.startswith("cobandit"):
+                commands.append(Command(command, typed + "\n", ""))
+                shown = []
+            elif line.startswith("$ "):
+                shown = None
+            elif shown is not None and self.kind == "console":
+                shown.append(line)
+                commands[-1] = Command(commands[-1].line, commands[-1].typed, "\n".join(shown))
+        return commands
 
 
 @dataclass(frozen=True)
@@ -92,7 +119,7 @@ class Page:
     def python_blocks(self) -> Iterator[tuple[Block, str | None]]:
         """The Python blocks to run, each with the output shown right below it, if any."""
         for place, block in enumerate(self.blocks):
-            if block.kind == "python" and not block.note.startswith(NOT_RUN):
+            if block.kind == "python" and block.runs:
                 below = self.blocks[place + 1 : place + 2]
                 shows = bool(below) and below[0].kind == "text" and not below[0].before.strip()
                 yield block, below[0].text if shows else None
@@ -103,24 +130,12 @@ class Page:
         return {block.note.removeprefix(FILE).strip(): block.text for block in noted}
 
     def commands(self) -> list[Command]:
-        """Every ``cobandit`` line of the shell blocks, continued lines joined, with the output shown below it."""
-        found: list[Command] = []
-        for block in self.blocks:
-            if block.kind not in ("console", "sh") or block.note.startswith(NOT_RUN):
-                continue
-            typed = "\n".join(block.note.removeprefix(TYPED).split()) if block.note.startswith(TYPED) else "q"
-            shown: list[str] | None = None
-            for line in re.sub(r"\\\n\s*", " ", block.text).splitlines():
-                command = line.removeprefix("$ ")
-                if (block.kind == "sh" or line.startswith("$ ")) and command.startswith("cobandit"):
-                    found.append(Command(command, typed + "\n", ""))
-                    shown = []
-                elif line.startswith("$ "):
-                    shown = None
-                elif shown is not None and block.kind == "console":
-                    shown.append(line)
-                    found[-1] = Command(found[-1].line, found[-1].typed, "\n".join(shown))
-        return found
+        """Return every command of the page that the tests run."""
+        return [command for block in self.blocks if block.runs for command in block.commands()]
+
+    def runs_code(self) -> bool:
+        """Return whether the page has anything to run."""
+        return any(self.python_blocks()) or bool(self.commands())
 
 
 def _pages() -> list[Page]:
@@ -132,12 +147,8 @@ PAGES = _pages()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """A test with ``page`` runs for every page, with ``coding_page`` or ``shell_page`` for those with such blocks."""
-    wanted = {
-        "page": PAGES,
-        "coding_page": [page for page in PAGES if any(page.python_blocks()) and page.name != DRAWN],
-        "shell_page": [page for page in PAGES if page.commands()],
-    }
+    """Run a test with ``page`` for every page, one with ``running_page`` for the pages with code to run."""
+    wanted = {"page": PAGES, "running_page": [page for page in PAGES if page.runs_code() and page.name != DRAWN]}
     for name, pages in wanted.items():
         if name in metafunc.fixturenames:
             metafunc.parametrize(name, pages, ids=[page.name for page in pages])
@@ -190,14 +201,28 @@ def run_command(monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 @pytest.fixture
+def serve() -> Iterator[Any]:
+    """Start a ``cobandit study serve`` line at a free port until the test ends; gives its output with port 8000."""
+    servers: list[ServeCommand] = []
+
+    def start(line: str) -> str:
+        servers.append(ServeCommand(line, Path.cwd()))
+        return servers[-1].printed.replace(servers[-1].address, "http://127.0.0.1:8000")
+
+    yield start
+    for server in servers:
+        server.stop()
+
+
+@pytest.fixture
 def same_output() -> Any:
     """Whether an output is as the page shows it: white space counts as one blank, ``...`` stands for anything.
 
-    How long something took is shown, but not compared.
+    Durations and drawn passwords are shown, but not compared.
     """
     checker = doctest.OutputChecker()
 
     def plain(text: str) -> str:
-        return TOOK.sub("some time", text).strip() + "\n"
+        return PASSWORD.sub("<password>", TOOK.sub("some time", text)).strip() + "\n"
 
     return lambda shown, came: checker.check_output(plain(shown), plain(came), LOOSE)

@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import inspect
+import shlex
 from pathlib import Path
 
 import pytest
+import typer
 
+from cobandit.cli import app
 from cobandit.testing import AgentContract
 
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 
-def test_python_blocks_run_in_order(coding_page, run_python, module, same_output, tmp_path, monkeypatch):
+def test_a_page_runs_from_top_to_bottom(
+    running_page, run_python, run_command, serve, module, same_output, tmp_path, monkeypatch
+):
     monkeypatch.chdir(tmp_path)
-    for block, shown in coding_page.python_blocks():
-        came = run_python(block.text, coding_page.name, block.line)
-        if shown is not None and not same_output(shown, came):
-            pytest.fail(f"{coding_page.name}, line {block.line}, shows\n{shown}\nbut prints\n{came}", pytrace=False)
+    for name, text in running_page.files().items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    outputs = dict(running_page.python_blocks())
+    for block in running_page.blocks:
+        if block in outputs:
+            printed = run_python(block.text, running_page.name, block.line)
+            compare(running_page, f"line {block.line}", outputs[block] or "", printed, same_output)
+        for command in block.commands() if block.runs else ():
+            if command.line.startswith("cobandit study serve"):
+                compare(running_page, command.line, command.shown, serve(command.line), same_output)
+                continue
+            result = run_command(command.line, command.typed)
+            assert result.exit_code == 0, f"{command.line}\n{result.output}"
+            compare(running_page, command.line, command.shown, result.output, same_output)
     contracts = [kind for kind in vars(module).values() if inspect.isclass(kind) and issubclass(kind, AgentContract)]
     for contract in contracts:
         if contract is not AgentContract:
@@ -25,15 +40,19 @@ def test_python_blocks_run_in_order(coding_page, run_python, module, same_output
                 getattr(contract(), name)()
 
 
-def test_commands_run(shell_page, run_command, same_output, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in shell_page.files().items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    for command in shell_page.commands():
-        result = run_command(command.line, command.typed)
-        assert result.exit_code == 0, f"{command.line}\n{result.output}"
-        if command.shown.strip() and not same_output(command.shown, result.output):
-            pytest.fail(f"{command.line} shows\n{command.shown}\nbut prints\n{result.output}", pytrace=False)
+def compare(page, where, shown, printed, same_output):
+    if shown.strip() and not same_output(shown, printed):
+        pytest.fail(f"{page.name}, {where}, shows\n{shown}\nbut prints\n{printed}", pytrace=False)
+
+
+def test_commands_that_are_not_run_can_be_parsed(page):
+    for command in [command for block in page.blocks if not block.runs for command in block.commands()]:
+        group = typer.main.get_command(app)
+        program, *words = shlex.split(command.line, comments=True)
+        context = group.make_context(program, words)
+        while hasattr(group, "resolve_command"):
+            name, group, words = group.resolve_command(context, [*context._protected_args, *context.args])
+            context = group.make_context(name, words, parent=context)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
