@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+RUNS   := $(VENV)/.runs
 TYPES  := tools/types/node_modules
 
 # Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
@@ -10,11 +11,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run docs test long quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
 
-# The documentation is built while the server already answers, and only where something has changed.
-run: $(READY)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
+# The documentation and its packages come while the server already answers, and only if something has changed.
+run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
 	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
-	@nice -n 15 $(BIN)/python tools/docs.py out/docs >out/docs.log 2>&1 & \
+	@{ nice -n 15 $(PYTHON) tools/install.py $(VENV) docs && nice -n 15 $(BIN)/python tools/docs.py out/docs; } >out/docs.log 2>&1 & \
 	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --docs out/docs --database sqlite:///out/studies.sqlite
 
 docs: $(READY)  ## the documentation as a site, at 127.0.0.1:8010, rebuilt while you write
@@ -121,11 +122,14 @@ database:
 	else echo "No PostgreSQL server here: the tests use the one that came with the test packages."; fi
 
 # Nothing is compiled beforehand: most modules of most packages are never imported, and the others need it once.
-$(READY): pyproject.toml constraints.txt
-	$(PYTHON) -c 'import sys; v = sys.version_info; sys.exit(0 if v >= (3, 11) else f"cobandit needs Python 3.11 or newer, and $(PYTHON) is {v.major}.{v.minor}: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
-	touch $@
+$(READY): pyproject.toml constraints.txt tools/install.py
+	@$(PYTHON) tools/install.py $(VENV) dev
+	@touch $@ $(RUNS)
+
+# What `make run` needs is half of what the tests need.
+$(RUNS): pyproject.toml constraints.txt tools/install.py
+	@$(PYTHON) tools/install.py $(VENV) run
+	@touch $@
 
 clean:
 	rm -rf $(VENV) .venv-* out dist $(TYPES) .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

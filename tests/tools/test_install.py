@@ -1,0 +1,64 @@
+"""Setting up the environment: uv first, pip where uv fails, and a clear end where both do."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tools import install
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def commands(monkeypatch, tmp_path):
+    """Record the commands of an installation instead of running them; those that contain ``fails`` fail."""
+    ran: list[str] = []
+    fails: list[str] = []
+
+    def run(*command, **environment):
+        ran.append(" ".join(map(str, command)))
+        return not any(word in ran[-1] for word in fails)
+
+    monkeypatch.setattr(install, "_run", run)
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    return tmp_path, ran, fails
+
+
+def test_uv_installs(commands) -> None:
+    folder, ran, _ = commands
+    install.install(folder, "run")
+    assert len(ran) == 2
+    assert "/uv pip install" in ran[1]
+    assert "--constraint constraints.txt" in ran[1]
+    assert ran[1].endswith(f".[{install.EXTRAS['run']}]")
+
+
+@pytest.mark.parametrize("broken", ["--target", "/uv pip install"])
+def test_pip_installs_where_uv_fails(commands, broken, capsys) -> None:
+    folder, ran, fails = commands
+    fails.append(broken)
+    install.install(folder, "dev")
+    assert "-m pip install --quiet --no-compile --constraint constraints.txt --editable .[dev]" in ran[-1]
+    assert "with pip" in capsys.readouterr().out
+
+
+def test_both_fail(commands) -> None:
+    folder, _, fails = commands
+    fails.append("install")
+    with pytest.raises(SystemExit, match="could not be installed"):
+        install.install(folder, "docs")
+
+
+def test_uv_asks_the_index_that_pip_is_configured_for(monkeypatch) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "http://127.0.0.1:1/simple")
+    assert install._uv_settings(Path(sys.executable)) == {"UV_DEFAULT_INDEX": "http://127.0.0.1:1/simple"}
+
+
+def test_every_extra_is_declared() -> None:
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    assert {extra for extras in install.EXTRAS.values() for extra in extras.split(",")} <= set(declared)
