@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from cobandit.base.numbers import APA, DASH, MINUS, PAGE, TERMINAL, count
+from cobandit.base.numbers import APA, DASH, MINUS, PAGE, TERMINAL, count, percent
 
 
 @pytest.mark.parametrize(
@@ -31,6 +31,13 @@ def test_every_style(value: float | None, apa: str, page: str, terminal: str) ->
 def test_decimals_may_be_given() -> None:
     assert PAGE.format(1234.5678, 2) == "1,234.57"
     assert APA.format(-1.26, 1) == "-1.3"
+
+
+def test_halves_are_rounded_away_from_zero() -> None:
+    assert [percent(share) for share in (0.125, 0.135, 0.285, -0.125, 1.0)] == ["13", "14", "29", "-13", "100"]
+    assert [percent(share, 1) for share in (0.9875, 0.98745, 2 / 3)] == ["98.8", "98.7", "66.7"]
+    assert [APA.format(value) for value in (0.125, 0.375, -0.125, 2.675)] == ["0.13", "0.38", "-0.13", "2.68"]
+    assert [PAGE.format(value, 0) for value in (2.5, 3.5, -2.5)] == ["3", "4", f"{MINUS}3"]
 
 
 def test_a_column_has_the_decimals_of_its_largest_number() -> None:

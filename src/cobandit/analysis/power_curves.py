@@ -12,6 +12,7 @@ from cobandit.analysis.plan import AnalysisPlan, Hypothesis
 from cobandit.analysis.population import Population
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import make_folder, save_csv, save_json
+from cobandit.base.numbers import percent
 from cobandit.stats import Interval
 from cobandit.studies.design import StudyDesign
 
@@ -177,7 +178,7 @@ class PowerAnalysis:
         missed = "most such studies would not find it" if power.value < 0.5 else "the others would miss it"
         return (
             f"With {point.n:,} simulated participants the chance of a significant {curve.hypothesis.id}{way} is "
-            f"{100 * power.value:.0f} % ({100 * power.low:.0f} to {100 * power.high:.0f} %); {missed}."
+            f"{percent(power.value)} % ({percent(power.low)} to {percent(power.high)} %); {missed}."
         )
 
     def to_dict(self) -> dict[str, Any]:

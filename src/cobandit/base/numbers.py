@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal, localcontext
 
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -38,7 +39,8 @@ class NumberStyle:
             return self.infinite
         if abs(value) >= self.largest:
             return f"{value:.3g}".replace("-", self.minus)
-        return f"{value:z,.{self.decimals_for([value]) if decimals is None else decimals}f}".replace("-", self.minus)
+        places = self.decimals_for([value]) if decimals is None else decimals
+        return f"{rounded(value, places):z,.{places}f}".replace("-", self.minus)
 
 
 APA = NumberStyle(((1_000.0, 2),), fewest=1)
@@ -49,6 +51,21 @@ PAGE = NumberStyle(((10.0, 2), (100.0, 1)), minus=MINUS)
 
 TERMINAL = NumberStyle(((100.0, 2), (10_000.0, 1)), absent="-", infinite="none", largest=1e9)
 """The tables of a terminal, which are copied as plain text."""
+
+
+def rounded(value: float, decimals: int = 0) -> Decimal:
+    """Return the number as people read it, rounded half away from zero, as browsers do: 0.125 becomes 0.13.
+
+    Python's own formatting rounds the binary value half to even, so 12.5 would become 12 and 13.5 would become 14.
+    """
+    with localcontext() as context:
+        context.prec = 400  # the digits of the largest double and then some
+        return Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_UP)
+
+
+def percent(share: float, decimals: int = 0) -> str:
+    """Return a share in percent, without the sign: 0.125 is "13"."""
+    return f"{rounded(share, decimals + 2).scaleb(2):z.{decimals}f}"
 
 
 def count(many: int, noun: str, plural: str = "") -> str:

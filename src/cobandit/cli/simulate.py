@@ -8,6 +8,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.numbers import percent
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
 from cobandit.cli.formats import CSV, TextJsonOrCsv
@@ -158,7 +159,7 @@ def _print_diagnostics(diagnostics: Diagnostics) -> None:
     total, places = float(last.sum()), decimals_for(last)
     rows = table("cause of task regret", "mean ± se", "share")
     for name, mean, error in zip(diagnostics.causes, last, se, strict=True):
-        rows.add_row(name, plus_minus(mean, error, places), f"{mean / total:.0%}" if total > 0.0 else "-")
+        rows.add_row(name, plus_minus(mean, error, places), f"{percent(mean / total)}%" if total > 0.0 else "-")
     rows.add_row("all", number(total, places), "100%" if total > 0.0 else "-")
     screen.print(rows)
     for sentence in diagnostics.sentences():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cobandit.base.extras import require_extras
+from cobandit.base.numbers import percent
 from cobandit.cli import output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -118,7 +119,7 @@ def _print_numbers(rehearsal: Rehearsal) -> None:
     rows = output.table("number", "published", "ours ± sd", "off by", "s.e. off", first="left")
     for row in rehearsal.rows:
         if row.is_share:
-            rows.add_row(row.published.text, row.published.claim, f"{100 * row.mean:.0f} %", "", "")
+            rows.add_row(row.published.text, row.published.claim, f"{percent(row.mean)} %", "", "")
             continue
         places = output.decimals_for([row.mean])
         off = "" if row.off is None else output.number(row.off, 1)

@@ -12,6 +12,7 @@ import typer
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.numbers import percent
 from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
@@ -163,16 +164,16 @@ def _print(analyses: list[PowerAnalysis]) -> None:
         rows = output.table("n", *(curve.hypothesis.id for curve in analysis.curves))
         for place, n in enumerate(analysis.sizes):
             cells = [curve.points[place].planned for curve in analysis.curves]
-            shares = [f"{100 * c.value:.0f} % ({100 * c.low:.0f} to {100 * c.high:.0f})" for c in cells]
+            shares = [f"{percent(c.value)} % ({percent(c.low)} to {percent(c.high)})" for c in cells]
             rows.add_row(f"{n:,}", *shares)
         screen.print(rows)
-        heads = [f"{100 * target:.0f} % at n" for target in TARGETS]
+        heads = [f"{percent(target)} % at n" for target in TARGETS]
         smallest = output.table("test", *heads, "d_z", "wrong way", first="left")
         for curve in analysis.curves:
             last = curve.points[-1]
             effect = "-" if last.effect is None else output.plus_minus(last.effect, last.effect_sd, 2)
             reached = [str(curve.smallest(target)).replace("not reached by n =", "above") for target in TARGETS]
-            smallest.add_row(curve.hypothesis.id, *reached, effect, f"{100 * last.opposite:.1f} %")
+            smallest.add_row(curve.hypothesis.id, *reached, effect, f"{percent(last.opposite, 1)} %")
         screen.print(smallest)
     output.paragraph(
         screen,

@@ -13,7 +13,7 @@ import numpy as np
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.base.numbers import DASH, PAGE, count, percent
 from cobandit.engine import Result
 from cobandit.engine.words import distinct_labels, problem_lines
 from cobandit.mdp import MarkovResult
@@ -93,7 +93,7 @@ def _final_row(label: str, result: MarkovResult) -> tuple[str, ...]:
 
 
 def _stuck_row(run: StuckRun) -> tuple[str, ...]:
-    return str(run.run), PAGE.format(run.lost), str(run.step), run.state, f"{run.share:.0%}"
+    return str(run.run), PAGE.format(run.lost), str(run.step), run.state, f"{percent(run.share)}%"
 
 
 def _heat_map(result: MarkovResult) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.analysis.calibration import FITTING, WARNING, Calibration, Comparison, Rehearsal
 from cobandit.analysis.published import CASINO_BANK, PUBLISHED
-from cobandit.base.numbers import DASH, PAGE
+from cobandit.base.numbers import DASH, PAGE, percent
 from cobandit.report.kit.figure import SIZE, new_figure, save_figure, short_numbers
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
 from cobandit.report.kit.palette import COLOURS, css_colour
@@ -166,7 +166,7 @@ def _overview(study: str, ranked: Sequence[Rehearsal]) -> Table:
 
 def _ours(row: Comparison) -> str:
     mark = " (other direction)" if row.contradicts else ""
-    return (f"{100 * row.mean:.0f} %" if row.is_share else PAGE.format(row.mean)) + mark
+    return (f"{percent(row.mean)} %" if row.is_share else PAGE.format(row.mean)) + mark
 
 
 def _numbers(rehearsal: Rehearsal) -> Table:
@@ -174,7 +174,7 @@ def _numbers(rehearsal: Rehearsal) -> Table:
     for row in rehearsal.rows:
         published = row.published
         if row.is_share:
-            rows.append([published.text, published.claim, f"{100 * row.mean:.0f} %", *[DASH] * 4])
+            rows.append([published.text, published.claim, f"{percent(row.mean)} %", *[DASH] * 4])
             continue
         rows.append(
             [
@@ -184,7 +184,7 @@ def _numbers(rehearsal: Rehearsal) -> Table:
                 PAGE.format(row.difference),
                 PAGE.format(row.ratio, 2),
                 PAGE.format(row.off, 1),
-                DASH if row.below is None else f"{100 * row.below:.0f} %",
+                DASH if row.below is None else f"{percent(row.below)} %",
             ]
         )
     heads = ["Number", "Published", "Ours ± s.d.", "Difference", "Ratio", "s.e. off", "Studies at or below"]

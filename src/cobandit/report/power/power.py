@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.analysis.power_curves import TARGETS, PowerAnalysis, PowerCurve
 from cobandit.base.errors import InvalidInput
-from cobandit.base.numbers import DASH, PAGE
+from cobandit.base.numbers import DASH, PAGE, percent
 from cobandit.report.kit.figure import (
     LETTERS,
     ROW,
@@ -147,7 +147,7 @@ def power_figure(analyses: Sequence[PowerAnalysis]) -> Any:
         panel.set_title(_test_name(first.curves[k]), loc="left", fontsize=LETTERS)
         panel.set_ylim(0, 1)
         panel.spines[["top", "right"]].set_visible(False)
-        panel.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+        panel.yaxis.set_major_formatter(lambda value, _: f"{percent(value)} %")
         if k >= tests - across:
             panel.set_xlabel("participants")
             panel.tick_params(labelbottom=True)
@@ -185,7 +185,7 @@ def _smallest(analyses: Sequence[PowerAnalysis]) -> Table:
         for analysis in analyses
         for curve in analysis.curves
     ]
-    heads = ["Participants", "Test", *(f"{100 * target:.0f} %" for target in TARGETS), "d_z"]
+    heads = ["Participants", "Test", *(f"{percent(target)} %" for target in TARGETS), "d_z"]
     return Table("Smallest number of participants", heads, rows, words=2)
 
 
@@ -201,7 +201,7 @@ def _points(curve: PowerCurve) -> Table:
             f"{point.n:,}",
             _share(point.power),
             DASH if point.corrected is None else _share(point.corrected),
-            f"{100 * point.opposite:.1f} %",
+            f"{percent(point.opposite, 1)} %",
             PAGE.format(point.effect, 2),
             PAGE.format(point.effect_sd, 2),
         ]
@@ -211,7 +211,7 @@ def _points(curve: PowerCurve) -> Table:
 
 
 def _share(power: Interval) -> str:
-    return f"{100 * power.value:.1f} % ({100 * power.low:.1f} to {100 * power.high:.1f})"
+    return f"{percent(power.value, 1)} % ({percent(power.low, 1)} to {percent(power.high, 1)})"
 
 
 def _picture(analyses: Sequence[PowerAnalysis], k: int) -> Markup:
@@ -231,7 +231,7 @@ def _picture(analyses: Sequence[PowerAnalysis], k: int) -> Markup:
     parts = [
         text_at(LEFT, 13, name),
         *axes([y(tick) for tick in ticks]),
-        *(text_at(LEFT - 6, y(tick) + 4, f"{100 * tick:.0f} %", "end") for tick in ticks),
+        *(text_at(LEFT - 6, y(tick) + 4, f"{percent(tick)} %", "end") for tick in ticks),
         *(text_at(x(n), bottom + 16, f"{n:,}", "middle") for n in sizes[:: max(1, len(sizes) // 6)]),
         text_at((LEFT + right) / 2, HEIGHT - 2, "participants", "middle"),
     ]

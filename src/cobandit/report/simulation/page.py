@@ -14,7 +14,7 @@ import numpy as np
 
 from cobandit import __version__
 from cobandit.base.errors import InvalidInput
-from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.base.numbers import DASH, PAGE, count, percent
 from cobandit.experiments.claims import Quantity, Verdict
 from cobandit.experiments.diagnosis import diagnose_panel
 from cobandit.experiments.figures import PANELS, STANDOFF, THEORY
@@ -235,7 +235,7 @@ def _causes(result: PanelResult) -> dict[str, Any] | None:
         (
             labels[curve],
             *(PAGE.format(lost[curve].get(name, math.nan), decimals) for name in names),
-            *(f"{100 * share:.0f} %" for share in each.locked[-1]),
+            *(f"{percent(share)} %" for share in each.locked[-1]),
         )
         for curve, each in counted.items()
     ]

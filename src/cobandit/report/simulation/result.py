@@ -10,7 +10,7 @@ import numpy as np
 from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.numbers import DASH, PAGE, count
+from cobandit.base.numbers import DASH, PAGE, count, percent
 from cobandit.engine.result import checked_regret, picked_rows
 from cobandit.engine.words import problem_lines, team_line
 from cobandit.report.kit.drawing import from_zero
@@ -108,7 +108,7 @@ def _causes(result: Result) -> list[dict[str, str]]:
         {
             "name": name,
             "mean": _cell(mean),
-            "share": f"{mean / total:.0%}",
+            "share": f"{percent(mean / total)}%",
             "x": f"{x:.1f}",
             "width": f"{mean / total * WIDTH:.1f}",
             "colour": COLOURS[number % len(COLOURS)],

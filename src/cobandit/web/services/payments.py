@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
+from cobandit.base.numbers import rounded
 from cobandit.studies import StudyDesign
 from cobandit.studies.design_tables import PRACTICE
 from cobandit.studies.journey import attention_results
@@ -76,7 +77,7 @@ def _surveys(connection: Connection, study: int, design: StudyDesign, kind: str)
 def _minutes(person: Participant) -> float | None:
     if person.finished_at is None or not person.consented_at:
         return None
-    return round(max(0, person.finished_at - person.consented_at) / 60_000, 1)
+    return float(rounded(max(0, person.finished_at - person.consented_at) / 60_000, 1))
 
 
 def _attention_passed(design: StudyDesign, answers: dict[str, Any]) -> bool | None:

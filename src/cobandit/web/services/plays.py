@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.numbers import rounded
 from cobandit.studies import StudyDesign
 from cobandit.studies.journey import attention_results, journey, wrong_quiz_answers
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
@@ -163,7 +164,7 @@ def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCount
         "played": stored.played,
         "good": counts.good,
         "regret": sum(count * float(regret[cell]) for cell, (count, _) in counts.cells.items()),
-        "reaction_ms": round(counts.ms / counts.timed) if counts.timed else None,
+        "reaction_ms": int(rounded(counts.ms / counts.timed)) if counts.timed else None,
         "opened_at": stored.opened_at,
         "finished_at": stored.finished_at,
         "cells": [
