@@ -47,6 +47,19 @@ def test_the_tree_of_a_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("## One\n\n### Two", ["h2", "h3"]),
+        ("# One\n\n## Two\n\n# Three", ["h2", "h3", "h2"]),
+        ("### One\n\n###### Two", ["h2", "h3"]),
+        ("# 1\n\n## 2\n\n### 3\n\n#### 4", ["h2", "h3", "h4", "h4"]),
+    ],
+)
+def test_headings_begin_below_that_of_the_page_and_skip_no_level(text: str, levels: list[str]) -> None:
+    assert [node["tag"] for node in markdown_tree("text", text) if isinstance(node, dict)] == levels
+
+
+@pytest.mark.parametrize(
     ("text", "said"),
     [
         ("<script>alert(1)</script>", "a piece of HTML"),

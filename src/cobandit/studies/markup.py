@@ -38,9 +38,17 @@ _REFUSED = {
 
 
 def markdown_tree(name: str, text: str) -> list[Node]:
-    """The tree of a text; ``name`` is what an error calls it."""
-    tokens = iter(_parser().parse(text))
-    return list(_nodes(name, tokens, None))
+    """Return the tree of a text; ``name`` is what an error calls it.
+
+    The page itself has the only heading of level 1, so the highest level that the text uses becomes ``h2``, the next
+    one ``h3``, and no level is left out between them.
+    """
+    tokens = _parser().parse(text)
+    headings = [token for token in tokens if token.type == "heading_open"]
+    levels = sorted({token.tag for token in headings})
+    for token in headings:
+        token.tag = f"h{min(2 + levels.index(token.tag), 4)}"
+    return list(_nodes(name, iter(tokens), None))
 
 
 @lru_cache(maxsize=1)
@@ -82,9 +90,7 @@ def _nodes(name: str, tokens: Iterator[Token], closing: str | None) -> Iterator[
 
 def _element(name: str, token: Token, tokens: Iterator[Token]) -> Node:
     node: dict[str, Any] = {"tag": token.tag}
-    if token.type == "heading_open":
-        node["tag"] = f"h{min(int(token.tag[1:]) + 1, 4)}"  # the page itself has the only heading of level 1
-    elif token.type == "link_open":
+    if token.type == "link_open":
         node["href"] = _checked_link(name, str(token.attrs["href"]))
     elif token.type == "ordered_list_open" and "start" in token.attrs:
         node["start"] = int(token.attrs["start"])
