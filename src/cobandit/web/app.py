@@ -51,6 +51,7 @@ PAGES = {
     "forbidden": "forbidden",
     "too-many": "busy",
     "busy": "busy",
+    "unfilled": "unfilled",
 } | {reason: reason for reason in REASONS}
 """Which texts of the catalogue a page shows for the code of a refusal; those of trouble for any other."""
 

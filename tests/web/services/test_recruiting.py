@@ -9,6 +9,7 @@ import httpx
 import pytest
 
 from cobandit.studies import StudyDesign
+from cobandit.studies.page_texts import page_texts
 from cobandit.web.services.recruiting import UNFILLED_SHOWN_MS, Recruit, recruit, unfilled
 
 UNFILLED = [
@@ -73,11 +74,19 @@ def test_nobody_comes_by_them_and_the_researcher_is_told(
         message = problem(site.arrive(recruiting=link), 422, "unfilled")["message"]
         assert "PROLIFIC_PID='{{%PROLIFIC_PID%}}'" in message
         assert "Which link to paste" in message
+    described = site.client().get("/api/studies/short", params=link)
+    assert problem(described, 422, "unfilled")["message"] == message, "before the consent, in the same words"
+    shown = site.client().get("/s/short", params=link | {"language": "de"}, headers={"accept": "text/html"})
+    assert shown.status_code == 422
+    assert page_texts("de")["unfilled.text"] in shown.text
+    assert short.consent.text not in shown.text
+    assert site.client().get("/api/studies/short", params=link | {"demo": "1"}).status_code == 200
+    assert site.client().get("/s/short", params=link | {"demo": "1"}).status_code == 200
     assert site.query("SELECT id FROM participants") == []
     found = told()
     assert found is not None
     assert found.pop("at") > 0
-    assert found == {"parameter": "PROLIFIC_PID", "value": "{{%PROLIFIC_PID%}}", "count": 2}
+    assert found == {"parameter": "PROLIFIC_PID", "value": "{{%PROLIFIC_PID%}}", "count": 4}
     assert site.arrive(recruiting=link, demo=True).status_code == 201  # of a demo it does not matter who comes
     [(stored,)] = site.query("SELECT value FROM settings WHERE name = 'unfilled-links-1'")
     at = int(stored.rpartition(": ")[2].rstrip("}"))

@@ -33,9 +33,10 @@ from cobandit.web.security import Throttle
 from cobandit.web.services.admission import refused
 from cobandit.web.services.participants import Arrival, Given, Participants
 from cobandit.web.services.people import UNKNOWN_LINK
-from cobandit.web.services.recruiting import recruit
+from cobandit.web.services.recruiting import recruit, unfilled
 from cobandit.web.storage.events import Event
 from cobandit.web.storage.rounds import Move
+from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
 router = APIRouter()
@@ -77,8 +78,10 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
     language = pages.page_language(request, shown.design.languages)
     demo = request.query_params.get("demo") == "1"
     request.state.design = shown.design
-    if not demo and (reason := await service.turned_away(shown)) is not None:
-        raise refused(reason)
+    if not demo:
+        if (reason := await service.turned_away(shown)) is not None:
+            raise refused(reason)
+        await _refuse_unfilled(request, service, shown)
     title = shown.design.texts(language)["title"]
     return pages.page(
         "study.html",
@@ -139,9 +142,19 @@ async def messages(
 
 
 @router.get("/api/studies/{study}", tags=["participant"])
-async def describe(study: StudyName, service: Service, language: Language = None) -> dict[str, Any]:
-    """What one sees before agreeing: title, consent, languages."""
-    return await service.describe(await service.study(study), language)
+async def describe(request: Request, study: StudyName, service: Service, language: Language = None) -> dict[str, Any]:
+    """Title, consent and languages; with the parameters of a recruiting link, also whether these are filled in."""
+    shown = await service.study(study)
+    if request.query_params.get("demo") != "1":
+        await _refuse_unfilled(request, service, shown)
+    return await service.describe(shown, language)
+
+
+async def _refuse_unfilled(request: Request, service: Participants, study: Study) -> None:
+    """Refuse the link before anybody reads the consent; the limit of arrivals also limits what is stored of it."""
+    if unfilled(request.query_params) is not None:
+        noted = _ARRIVALS.allows(request.client.host if request.client else "")
+        await service.refuse_unfilled(study, request.query_params, note=noted)
 
 
 @router.post(

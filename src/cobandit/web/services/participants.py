@@ -125,16 +125,17 @@ class Participants:
 
     # Arriving
 
-    async def refuse_unfilled(self, study: Study, parameters: Mapping[str, str]) -> None:
-        """Turn away who comes by a link that a recruiting service has not filled in, and tell the researcher."""
+    async def refuse_unfilled(self, study: Study, parameters: Mapping[str, str], *, note: bool = True) -> None:
+        """Refuse a link that the recruiting service has not filled in; ``note``: store it for the researcher."""
         name = unfilled(parameters)
         if name is None:
             return
         value = parameters[name]
         with contextlib.suppress(Refused):  # a busy database: they are turned away all the same
-            await self._database.commit(
-                lambda connection: note_unfilled(connection, study.id, name, value, now_ms()),
-            )
+            if note:
+                await self._database.commit(
+                    lambda connection: note_unfilled(connection, study.id, name, value, now_ms()),
+                )
         raise Refused(
             422,
             "unfilled",
