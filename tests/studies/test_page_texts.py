@@ -1,5 +1,6 @@
 """The texts of the pages: four languages, whole; a design may reword any, or bring a language of its own."""
 
+import json
 import re
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from typer.testing import CliRunner
 from cobandit.cli import app
 from cobandit.studies import StudyDesign, load_design, shipped_designs
 from cobandit.studies.page_texts import front_texts, missing_page_texts, page_languages, page_text_problems, page_texts
+from cobandit.studies.typography import typeset
 
 BURGER, CASINO = load_design("burger"), load_design("casino")
 SHIPPED = ("en", "de", "es", "fr")
@@ -60,6 +62,50 @@ class TestShipped:
         for language in design.languages[1:]:
             assert given[language].keys() == design.texts().keys(), language
 
+    @pytest.mark.parametrize(("language", "one", "many"), [
+        ("en", "decides", "decide"), ("de", "entscheidet", "entscheiden"),
+        ("fr", "décide", "décident"), ("es", "decide", "deciden"),
+    ])  # fmt: skip
+    def test_several_partners_decide_in_the_plural(self, language: str, one: str, many: str) -> None:
+        texts = page_texts(language)
+        assert one in texts["turn.waiting.one"].split()
+        assert many in texts["turn.waiting.other"].split()
+
+
+def texts_in(language: str) -> dict[str, str]:
+    """Every text that is shipped in a language: of the pages, the front page and all designs."""
+    texts = page_texts(language) | {f"front.{key}": text for key, text in front_texts(language).items()}
+    for name in shipped_designs():
+        texts |= {f"{name} {key}": text for key, text in load_design(name).texts(language).items()}
+    return texts
+
+
+class TestTypography:
+    def test_french_punctuation_never_begins_a_line(self) -> None:
+        for key, text in texts_in("fr").items():
+            assert not re.search(r"[^\u202f][;!?]", text), (key, text)
+            assert not re.search(r"(?<![\d/])[^\u00a0]:(?!//)", text), (key, text)
+            assert not re.search(r"«[^\u00a0]|[^\u00a0]»", text), (key, text)
+            assert " …" not in text, (key, text)
+
+    @pytest.mark.parametrize("language", SHIPPED[1:])
+    def test_a_unit_stays_with_its_number_and_an_ellipsis_with_its_word(self, language: str) -> None:
+        for key, text in texts_in(language).items():
+            assert not re.search(r"\d [%€]| …", text), (key, text)
+
+    def test_spanish_questions_and_exclamations_are_opened(self) -> None:
+        for key, text in texts_in("es").items():
+            assert (text.count("?"), text.count("!")) == (text.count("¿"), text.count("¡")), (key, text)
+
+    def test_spaces_do_not_change_what_the_luck_of_participants_depends_on(self) -> None:
+        assert "\u202f" in "".join(BURGER.texts("fr").values())
+        assert "\u202f" not in json.dumps(BURGER.essence(), ensure_ascii=False)
+
+    def test_other_languages_and_missing_spaces_stay_as_they_are(self) -> None:
+        assert typeset("en", "Why ? 5 % :") == "Why ? 5 % :"
+        assert typeset("fr", "http://a.b?c=1;d Quoi?") == "http://a.b?c=1;d Quoi?"
+        assert typeset("fr-CA", "« Oui » : 5 % !") == "«\u00a0Oui\u00a0»\u00a0: 5\u00a0%\u202f!"
+
 
 class TestOwn:
     def test_a_design_rewords_a_text_and_leaves_the_others(self) -> None:
@@ -68,6 +114,11 @@ class TestOwn:
         assert "form.missing.one" not in page_texts("en", design), "a text is worded in all its forms, or in none"
         assert page_texts("en", design)["form.missing.other"] == "{n} to go."
         assert page_text_problems(design) == []
+
+    def test_one_wording_may_stand_for_all_forms(self) -> None:
+        design = worded(de={"turn.waiting": "{partner}: gleich."})
+        assert page_text_problems(design) == []
+        assert page_texts("de", design)["turn.waiting"] == "{partner}: gleich."
 
     def test_a_language_of_ones_own_names_what_is_missing_until_it_is_whole(self) -> None:
         started = worded(it={"continue": "Avanti"})

@@ -57,6 +57,7 @@ from cobandit.studies.design_tables import WarmStart as WarmStart
 from cobandit.studies.markup import MARKUPS, markdown_tree
 from cobandit.studies.payment import Bonus as Bonus
 from cobandit.studies.payment import Payment as Payment
+from cobandit.studies.typography import typeset
 
 ORDERS = ("counterbalanced", "random")
 OBSERVATIONS = ("missed", "missed-known", "flipped")
@@ -304,7 +305,7 @@ class StudyDesign(Record):
             for question in questions:
                 texts[f"{group}.{question.id}"] = question.text
                 texts |= {f"{group}.{question.id}.{i}": choice for i, choice in enumerate(question.choices)}
-        return texts
+        return {key: typeset(self.languages[0], text) for key, text in texts.items()}
 
     @cached_property
     def marked_texts(self) -> frozenset[str]:
@@ -313,13 +314,13 @@ class StudyDesign(Record):
         return frozenset({"consent.text", "debriefing"} | instructions)
 
     def texts(self, language: str | None = None) -> dict[str, str]:
-        """Every text that people read, by message key; what is not translated stays in the first language."""
+        """Return every text that people read, typeset, by message key; untranslated ones are in the first language."""
         if language is None or language == self.languages[0]:
             return dict(self._texts)
         if language not in self.languages:
             raise UnknownName("language of this design called", language, self.languages)
         translated = dict(self.translations.pairs).get(language, Table())
-        return self._texts | dict(translated.pairs)
+        return self._texts | {key: typeset(language, text) for key, text in translated.pairs}
 
 
 def shipped_designs() -> tuple[str, ...]:

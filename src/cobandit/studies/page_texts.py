@@ -17,6 +17,7 @@ from typing import Any
 
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.design_tables import TASKS
+from cobandit.studies.typography import typeset
 
 PAGE_LANGUAGE = "en"
 """The language that stands in where a text is missing."""
@@ -47,7 +48,8 @@ def _shipped(language: str) -> Mapping[str, str]:
     if language not in page_languages():
         return {}
     file = resources.files("cobandit.studies").joinpath("messages", f"{language}.toml")
-    return _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+    texts = _flat(tomllib.loads(file.read_text(encoding="utf-8")))
+    return {key: typeset(language, text) for key, text in texts.items()}
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
@@ -84,7 +86,7 @@ def front_texts(language: str) -> dict[str, str]:
 def own_page_texts(design: StudyDesign, language: str) -> dict[str, str]:
     """Texts of the pages that the design words itself in a language."""
     words = dict(design.messages.pairs).get(language)
-    return {} if words is None else dict(words.pairs)
+    return {} if words is None else {key: typeset(language, text) for key, text in words.pairs}
 
 
 def _concerns(design: StudyDesign, key: str) -> bool:
@@ -117,7 +119,7 @@ def page_text_problems(design: StudyDesign) -> list[str]:
         own = own_page_texts(design, language)
         for key, text in own.items():
             where = f"messages.{language} has {key!r}"
-            if key not in known and (_base(key) == key or f"{_base(key)}.other" not in known):
+            if key not in known and f"{_base(key)}.other" not in known:
                 near = difflib.get_close_matches(key, sorted(bases), n=1)
                 problems.append(f"{where}, which no page says." + (f" Did you mean {near[0]!r}?" if near else ""))
                 continue
