@@ -1,4 +1,4 @@
-"""``make clips``: the four burgers as films, for browsers that cannot draw them.
+"""``make clips``: the four burgers in two colours of the robot as films, for browsers that cannot draw them.
 
 They go to src/cobandit/web/static/robot/clips. The page's own player draws them, in a browser without a window, so a
 film has the room, the customers and the camera of the page. Needs the extra robot, Playwright, Chromium and ffmpeg (or
@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import gzip
 import io
+import itertools
 import os
 import shutil
 import sys
@@ -34,6 +35,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "src" / "cobandit" / "web" / "sta
 SIZE, FPS = (640, 400), 22
 SECONDS, HOLD = 3.2, 0.2
 """As long as the page plays a burger, and how long the last picture stays."""
+LOOKS = {"teal": "", "amber": "amber-"}
+"""The looks of partners that have films, and what their names begin with: those of the shipped design."""
 LARGEST = 250_000
 SEED = 1
 
@@ -55,14 +58,14 @@ WebGL2RenderingContext.prototype.getParameter = function (name) {
   return typeof value === "string" && /swiftshader|llvmpipe/i.test(value) ? "a graphics card" : value;
 };
 """
-OPEN = """async ({ scene, bytes, size }) => {
+OPEN = """async ({ scene, bytes, size, look }) => {
   const [three, { Player }, { Recording }] = await Promise.all([
     import("/static/vendor/three-0.185.1/three.module.min.js"),
     import("/static/participant/robot/player.js"),
     import("/static/participant/robot/recording.js"),
   ]);
   const recording = new Recording(Uint8Array.from(atob(bytes), (letter) => letter.charCodeAt(0)).buffer);
-  const player = new Player(three, scene, recording, "film", () => {});
+  const player = new Player(three, scene, recording, "film", look, () => {});
   const [width, height] = size.map((pixels) => `${pixels}px`);
   Object.assign(player.element.style, { position: "fixed", inset: "0", width, height });
   document.body.replaceChildren(player.element);
@@ -78,25 +81,25 @@ DRAW = """(milliseconds) => {
 }"""
 
 
-def pictures(page: Page, recording: Recording) -> Iterator[Image]:
+def pictures(page: Page, recording: Recording, look: str) -> Iterator[Image]:
     """The film of a burger, picture by picture."""
     bytes_ = base64.b64encode(gzip.decompress(recording.to_bytes())).decode()
-    page.evaluate(OPEN, {"scene": scene_description("own"), "bytes": bytes_, "size": SIZE})
+    page.evaluate(OPEN, {"scene": scene_description("own"), "bytes": bytes_, "size": SIZE, "look": look})
     for number in range(round(SECONDS * FPS) + 1):
         drawn = base64.b64decode(page.evaluate(DRAW, 1000 / FPS if number else 0))
         yield (255 * matplotlib.image.imread(io.BytesIO(drawn), format="png")[..., :3]).round().astype(np.uint8)
     page.evaluate("window.player.close()")
 
 
-def write(page: Page, arms: tuple[int, int]) -> None:
-    """The two films of a burger."""
+def write(page: Page, arms: tuple[int, int], look: str) -> None:
+    """Write the two films of a burger in one look."""
     recording = simulate_burger(arms, SEED)
     if recording.status != "done":
         sys.exit(f"The burger {arms} does not stand: {recording.message}")
-    images = list(pictures(page, recording))
+    images = list(pictures(page, recording, look))
     images += [images[-1]] * round(HOLD * FPS)
     for kind in (".webm", ".mp4"):
-        path = FOLDER / f"burger-{arms[0]}-{arms[1]}{kind}"
+        path = FOLDER / f"burger-{LOOKS[look]}{arms[0]}-{arms[1]}{kind}"
         encode(path, images, SIZE, FPS)
         size = path.stat().st_size
         print(f"{path.name}: {size / 1e3:.0f} KB", flush=True)
@@ -105,7 +108,8 @@ def write(page: Page, arms: tuple[int, int]) -> None:
 
 
 def main() -> None:
-    """Write all eight files; too large a one is an error."""
+    """Write the files of the looks named on the command line, by default of all; too large a one is an error."""
+    looks = sys.argv[1:] or list(LOOKS)
     FOLDER.mkdir(parents=True, exist_ok=True)
     chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     options: dict[str, Any] = {"executable_path": chromium, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
@@ -115,9 +119,9 @@ def main() -> None:
         with running(WebConfig(database=database)) as address:
             page = playwright.chromium.launch(**options).new_page(viewport={"width": 800, "height": 600})
             page.add_init_script(BEFORE)
-            for arms in CONFIGURATIONS:
+            for look, arms in itertools.product(looks, CONFIGURATIONS):
                 page.goto(address)
-                write(page, arms)
+                write(page, arms, look)
 
 
 if __name__ == "__main__":

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 
 pytest.importorskip("httpx")
 pytest.importorskip("fastapi")
@@ -110,11 +113,39 @@ def visit(new_context: Callable[..., Any]) -> Iterator[Visit]:
         yield open_page
 
 
-def staged(visit: Visit, site: Site, mode: str = "arm", **options: Any) -> tuple[Any, str]:
+OVERLAP = """() => {
+  const box = (name) => document.querySelector(name).getBoundingClientRect();
+  const [caption, skip] = [box(".caption"), box(".skip-burger")];
+  return caption.width > 0 && caption.right > skip.left && caption.bottom > skip.top;
+}"""
+
+
+def staged(visit: Visit, site: Site, mode: str = "arm", language: str = "en", **options: Any) -> tuple[Any, str]:
     token = site.someone()
-    page = visit(f"{site.address}/p/{token}", **options)
+    page = visit(f"{site.address}/p/{token}?language={language}", **options)
     expect(page.locator(".stage")).to_have_attribute("data-mode", mode)
     return page, token
+
+
+def looks_like(page: Any, token: str, look: str) -> None:
+    """Give the partner of a participant a look."""
+
+    def dressed(route: Any) -> None:
+        answer = route.fetch()
+        state = answer.json()
+        state["partner"]["look"] = look
+        route.fulfill(response=answer, json=state)
+
+    page.unroute(f"**/api/participants/{token}*")
+    page.route(f"**/api/participants/{token}*", dressed)
+
+
+def coloured(canvas: Any, look: str) -> int:
+    """Count the pixels that have the colour of a look, whatever the light."""
+    red, green, blue = np.moveaxis(imread(io.BytesIO(canvas.screenshot()), format="png")[..., :3], -1, 0)
+    if look == "teal":
+        return int(((blue - red > 0.25) & (green - red > 0.2) & (red < 0.2)).sum())
+    return int(((red - green > 0.25) & (blue - green > 0.1) & (red > 0.4)).sum())
 
 
 def burger_of(site: Site, token: str) -> str:
@@ -159,7 +190,7 @@ class TestPlayback:
     def test_it_can_be_skipped_and_the_next_choice_is_possible_at_once(
         self, visit: Visit, site: Site, until: Callable[..., None]
     ) -> None:
-        page, token = staged(visit, site, script=SLOW_ARM, has_touch=True, **MOTION)
+        page, token = staged(visit, site, language="fr", script=SLOW_ARM, has_touch=True, **MOTION)
         ways: list[Callable[[], None]] = [
             lambda: page.keyboard.press("Space"),
             lambda: page.locator(".stage canvas").tap(),
@@ -171,11 +202,26 @@ class TestPlayback:
             page.evaluate("() => { window.captions.length = 0; }")
             choose(page, t % 2)
             until(page, lambda: page.evaluate("window.captions.length") > 0, "the arm moves")
+            page.evaluate("() => { document.querySelector('.caption').textContent = 'Teki ajoute : pain du dessus'; }")
+            assert not page.evaluate(OVERLAP), "the caption is beside the button"
             skip()
             shown(page, t)
             assert site.state(token)["episode"]["played"] == t, "skipping is no choice"
             expect(page.locator(".stage")).to_have_attribute("data-burger", burger_of(site, token))
         until(page, lambda: skipped(site, token) == [1, 2, 3, 4], "it is known that they were skipped")
+
+    def test_the_arm_has_the_colour_of_the_partner(self, visit: Visit, site: Site, until: Callable[..., None]) -> None:
+        token = site.someone()
+        page = visit("about:blank")
+        canvas = page.locator(".stage canvas")
+        teal = 0
+        for look in ("teal", "rose"):
+            looks_like(page, token, look)
+            page.goto(f"{site.address}/p/{token}")
+            expect(page.locator(".stage")).to_have_attribute("data-mode", "arm")
+            until(page, lambda look=look: coloured(canvas, look) > 60, f"the arm is {look}")
+            teal, before = coloured(canvas, "teal"), teal
+        assert teal < before / 3, "and nothing of it is teal but specks of the kitchen"
 
     @pytest.mark.long
     def test_in_a_hidden_tab_the_arm_waits_and_then_goes_on_where_it_was(
@@ -305,6 +351,19 @@ class TestFallingBack:
         page.locator(".skip-burger").click()
         shown(page, 2)
         assert site.state(token)["episode"]["played"] == 2
+
+    def test_films_have_the_colour_of_the_partner_or_give_way_to_the_drawn_shop(self, visit: Visit, site: Site) -> None:
+        token = site.someone()
+        page = visit("about:blank", script=NO_WEBGL)
+        for look, name in (("teal", "burger-0-0"), ("amber", "burger-amber-0-0")):
+            looks_like(page, token, look)
+            page.goto(f"{site.address}/p/{token}")
+            expect(page.locator(".stage")).to_have_attribute("data-burger", "")  # the film is there, at its start
+            assert f"/{name}." in page.locator(".stage video").evaluate("(film) => film.currentSrc")
+        looks_like(page, token, "violet")
+        page.goto(f"{site.address}/p/{token}")
+        expect(page.locator(".stage")).to_have_attribute("data-mode", "drawn")
+        expect(page.locator(".stage .shop.look-violet")).to_be_visible()
 
     def test_in_a_hidden_tab_the_film_waits(self, visit: Visit, site: Site, until: Callable[..., None]) -> None:
         page, token = staged(visit, site, "clip", script=NO_WEBGL + HIDING, **MOTION)

@@ -3,7 +3,7 @@
 
 import { svg, still } from "./dom.js";
 import { range } from "./counts.js";
-import { head } from "./partner.js";
+import { DEFAULT_LOOK, head } from "./partner.js";
 import { shuffled } from "./shuffle.js";
 import { turns } from "./turns.js";
 
@@ -227,7 +227,7 @@ export class Shop {
     };
     const stripes = range(12).map((i) =>
       svg("path", { class: i % 2 ? "stripe" : "stripe other", d: `M${40 * i} 0h40v26a20 13 0 0 1-40 0z` }));
-    this.element = svg("svg", { class: `scene shop look-${state.partner?.look ?? "teal"}`, viewBox: "0 0 480 300", "aria-hidden": "true" },
+    this.element = svg("svg", { class: `scene shop look-${state.partner?.look ?? DEFAULT_LOOK}`, viewBox: "0 0 480 300", "aria-hidden": "true" },
       svg("rect", { class: "wall", width: 480, height: 300 }), at(0, tall ? -10 : 0, this.#guests), stripes,
       cook(), robot(state.partner?.look),
       svg("rect", { class: "counter", y: 228, width: 480, height: 72 }), svg("rect", { class: "ledge", y: 222, width: 480, height: 14, rx: 4 }),

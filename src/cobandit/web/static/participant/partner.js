@@ -2,6 +2,13 @@
 
 import { el, svg } from "./dom.js";
 
+/** The look of a partner that is not named, and of the robot as the server describes it. */
+export const DEFAULT_LOOK = "teal";
+
+/** The colour of each look in three dimensions; study.css has those of the drawings (`.look-NAME`).
+ * @type {Record<string, string>} */
+export const ROBOT_COLOURS = { teal: "#0b7a95", amber: "#b26a00", violet: "#6a4fc0", rose: "#c2457a" };
+
 /** @type {(x: number, y: number, r?: number) => SVGElement} */
 const dot = (x, y, r = 5.5) => svg("circle", { class: "eye", cx: x, cy: y, r });
 
@@ -36,7 +43,7 @@ const HEADS = {
 
 /** A head to be placed in a drawing.
  * @param {string | undefined} look */
-export const head = (look) => svg("g", {}, (HEADS[look ?? ""] ?? HEADS.teal)());
+export const head = (look) => svg("g", {}, (HEADS[look ?? ""] ?? HEADS[DEFAULT_LOOK])());
 
 /** A head by itself.
  * @param {string} look */

@@ -1,20 +1,26 @@
-// A burger as a film, where there is no WebGL or no recording: one film for each of the four configurations.
+// A burger as a film, where there is no WebGL or no recording: one film for each of the four configurations and each
+// look of a partner that has films. Where a look has none, the drawn shop, which has its colour, takes the film's place.
 
 import { el } from "../dom.js";
+import { DEFAULT_LOOK } from "../partner.js";
 
 const DURATION = 3.2; // seconds, as long as a recording is played
 const FASTEST = 8; // browsers play no faster than sixteen times
 const KINDS = ["webm", "mp4"];
+const FILMED = [DEFAULT_LOOK, "amber"];
 const FIRST = [0, 0]; // every film begins with the same kitchen
 const FOLDER = new URL("../../robot/clips/", import.meta.url).href;
 
 export class Clip {
+  #look;
   #shown = "";
   /** Ends the film that is playing, if one is.
    * @type {(() => void) | null} */
   #end = null;
 
-  constructor() {
+  /** @param {string} look whose colour the robot has */
+  constructor(look) {
+    this.#look = look;
     this.element = el("video", { playsinline: true, disablepictureinpicture: true, "aria-hidden": "true", tabindex: "-1" });
     this.element.muted = true;
     document.addEventListener("visibilitychange", this.#wait);
@@ -32,9 +38,10 @@ export class Clip {
    * @param {number[]} arms
    */
   async #load(arms) {
-    const name = arms.join("-");
+    const name = [...(this.#look === DEFAULT_LOOK ? [] : [this.#look]), ...arms].join("-");
     const video = this.element;
     if (this.#shown === name) return;
+    if (!FILMED.includes(this.#look)) throw new Error(`There are no films of the look ${this.#look}.`);
     this.#shown = "";
     const sources = KINDS.map((kind) => el("source", { src: `${FOLDER}burger-${name}.${kind}`, type: `video/${kind}` }));
     await new Promise((resolve, reject) => {

@@ -1,5 +1,6 @@
 // The kitchen in three dimensions: what the server describes, put together from shapes and meshes, and lit.
 
+import { DEFAULT_LOOK, ROBOT_COLOURS } from "../partner.js";
 import { Customer } from "./customer.js";
 import { merged } from "./merging.js";
 import { Room } from "./room.js";
@@ -38,8 +39,9 @@ export class Kitchen {
    * @param {Three} three
    * @param {KitchenScene} description
    * @param {string} company whose customers come, and in which part
+   * @param {string} look whose colour the robot has
    */
-  constructor(three, description, company) {
+  constructor(three, description, company, look) {
     this.#three = three;
     this.scene = new three.Scene();
     this.camera = description.camera;
@@ -50,7 +52,7 @@ export class Kitchen {
     for (const [name, { pos, quat }] of Object.entries(description.bodies)) set(this.#body(name), pos, quat);
     this.customer = new Customer(three, this.#body(CUSTOMER), this.#body(MOUTH), company);
     const meshes = this.#meshes(description);
-    for (const part of this.#sorted(description.geoms)) {
+    for (const part of this.#sorted(description.geoms, look)) {
       const shapes = part.geoms.flatMap((geom) => this.#shape(geom, meshes) ?? []);
       this.#add(part, merged(three, shapes));
     }
@@ -83,17 +85,19 @@ export class Kitchen {
     return lamp;
   }
 
-  /** Shapes of one colour on one body are drawn in one go.
-   * @param {KitchenGeom[]} geoms */
-  #sorted(geoms) {
+  /** Shapes of one colour on one body are drawn in one go; the robot's own colour becomes the partner's.
+   * @param {KitchenGeom[]} geoms
+   * @param {string} look */
+  #sorted(geoms, look) {
     /** @type {Map<string, { body: string, colour: string, finish: string, geoms: KitchenGeom[] }>} */
     const parts = new Map();
     for (const geom of geoms) {
       if (geom.type === FLOOR) continue; // it comes with the room
       const lips = geom.body === CUSTOMER && geom.type === "capsule" && geom.size[0] < 0.01;
       const body = lips ? MOUTH : geom.body;
-      const key = [body, geom.colour, geom.finish].join();
-      const part = parts.get(key) ?? { body, colour: geom.colour, finish: geom.finish, geoms: [] };
+      const colour = geom.colour === ROBOT_COLOURS[DEFAULT_LOOK] ? ROBOT_COLOURS[look] ?? geom.colour : geom.colour;
+      const key = [body, colour, geom.finish].join();
+      const part = parts.get(key) ?? { body, colour, finish: geom.finish, geoms: [] };
       part.geoms.push(geom);
       parts.set(key, part);
     }

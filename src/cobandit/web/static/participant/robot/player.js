@@ -70,9 +70,10 @@ export class Player {
    * @param {KitchenScene} description
    * @param {Recording} opening a burger before its first layer
    * @param {string} company whose customers come, and in which part
+   * @param {string} look whose colour the robot has
    * @param {() => void} lost the graphics card went away
    */
-  constructor(three, description, opening, company, lost) {
+  constructor(three, description, opening, company, look, lost) {
     this.#recording = opening;
     this.#three = three;
     const canvas = document.createElement("canvas");
@@ -81,7 +82,7 @@ export class Player {
     this.#renderer.shadowMap.type = three.PCFShadowMap;
     this.#camera = new three.PerspectiveCamera(description.camera.fov, ASPECT, 0.05, 20);
     this.#camera.up.set(0, 0, 1);
-    this.#kitchen = new Kitchen(three, description, company);
+    this.#kitchen = new Kitchen(three, description, company, look);
     this.#level = Math.max(passing.get(QUALITY) ?? 0, software ? 3 : 0);
     this.element = canvas;
     this.#orbit = new Orbit(canvas, () => this.#stir());

@@ -4,6 +4,7 @@
 import { Shop, companyOf } from "../burger.js";
 import { face } from "../counts.js";
 import { el, still } from "../dom.js";
+import { DEFAULT_LOOK } from "../partner.js";
 import { turns } from "../turns.js";
 import { caption } from "./captions.js";
 import { Clip } from "./clip.js";
@@ -26,7 +27,8 @@ export const stagedBurger = (app, robot) => turns(app, new Stage(app, robot));
 export class Stage {
   #app;
   #shop;
-  #clip = new Clip();
+  #look;
+  #clip;
   /** @type {Player | null} */
   #player = null;
   /** @type {Mode} */
@@ -59,13 +61,15 @@ export class Stage {
    */
   constructor(app, robot) {
     this.#app = app;
+    this.#look = app.state.partner?.look ?? DEFAULT_LOOK;
+    this.#clip = new Clip(this.#look);
     this.#shop = new Shop(app.texts, app.state);
     this.question = this.#shop.question;
     this.icon = this.#shop.icon;
     this.picture = this.#shop.picture;
     this.#skip = el("button", { type: "button", class: "skip-burger", hidden: true }, app.texts.say("robot.skip"));
-    this.element = el("div", { class: `scene stage look-${app.state.partner?.look ?? "teal"}`, "data-mode": "loading" },
-      this.#view, this.#verdict, this.#caption, this.#skip, this.#credit, this.#trouble);
+    this.element = el("div", { class: `scene stage look-${this.#look}`, "data-mode": "loading" },
+      this.#view, this.#verdict, el("div", { class: "stage-foot" }, this.#caption, this.#skip), this.#credit, this.#trouble);
     this.#open(robot);
     setTimeout(() => this.#mode === "loading" && this.#lift(this.#shop.element), MEANWHILE);
   }
@@ -83,7 +87,7 @@ export class Stage {
       await this.#performance; // a burger ends on the stage on which it began
       if (this.#closed) return;
       this.#acknowledge(description);
-      this.#player = new Player(three, description, first, companyOf(this.#app.state), () => this.#fall("clip", "The graphics card went away."));
+      this.#player = new Player(three, description, first, companyOf(this.#app.state), this.#look, () => this.#fall("clip", "The graphics card went away."));
       this.#enter("arm");
     } catch (error) {
       this.#fall("clip", error);
