@@ -9,7 +9,7 @@ from typing import Literal
 from cobandit.base.checks import whole
 from cobandit.robot.burger import BOTTOM_BUN, Configuration, Layer, burger_layers, checked_configuration
 from cobandit.robot.driver import Arm, Outcome, Status
-from cobandit.robot.manual import words
+from cobandit.robot.manual import NullArm, words
 
 Action = Literal["prepare", "pick", "place", "person", "home"]
 By = Literal["person", "robot", "experimenter"]
@@ -92,7 +92,8 @@ class _Work:
         if self._should_stop():
             self.trouble = Outcome("stopped", "Stopped before the burger was ready.")
             return False
-        step = StackingStep(number, action, item, by, _text(action, item))
+        text = _text(action, item, "The experimenter" if isinstance(self._arm, NullArm) else "Robot")
+        step = StackingStep(number, action, item, by, text)
         self._on_step(step)
         outcome = self._outcome(action, item, stack)
         ended = replace(step, outcome=outcome)
@@ -118,11 +119,11 @@ class _Work:
             return Outcome("failed", f"The driver {self._arm.name!r} broke: {type(error).__name__}: {error}")
 
 
-def _text(action: Action, item: str) -> str:
+def _text(action: Action, item: str, who: str) -> str:
     return {
         "prepare": "Plate and trays are made ready",
-        "pick": f"Robot picks the {words(item)}",
-        "place": f"Robot places the {words(item)}",
+        "pick": f"{who} picks the {words(item)}",
+        "place": f"{who} places the {words(item)}",
         "person": f"Person places the {words(item)}",
-        "home": "Robot moves out of the way",
+        "home": f"{who} moves out of the way",
     }[action]

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from cobandit.robot import Arm, AsksPeople, Request, StackingStep, stack_burger
+from cobandit.robot import Arm, AsksPeople, NullArm, Request, StackingStep, stack_burger
 from cobandit.studies import Round
 from cobandit.web.refusals import Refused, conflict
 from cobandit.web.services.people import ActiveParticipant
@@ -82,9 +82,9 @@ class Lab:
         """One burger at a time, and only of whose turn it is."""
         wait = self._wait(person)
         if wait == "busy":
-            raise conflict("robot-busy", "The robot is busy with another participant.")
+            raise conflict("robot-busy", "A burger is being stacked for another participant.")
         if wait is not None or moves > 1:
-            raise conflict("robot-stacking", "The robot is stacking: one burger after the other.")
+            raise conflict("robot-stacking", "The burger is being stacked: one after the other.")
 
     def events(self, person: ActiveParticipant, episode: int, rounds: Sequence[Round], now: int) -> list[Event]:
         """The burger that the round asks for."""
@@ -188,11 +188,11 @@ class Lab:
             burger = self._burger
             stopped = burger is not None and burger.standing == "stopped"
             if not stopped and not self._halted.is_set():
-                raise conflict("not-stopped", "The arm is not stopped; there is nothing to try again.")
+                raise conflict("not-stopped", "Nothing is stopped, so there is nothing to try again.")
             self._halted.clear()
             if burger is not None and stopped:
                 burger = self._burger = replace(burger, standing="stacking", message="")
-        self._say("The arm goes on.")
+        self._say("Stacking continues.")
         if burger is not None and stopped:
             await self._log(burger, RETRY, {"layers": burger.layers})
             self._worker.submit(self._stack, burger)
@@ -216,7 +216,7 @@ class Lab:
             if self._burger is not None and not self._burger.over:
                 raise conflict("robot-stacking", "A burger is on the plate: skip it first.")
             self._holder = None
-        self._say("The robot is free for the next participant.")
+        self._say("The next participant may begin.")
 
     async def connect(self) -> None:
         """Reach for the robot again."""
@@ -247,7 +247,7 @@ class Lab:
 
     def _stack_burger(self, burger: Burger) -> None:
         if self._halted.is_set():
-            self._trouble(burger, "stopped", "The arm is stopped: let it go on.", burger.layers)
+            self._trouble(burger, "stopped", "STOP was pressed: nothing moves until you press Go on.", burger.layers)
             return
         if not self._connect():  # after a stop, an arm moves again when it is connected again
             self._trouble(burger, "lost", self._connection, burger.layers)
@@ -286,7 +286,8 @@ class Lab:
         if step.outcome.ok:
             layers = step.layer + (1 if step.action in ("place", "person", "home") else 0)
             self._set(burger.name, layers=layers)
-            self._say(f"{step.text}: done.")
+            if not (isinstance(self.arm, NullArm) and step.action in ("pick", "home")):  # nobody did anything yet
+                self._say(f"{step.text}: done.")
             data = {"layers": layers, "action": step.action, "item": step.item}
             self._wait_for(self._log(burger, STEP, data | {"seconds": round(step.outcome.duration, 2)}))
 

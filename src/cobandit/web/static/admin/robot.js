@@ -9,6 +9,7 @@ const READ = 400; // a press that comes sooner was meant for what was asked befo
 /** @type {Console | null} */
 let shown = null;
 let asking = false;
+const byHand = find("driver").textContent === "null"; // without a robot, the experimenter places its layers
 const placedButton = /** @type {HTMLButtonElement} */ (find("placed"));
 
 /** @type {Record<string, string>} */
@@ -27,7 +28,7 @@ function standing({ connected, halted, burger }) {
 function doing({ burger, request, halted }) {
   if (request) return request.text;
   if (burger?.doing) return `${burger.doing} …`;
-  if (halted) return "The arm is stopped. Nothing moves until you let it go on.";
+  if (halted) return byHand ? "Stacking is stopped until you press Go on." : "The arm is stopped. Nothing moves until you press Go on.";
   if (burger) return burger.standing === "stopped" ? "The burger has stopped. Go on, or skip it: the participant's round stands either way." : "One moment …";
   return "Waiting for the next choice of the participant.";
 }
@@ -76,7 +77,7 @@ function drawLayers(burger) {
   list.replaceChildren(...layers.map(({ item, by, done }, i) =>
     el("li", { class: done ? "done" : i === next ? "next" : "", "aria-current": i === next ? "step" : null },
       el("strong", {}, ITEMS[item] ?? item), " ",
-      el("span", { class: "soft" }, by === "person" ? "by the participant" : "by the robot", done ? ", placed" : i === next ? ", next" : ""))).reverse());
+      el("span", { class: "soft" }, by === "person" ? "by the participant" : byHand ? "by you" : "by the robot", done ? ", placed" : i === next ? ", next" : ""))).reverse());
 }
 
 async function refresh() {
