@@ -49,6 +49,20 @@ DESIGNS = (
     small("casino", "hall", rounds=5000, episodes=1, practice=None),
     small("three-by-three", "tea", rounds=3),
     small("three-seats", "sundae", rounds=5),
+    small(
+        "three-by-three",
+        "flowers",
+        rounds=3,
+        languages=["en"],
+        translations={},
+        task=load_design("three-by-three").to_dict()["task"]
+        | {
+            "arms": [
+                ["Chrysanthemums", "Snapdragons", "Forget-me-nots"],
+                ["Chrysanthemums", "Lilies of the valley", "Rhododendrons"],
+            ]
+        },
+    ),
 )
 RIGHT = {
     "shop": {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2},

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.browser.accessibility import violations
@@ -36,10 +38,17 @@ class TestWholeStudies:
         go_on(page)
         expect(page.locator(".failed")).to_have_count(3)
         expect(page.locator("#age")).to_be_focused()
+        expect(page.locator(".form > .problem")).to_have_text("3 answers are still missing.")
+        page.fill("#age", "abc")
+        go_on(page)
+        summary = "2 answers are still missing. One answer needs to be changed."
+        expect(page.locator(".form > .problem")).to_have_text(summary)
+        expect(page.locator("#age-problem")).to_have_text(re.compile("a whole number from 18"))
         page.fill("#age", "7")
         fill(page, 0)
         go_on(page)
         expect(page.locator(".failed")).to_have_count(1)
+        expect(page.locator(".form > .problem")).to_have_text("One answer needs to be changed.")
         page.fill("#age", "33")
         go_on(page)
         at(page, "instructions")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -40,18 +41,34 @@ BROWS = r"""() => [...document.querySelectorAll(".mood.bad .feature, .face.bad .
     const middle = path.closest(".face") ? 12 : 0;
     return { inwards: Math.sign(across) === Math.sign(middle - x), up: up < 0 };
   }))"""
-BROKEN_WORDS = """() => [...document.querySelectorAll(".side strong, .counts th")].flatMap((node) => {
+# Labels that are broken inside a word, that stick out of their box or that a key badge covers.
+BAD_LABELS = r"""(selector) => [...document.querySelectorAll(selector)].flatMap((node) => {
+  const box = (node.closest("button") ?? node).getBoundingClientRect();
+  const key = node.closest("button")?.querySelector("kbd")?.getBoundingClientRect();
   const texts = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
-  const broken = [];
+  const bad = [];
   for (let text; (text = texts.nextNode());) {
-    for (const word of text.data.matchAll(/\\S+/g)) {
+    for (const word of text.data.matchAll(/[^\s-]+-?/g)) {
       const range = document.createRange();
       range.setStart(text, word.index);
       range.setEnd(text, word.index + word[0].length);
-      if (range.getClientRects().length > 1) broken.push(word[0]);
+      const rects = [...range.getClientRects()];
+      if (rects.length > 1) bad.push(`${word[0]} is broken`);
+      for (const { left, right, top, bottom } of rects) {
+        if (left < box.left || right > box.right) bad.push(`${word[0]} sticks out`);
+        if (key?.width && left < key.right && right > key.left && top < key.bottom && bottom > key.top) {
+          bad.push(`${word[0]} is covered`);
+        }
+      }
     }
   }
-  return broken;
+  return bad;
+})"""
+LABELS = ".choice .label, .row-button .label, .column-head, .side strong"
+HEADINGS = ".counts th:not(:has(.unseen))"
+IN_SIGHT = """(selector) => [...document.querySelectorAll(selector)].every((node) => {
+  const { top, bottom, height } = node.getBoundingClientRect();
+  return height > 0 && top >= 0 && bottom <= innerHeight;
 })"""
 SCREENS = {"laptop": (1366, 625), "telephone": (390, 664)}
 
@@ -73,7 +90,9 @@ def played(site: Site, study: str, **more: Any) -> str:
 
 @pytest.mark.parametrize("screen", SCREENS)
 @pytest.mark.parametrize("study", ["shop", "den", "sundae"])
-def test_choice_counts_and_scene_are_in_sight(guest: Invite, site: Site, fits: Check, screen: str, study: str) -> None:
+def test_choice_counts_and_scene_are_in_sight(
+    guest: Invite, site: Site, fits: Check, until: Until, screen: str, study: str
+) -> None:
     """In the demo, in the language with the longest words, and when the connection is lost, which moves nothing."""
     language = "de" if study == "sundae" else "fr"
     visitor = seen_at(guest, screen)
@@ -91,7 +110,34 @@ def test_choice_counts_and_scene_are_in_sight(guest: Invite, site: Site, fits: C
     expect(page.locator(".banner").first).to_be_hidden()
     page.set_viewport_size({"width": 320, "height": 640})
     fits(page, "320 px")
-    assert study != "sundae" or page.evaluate(BROKEN_WORDS) == []
+    until(page, lambda: page.evaluate(BAD_LABELS, f"{LABELS}, {HEADINGS}") == [], "words are whole at 320 px")
+
+
+@pytest.mark.parametrize("study", ["flowers", "shop", "sundae", "hall"])
+def test_labels_are_whole_words_that_nothing_covers(guest: Invite, site: Site, until: Until, study: str) -> None:
+    language = {"flowers": "en", "shop": "fr"}.get(study, "de")
+    page = at(guest().tab(f"/p/{played(site, study, language=language)}"), "episode-0")
+    page.locator(".latest").first.wait_for()
+    for width, height in ((1366, 625), (1280, 800), (1280, 1000), (390, 664)):
+        page.set_viewport_size({"width": width, "height": height})
+        # Four columns of "Chrysanthemums" are wider than a telephone.
+        labels = LABELS if study == "flowers" and width < 500 else f"{LABELS}, {HEADINGS}"
+        until(page, lambda labels=labels: page.evaluate(BAD_LABELS, labels) == [], f"whole words at {width} px")
+
+
+def test_one_line_says_what_happens_and_ready_means_ready(guest: Invite, site: Site) -> None:
+    page = at(guest().tab(f"/p/{site.someone('sundae')}"), "episode-0")
+    expect(page.locator(".news")).to_have_text("Ready when you are.")
+    page.route(ROUNDS, lambda route: None)  # never answered
+    page.locator(".choice").first.click()
+    expect(page.locator(".question")).to_have_text(re.compile(r"^\w+ and \w+ decide at the same time …$"))
+    expect(page.locator(".news")).to_be_empty()
+    page.goto(f"{site.address}/p/{site.someone('hall')}")
+    at(page, "episode-0")
+    expect(page.locator(".news")).to_have_text("Ready when you are.")
+    tap(page, "ArrowUp")
+    expect(page.locator(".row-button.picked, .news:empty")).not_to_have_count(0)
+    expect(page.locator(".news")).to_be_empty()
 
 
 class TestPartners:
@@ -113,6 +159,7 @@ class TestPartners:
             at(page, f"partner-{part}")
             assert page.locator(".meeting").get_attribute("data-look") == look, "a reload shows the same"
             met.append((name, look, page.locator(".meeting .avatar").inner_html()))
+            expect(page.get_by_text("or press Enter")).to_be_visible()
             go_on(page)
             at(page, f"episode-{part - 1}")
             expect(page.locator(".badge")).to_have_text(f"with {name}")
@@ -122,6 +169,7 @@ class TestPartners:
                 choose(page, arm)
             page.locator(".panel .primary").click()
             at(page, f"survey-{part}")
+            expect(page.locator("[aria-live]")).to_be_empty()
             expect(page.locator(".badge")).to_contain_text(name)
             fill(page, 1)
             go_on(page)
@@ -220,6 +268,11 @@ class TestCasino:
         record = "Your best so far!" if results[-1] > max(results[:-1]) else f"Your best so far: {max(results)}"
         expect(page.locator(".record-of-results p").first).to_have_text(record)
         expect(page.locator(".bars .result")).to_have_count(3)
+        expect(page.get_by_text("or press Enter")).to_be_visible()
+        for screen in SCREENS:
+            there = at(seen_at(guest, screen).tab(f"/p/{token}"), "rest-4")
+            assert there.evaluate(IN_SIGHT, "main .primary, .bars"), screen
+        expect(there.get_by_text("or press Enter")).to_be_hidden()  # a telephone has no such key
 
 
 class TestLanguage:

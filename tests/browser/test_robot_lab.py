@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -62,9 +63,23 @@ def place(console: Any, text: str) -> None:
     console.locator("#placed").click()
 
 
-def participant(visit: Visit, lab: Site) -> tuple[Any, str]:
+# Every line that says what is going on, and whether all choices are within the window.
+STATUS = """() => [...document.querySelectorAll(".news, .question, .robot-line")]
+  .filter((line) => line.checkVisibility() && line.textContent).map((line) => line.textContent)"""
+IN_SIGHT = """() => [...document.querySelectorAll(".choice")]
+  .every((node) => node.getBoundingClientRect().bottom <= innerHeight)"""
+
+
+def only_line(page: Any, said: str) -> None:
+    """Wait for the line, which must be the only one, above choices that are in sight."""
+    expect(page.locator(".robot-line")).to_contain_text(said)
+    assert len(page.evaluate(STATUS)) == 1, page.evaluate(STATUS)
+    assert page.evaluate(IN_SIGHT)
+
+
+def participant(visit: Visit, lab: Site, **options: Any) -> tuple[Any, str]:
     token = lab.someone()
-    page = visit(f"{lab.address}/p/{token}")
+    page = visit(f"{lab.address}/p/{token}", **options)
     expect(page.locator("#app")).to_have_attribute("data-step", "episode-0")
     return page, token
 
@@ -73,14 +88,16 @@ class TestByHand:
     def test_the_experimenter_places_what_the_arm_would(self, visit: Visit, lab: Site) -> None:
         console = open_console(visit, lab)
         expect(console.locator("#arm-standing")).to_have_text("Ready")
-        page, token = participant(visit, lab)
+        expect(console.get_by_text("There is no robot: you place its layers.")).to_be_visible()
+        page, token = participant(visit, lab, viewport={"width": 1366, "height": 625})
         choose(page, 0)
+        only_line(page, "is stacking …")
         expect(console.locator("#placed")).to_be_visible()
         clean(console)
         place(console, "puts a bottom bun")
         for layer in burger_layers(lab.state(token)["episode"]["latest"]["arms"]):
             if layer.by == "person":
-                expect(page.locator(".robot-line")).to_contain_text("place this layer")
+                only_line(page, "place this layer")
                 mine = page.get_by_role("button", name="I have placed it")
                 mine.click()
                 expect(mine).to_be_hidden()
@@ -91,17 +108,20 @@ class TestByHand:
         assert [data["by"] for kind, data in happened if kind == "robot-placed"].count("participant") == 2
         assert [kind for kind, _ in happened].count("robot-done") == 1
         expect(console.locator("#whose")).to_have_text("None.")
+        for text in console.locator("#notes li, #connect:visible, #release, .small-print").all_inner_texts():
+            assert not re.search(r"[Rr]obot (picks|places|moves|is)|\barm\b|red button", text), text
         assert lab.state(token)["episode"]["played"] == 1
 
     def test_stop_retry_and_skip(self, visit: Visit, lab: Site) -> None:
         console = open_console(visit, lab)
-        page, token = participant(visit, lab)
+        page, token = participant(visit, lab, viewport={"width": 1366, "height": 625})
         choose(page, 1)
         expect(console.locator("#placed")).to_be_visible()
         expect(console.locator("#layers li")).to_have_count(5)
+        expect(console.locator("#layers li").first).to_contain_text("by you")
         console.keyboard.press("Escape")
         expect(console.locator("#arm-standing")).to_have_text("Stopped")
-        expect(page.locator(".robot-line")).to_contain_text("Your choice is stored")
+        only_line(page, "There is a short pause. Your choice is stored")
         console.locator("#retry").click()
         expect(console.locator("#placed")).to_be_visible()
         expect(console.locator("#arm-standing")).to_have_text("Stacking")
@@ -109,6 +129,7 @@ class TestByHand:
         expect(page.locator("h1")).to_have_text("Your burger is being stacked")
         clean(page)
         console.locator("#stop").click()
+        expect(page.locator("h1")).to_have_text("Your burger has to wait a moment")
         expect(console.locator("#arm-message")).to_be_visible()
         clean(console)
         console.locator("#skip").click()
@@ -126,7 +147,7 @@ class TestByHand:
         participant(visit, lab)
         token = lab.someone()
         second = visit(f"{lab.address}/p/{token}")
-        expect(second.locator("h1")).to_have_text("The robot is busy")
+        expect(second.locator("h1")).to_have_text("Please wait a moment")
         clean(second)
         console.locator("#release").click()
         expect(second.locator("#app")).to_have_attribute("data-step", "episode-0")

@@ -288,6 +288,8 @@ interface Scene {
   picture?(i: number, j: number): Element;
   /** The key of what to say while it plays, where both have decided. */
   performing?: string;
+  /** Its own line above the choices while it plays, in place of the question. */
+  status?: HTMLElement;
   /** Whether what it plays cannot be skipped. */
   patient?: boolean;
   close?(): void;

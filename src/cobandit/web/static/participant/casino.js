@@ -3,6 +3,7 @@
 
 import { range } from "./counts.js";
 import { el, still, svg, typing, unseen } from "./dom.js";
+import { fitWords } from "./fit.js";
 import { avatar } from "./partner.js";
 import { Sound } from "./sound.js";
 
@@ -40,10 +41,11 @@ export function casino(app) {
 
   /** @type {Map<string, ReturnType<typeof machine>>} */
   const machines = new Map();
-  const rowButtons = range(rows).map((row) => el("button", {
+  const labels = range(rows).map((row) => el("span", { class: "label" }, texts.arm(0, row)));
+  const rowButtons = labels.map((label, row) => el("button", {
     type: "button", class: "row-button", "data-arm": row,
     "aria-keyshortcuts": twoRows ? ROW_KEYS[row].map((key) => (key.length === 1 ? key.toUpperCase() : key)).join(" ") : String(row + 1),
-  }, el("kbd", { "aria-hidden": "true" }, twoRows ? ["▲", "▼"][row] : String(row + 1)), el("span", {}, texts.arm(0, row))));
+  }, el("kbd", { "aria-hidden": "true" }, twoRows ? ["▲", "▼"][row] : String(row + 1)), label));
   const heads = range(columns).map((column) => el("div", { class: "column-head" }, texts.arm(1, column)));
   const floor = el("div", { class: "floor", role: "group", "aria-label": texts.say("casino.machines") },
     el("div", { class: "corner" }, state.partner && avatar(state.partner.look)), heads,
@@ -53,6 +55,7 @@ export function casino(app) {
       return made.element;
     })]));
   floor.style.setProperty("--columns", String(columns));
+  fitWords(floor, [labels, heads].map((nodes) => ({ nodes, texts: nodes.map((node) => node.textContent ?? "") })));
 
   /** @param {string} name */
   const figure = (name) => {
@@ -162,6 +165,7 @@ export function casino(app) {
     }
     last = now;
     ready = now;
+    if (!latest) news.textContent = ""; // "Ready when you are." is over
     echo(row);
   }
 

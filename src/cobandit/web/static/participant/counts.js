@@ -2,6 +2,7 @@
 
 import { combinations } from "../shared/seats.js";
 import { el, svg, unseen } from "./dom.js";
+import { fitFirstColumn, fitWords } from "./fit.js";
 
 /** A satisfied customer, or a disappointed one. @param {boolean} good */
 export function face(good) {
@@ -40,9 +41,15 @@ export class Counts {
     const many = columns.length > 3;
     // A table that may have to be scrolled can be reached by keyboard.
     const scroll = many ? { class: "scroll", tabindex: "0", role: "group", "aria-label": caption } : { class: "scroll" };
-    this.element = el("div", scroll, el("table", { class: many ? "counts many" : "counts" },
+    const table = el("table", { class: many ? "counts many" : "counts" },
       el("caption", {}, caption),
-      el("thead", {}, head), el("tbody", {}, body)));
+      el("thead", {}, head), el("tbody", {}, body));
+    this.element = el("div", scroll, table);
+    /** @type {(heads: NodeListOf<HTMLElement>) => { nodes: HTMLElement[], texts: string[] }} */
+    const labels = (heads) => ({ nodes: [...heads], texts: [...heads].map((node) => node.textContent ?? "") });
+    const rows = labels(table.querySelectorAll("tbody th"));
+    fitWords(this.element, [rows, labels(table.querySelectorAll("thead th:not(:first-child)"))],
+      () => fitFirstColumn(table, rows.nodes[0], rows.texts));
     for (const { arms, good, bad } of state.episode.counts) this.#set(arms, good, bad);
     this.good = state.episode.good;
     this.bad = state.episode.bad;

@@ -87,6 +87,7 @@ export class Frame {
     const top = beside ? el("div", { class: "heading" }, title, beside) : title;
     this.#step.replaceChildren(top, .../** @type {any[]} */ (body).flat(Infinity).filter(Boolean));
     this.main.className = layout;
+    this.speak(""); // a screen reader must not find the last round's outcome on the next page
     if (focus) {
       scrollTo(0, 0);
       title.focus({ preventScroll: true });

@@ -1,7 +1,8 @@
 // A task with labels of its own: a card for each seat, all turned over together.
 
-import { face } from "./counts.js";
+import { face, range } from "./counts.js";
 import { el, still } from "./dom.js";
+import { fitWords } from "./fit.js";
 import { avatar } from "./partner.js";
 import { turns } from "./turns.js";
 
@@ -28,6 +29,8 @@ class Cards {
       el("span", { class: "soft who" }, partner && seat !== task.seat && avatar(partner.look), texts.seat(seat, task.seat)), card));
     this.element = el("div", { class: "scene cards", "aria-hidden": "true" }, sides, this.#outcome);
     this.element.style.setProperty("--seats", String(task.arms.length));
+    const labels = task.arms.flatMap((arms, seat) => range(arms).map((arm) => texts.arm(seat, arm)));
+    fitWords(this.element, [{ nodes: this.#cards, texts: labels }]);
   }
 
   clear() {

@@ -290,7 +290,7 @@ export class Journey {
     const app = {
       state,
       texts,
-      opening: episode.practice ? texts.say("episode.practice") : episode.set > 1 && episode.episode === 1 ? texts.say("episode.new") : texts.say("episode.first"),
+      opening: episode.practice ? texts.say("episode.practice") : episode.set > 1 && episode.episode === 1 ? texts.say("episode.new", { n: task.arms.length - 1 }) : texts.say("episode.first"),
       keys: (handler) => { this.#keys = handler; },
       speak: (text) => this.#frame.speak(text),
       advance: (part) => this.#frame.within(part),
@@ -334,13 +334,20 @@ export class Journey {
   async #waitForRobot(app, robot, focus) {
     const turn = this.#turn;
     const news = new RobotNews(app);
-    news.tell(robot);
+    let page = "";
+    /** @type {(latest: LabRobot, focus: boolean) => void} */
+    const tell = (latest, focus) => {
+      if (latest.wait && latest.wait !== page) {
+        page = latest.wait;
+        this.#frame.show({ heading: app.texts.say(`robot.${page}.heading`), body: [news.element], focus });
+      }
+      news.tell(latest);
+    };
     this.#moves.fit(null, 0);
     this.#frame.main.dataset.step = "robot";
-    const page = robot.wait === "busy" ? "busy" : "stacking";
-    this.#frame.show({ heading: app.texts.say(`robot.${page}.heading`), body: [news.element], focus });
+    tell(robot, focus);
     const wanted = () => this.#on && turn === this.#turn;
-    await robotIsThrough(app, (latest) => news.tell(latest), wanted);
+    await robotIsThrough(app, (latest) => tell(latest, false), wanted);
     if (wanted()) await this.#refresh();
   }
 

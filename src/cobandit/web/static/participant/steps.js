@@ -59,8 +59,11 @@ function consent({ state, texts, answer, decline }) {
 
 // ---------------------------------------------------------------------------------------------------- questions
 
+/** A required answer that is not given. */
+class Missing extends Error {}
+
 /**
- * A form of fields `{ id, node, read, fail }`; `read` gives a value or throws the key of a message.
+ * A form of fields `{ id, node, read, fail }`; `read` returns a value or throws an error with the message to show.
  * @param {{ texts: Texts, draft: Draft, fields: Field[], action: string,
  *   submit: (answers: Answers, show: ShowWrong) => Promise<unknown> }} lent
  */
@@ -87,15 +90,19 @@ function form({ texts, draft, fields, submit, action }) {
     const answers = {};
     /** @type {Map<string, string>} */
     const wrong = new Map();
+    let missing = 0;
     for (const field of fields) {
       try {
         answers[field.id] = field.read();
       } catch (problem) {
         wrong.set(field.id, problem instanceof Error ? problem.message : String(problem));
+        missing += problem instanceof Missing ? 1 : 0;
       }
     }
     if (wrong.size) {
-      show(wrong, texts.say("form.missing", { n: wrong.size }));
+      const others = wrong.size - missing;
+      const parts = [missing && texts.say("form.missing", { n: missing }), others && texts.say("form.wrong", { n: others })];
+      show(wrong, parts.filter(Boolean).join(" "));
       return;
     }
     show(new Map(), "");
@@ -157,7 +164,7 @@ function radios({ id, legend, choices, value, required, texts, layout = "choices
       return input ? Number(input.value) : null;
     },
     read() {
-      if (!chosen() && required) throw new Error(texts.say("form.choose"));
+      if (!chosen() && required) throw new Missing(texts.say("form.choose"));
       return this.raw();
     },
     focus: () => (chosen() ?? inputs[0]).focus(),
@@ -183,7 +190,7 @@ function typed({ question, texts, value }) {
     read() {
       const text = input.value.trim();
       if (!text) {
-        if (required) throw new Error(texts.say(whole ? "form.number" : "form.text", { low, high }));
+        if (required) throw new Missing(texts.say(whole ? "form.number" : "form.text", { low, high }));
         return null;
       }
       if (!whole) return text;
@@ -234,7 +241,7 @@ function instructions({ state, texts, answer }) {
     heading: texts.say("instructions.heading"),
     body: [
       reading(state.instructions, state.marked),
-      texts.knows(keys) && el("p", { class: "note" }, texts.say(keys)),
+      texts.knows(keys) && el("p", { class: state.task.kind === "casino" ? "note" : "note keyboard-only" }, texts.say(keys)),
       el("div", { class: "actions" }, once(button(texts.say("continue")), () => answer({}))),
     ],
   };
@@ -288,7 +295,7 @@ function partner({ state, texts, answer, keys }) {
     body: [
       el("div", { class: `card big meeting look-${look}`, "data-look": look }, avatar(look),
         el("p", { class: "figure" }, called), el("p", {}, texts.say(words, values))),
-      el("div", { class: "actions" }, go, el("span", { class: "soft" }, texts.say("rest.enter"))),
+      el("div", { class: "actions" }, go, el("span", { class: "soft keyboard-only" }, texts.say("rest.enter"))),
     ],
   };
 }
@@ -326,14 +333,16 @@ function rest({ state, texts, answer, keys }) {
   return {
     heading: texts.say(practice ? "rest.practice" : `rest.${kind}.done`, { done, of, number, total: sets * of, n: done }),
     beside: badge(state.partner, texts.say("partner.with", { partner: state.partner?.name })),
+    layout: "rest",
     body: [
-      el("div", { class: "card big" },
-        el("p", { class: "figure" }, texts.shown(good), " ", el("small", {}, texts.say("rest.of", { rounds }))),
-        el("p", {}, texts.say(`rest.${kind}.good`, { n: good, rounds, good: texts.own("task.good") }))),
-      !practice && record(state.results ?? [], texts),
+      el("div", { class: "results" },
+        el("div", { class: "card big" },
+          el("p", { class: "figure" }, texts.shown(good), " ", el("small", {}, texts.say("rest.of", { rounds }))),
+          el("p", {}, texts.say(`rest.${kind}.good`, { n: good, rounds, good: texts.own("task.good") }))),
+        !practice && record(state.results ?? [], texts)),
       !practice && sets > 1 && el("p", { class: "soft" }, texts.say("rest.part", { set, sets, done, of })),
       el("p", {}, texts.say(over ? "rest.counts" : "rest.breathe")),
-      el("div", { class: "actions" }, go, el("span", { class: "soft" }, texts.say("rest.enter"))),
+      el("div", { class: "actions" }, go, el("span", { class: "soft keyboard-only" }, texts.say("rest.enter"))),
     ],
   };
 }

@@ -3,6 +3,7 @@
 
 import { Counts, face, range } from "./counts.js";
 import { el, still, typing } from "./dom.js";
+import { fitWords } from "./fit.js";
 
 const SHORTEST_WAIT = 250;
 /** @type {Record<string, number>} */
@@ -32,16 +33,19 @@ export function turns(app, scene) {
   const ask = texts.say(scene.question ?? "turn.question");
   const number = el("p", { class: "number" });
   const news = el("p", { class: "news" });
-  const choices = range(state.task.arms[seat]).map((arm) => el("button", {
-    type: "button", class: "choice", "data-arm": arm, "aria-keyshortcuts": String(arm + 1), onclick: () => choose(arm),
-  }, scene.icon?.(arm), el("span", { class: "label" }, texts.arm(seat, arm)), el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
+  const labels = range(state.task.arms[seat]).map((arm) => el("span", { class: "label" }, texts.arm(seat, arm)));
+  const choices = labels.map((label, arm) => el("button", {
+    type: "button", class: scene.icon ? "choice" : "choice plain", "data-arm": arm, "aria-keyshortcuts": String(arm + 1), onclick: () => choose(arm),
+  }, scene.icon?.(arm), label, el("kbd", { "aria-hidden": "true" }, String(arm + 1))));
   const group = el("div", { class: "choices-row", role: "group", "aria-labelledby": "question" }, choices);
+  fitWords(group, [{ nodes: labels, texts: labels.map((label) => label.textContent ?? "") }]);
   const question = el("p", { class: "question", id: "question" }, ask);
   const keys = el("p", { class: "soft keys" }, texts.say(choices.length === 2 ? "turn.keys.two" : "turn.keys", { n: choices.length }));
-  const panel = el("div", { class: "panel" }, question, group, keys);
+  const status = scene.status ?? null; // what the scene says while it performs, in place of the question
+  const panel = el("div", { class: "panel" }, question, status, group, keys);
   const totals = el("p", { class: "totals" });
 
-  const element = el("div", { class: "task" },
+  const element = el("div", { class: Math.max(...state.task.arms) > 2 ? "task even" : "task" },
     el("div", { class: "play" }, scene.element, news, panel),
     el("div", { class: "record card" }, number, totals, counts.element));
 
@@ -92,7 +96,16 @@ export function turns(app, scene) {
     mark(arm);
     counts.mark(null);
     scene.hold(arm, played + 1);
-    question.textContent = texts.say("turn.waiting", { partner: texts.own("task.partner") });
+    news.replaceChildren(); // the line below says what happens now
+    say(texts.say("turn.waiting", { partner: texts.own("task.partner"), n: state.task.arms.length - 1 }));
+  }
+
+  /** Show one line above the choices, and nothing of the scene's own.
+   * @param {string} text */
+  function say(text) {
+    question.textContent = text;
+    question.hidden = false;
+    if (status) status.hidden = true;
   }
 
   /** @param {number} arm */
@@ -113,7 +126,10 @@ export function turns(app, scene) {
     const left = SHORTEST_WAIT - (performance.now() - chosenAt);
     if (left > 0 && !still()) await pause(left);
     if (closed) return;
-    if (scene.performing) question.textContent = texts.say(scene.performing, { partner: texts.own("task.partner") });
+    if (status) {
+      question.hidden = true;
+      status.hidden = false;
+    } else if (scene.performing) say(texts.say(scene.performing, { partner: texts.own("task.partner") }));
     const animations = scene.reveal(round);
     const shown = Promise.all(animations.map((animation) => animation.finished.catch(() => {})));
     await Promise.race([
@@ -133,7 +149,7 @@ export function turns(app, scene) {
     waiting = false;
     if (played >= episode.rounds) end();
     else {
-      question.textContent = ask;
+      say(ask);
       enable(true);
       app.shown(played);
     }

@@ -74,7 +74,6 @@ class LabStage {
   #shop;
   #news;
   #closed = false;
-  performing = "robot.stacking";
   /** Nobody skips a robot but the experimenter. */
   patient = true;
 
@@ -86,7 +85,9 @@ class LabStage {
     this.question = this.#shop.question;
     this.icon = this.#shop.icon;
     this.picture = this.#shop.picture;
-    this.element = el("div", { class: "lab" }, this.#shop.element, this.#news.element);
+    this.element = el("div", { class: "lab" }, this.#shop.element);
+    this.status = this.#news.element;
+    this.status.hidden = true;
   }
 
   /** @param {number} t */
@@ -110,6 +111,7 @@ class LabStage {
    * @returns {Playing[]}
    */
   reveal(_round) {
+    this.#news.tell({ kind: "lab", wait: "stacking", burger: null });
     const finished = robotIsThrough(this.#app, (robot) => this.#news.tell(robot), () => !this.#closed);
     return [{ finished, finish: () => {} }];
   }
