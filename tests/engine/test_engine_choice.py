@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 import cobandit as cb
-from cobandit.engine import simulation
+from cobandit.engine import choice
 from cobandit.studies import simulate_participants
 
 MEANS = [[0.8, 0.4], [0.2, 0.6]]
@@ -18,7 +18,8 @@ TEAM = cb.Team.of("partner-aware-ucb", window=5)
 
 @pytest.fixture(autouse=True)
 def _no_job_is_small(monkeypatch):
-    monkeypatch.setattr(simulation, "SMALL_JOB", 0)
+    monkeypatch.setattr(choice, "SMALL_JOB", 0)
+    monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 0.0, "none": 0.0})
 
 
 def played(problem=PROBLEM, team=TEAM) -> tuple[str, str]:
@@ -164,3 +165,98 @@ def test_a_small_job_does_not_load_the_fast_engine() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout == "reference / a small job is done before the fast engine has been loaded / False\n"
+
+
+def test_compiled_code_that_is_not_there_is_found_without_compiling() -> None:
+    fast = pytest.importorskip("cobandit.engine.fast")
+    where, loop = fast.readiness(PROBLEM, TEAM, 30, 2, False)
+    assert where in choice.READY_SECONDS
+    assert fast.readiness(PROBLEM, TEAM, 30, 2, False) == (where, loop)
+    cb.simulate(PROBLEM, TEAM, 30, 2, 0, engine="fast")
+    assert fast.readiness(PROBLEM, TEAM, 30, 2, False) == ("memory", loop)
+    assert fast.readiness(PROBLEM, TEAM, 30, 2, True)[1] != loop
+
+
+COST = 100_000 * choice.ROUND_SECONDS * (1.0 + 4 / choice.CELLS)
+"""What 100,000 agent-rounds with four team actions are estimated to take on the reference engine."""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "where", "engine"),
+    [
+        (COST * 2.0, "none", "reference"),
+        (COST / 2.0, "none", "fast"),
+        (COST * 2.0, "disk", "reference"),
+        (COST / 2.0, "disk", "fast"),
+        (0.0, "memory", "fast"),
+    ],
+)
+def test_a_job_is_compiled_only_where_that_is_worth_it(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, where: str, engine: str
+) -> None:
+    monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 9.0, "none": 9.0, where: seconds})
+    monkeypatch.setattr(choice, "_spent", {})
+    chosen, reason = choice.engine_for("auto", lambda: None, 100_000, 4, lambda: (where, "loop"))
+    assert chosen == engine
+    assert ("compiled or loaded for it" in reason) == (engine == "reference")
+    assert choice.engine_for("fast", lambda: None, 100_000, 4, lambda: (where, "loop")) == ("fast", "asked for")
+
+
+def test_many_small_jobs_are_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 0.0, "none": 3.5 * COST})
+    monkeypatch.setattr(choice, "_spent", {})
+    asked = [choice.engine_for("auto", lambda: None, 100_000, 4, lambda: ("none", "loop"))[0] for _ in range(4)]
+    assert asked == ["reference", "reference", "reference", "fast"]
+    assert choice.engine_for("auto", lambda: None, 100_000, 4, lambda: ("none", "another"))[0] == "reference"
+
+
+def test_a_trivial_job_after_the_fast_engine_was_loaded_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cobandit.engine.fast")
+    monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 0.3, "none": 4.0})
+    monkeypatch.setattr(choice, "_spent", {})
+    odd = cb.Problem.bernoulli("random", [1.0, 0.9, 0.8, 0.7, 0.6], arms=(2, 1, 2, 1, 2), observation="flipped")
+    mixed = cb.Team(["softmax", "naive-ts", "epsilon-greedy", "naive-ucb", "very-naive-ucb"])
+    result = cb.simulate(odd, mixed, 20, 2, 0)
+    assert result.engine_reason == "a small job is done before the fast engine is compiled or loaded for it"
+
+
+BROKEN = """
+import importlib.abc, sys
+class Broken(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    def find_spec(self, name, path=None, target=None):
+        if name == "numba":
+            return importlib.util.spec_from_loader(name, self, origin="broken")
+    def exec_module(self, module):
+        raise {error}
+import importlib.util
+sys.meta_path.insert(0, Broken())
+import cobandit as cb
+problem = cb.Problem.bernoulli([[.8, .4], [.2, .6]])
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        ("ImportError('Numba needs NumPy 1.26 or less')", "(ImportError: Numba needs NumPy 1.26 or less)"),
+        ("SystemError('initialisation failed')", "(SystemError: initialisation failed)"),
+    ],
+)
+def test_a_numba_that_cannot_be_imported_leaves_the_reference_engine(error: str, told: str) -> None:
+    script = BROKEN.format(error=error) + (
+        "result = cb.simulate(problem, cb.Team.of('naive-ucb'), 500, 20, 0)\n"
+        "print(result.engine, '/', result.engine_reason)\n"
+        "try:\n"
+        "    cb.simulate(problem, cb.Team.of('naive-ucb'), 500, 20, 0, engine='fast')\n"
+        "except cb.InvalidInput as error:\n"
+        "    print(error)\n"
+        "import dataclasses\n"
+        "moved = dataclasses.replace(result, engine='fast')\n"
+        "print((moved.trajectory(0).actions == result.trajectory(0).actions).all())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    first, second, third = done.stdout.splitlines()
+    assert first == f"reference / numba is installed but cannot be imported {told}"
+    assert second.startswith("engine must be 'auto' or 'reference' here, got 'fast': numba is installed but")
+    assert told in second
+    assert third == "True"

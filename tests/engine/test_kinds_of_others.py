@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
-from cobandit.engine import simulation
+from cobandit.engine import choice
 from cobandit.testing import check_compiled
 
 pytest.importorskip("numba")
@@ -21,7 +21,8 @@ PROBLEM = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
 
 @pytest.fixture(autouse=True)
 def _no_job_is_small(monkeypatch):
-    monkeypatch.setattr(simulation, "SMALL_JOB", 0)
+    monkeypatch.setattr(choice, "SMALL_JOB", 0)
+    monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 0.0, "none": 0.0})
 
 
 class First(NamedTuple):

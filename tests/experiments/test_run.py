@@ -140,7 +140,8 @@ def test_chunks_of_other_settings_are_not_taken_for_these(tmp_path: Path) -> Non
 
 
 def test_a_file_says_where_it_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cobandit.engine.simulation.SMALL_JOB", 0)
+    monkeypatch.setattr("cobandit.engine.choice.SMALL_JOB", 0)
+    monkeypatch.setattr("cobandit.engine.choice.READY_SECONDS", {"memory": 0.0, "disk": 0.0, "none": 0.0})
     run(PANELS[1:], SETTINGS, tmp_path, Here())
     first = next(chunks(PANELS[1], SETTINGS))
     about = json.loads(parquet.read_schema(Store(tmp_path).path(first)).metadata[b"cobandit"])

@@ -85,7 +85,7 @@ SLOW_SECONDS = 3.0
 
 def fast_hint(results: Iterable[Result]) -> str | None:
     """What to say where plain Python took its time because the compiled engine is not installed."""
-    from cobandit.engine.simulation import NO_NUMBA
+    from cobandit.engine.choice import NO_NUMBA
 
     return slow_hint(sum(result.seconds for result in results if result.engine_reason == NO_NUMBA))
 

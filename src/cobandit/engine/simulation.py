@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 import os
-import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -16,14 +15,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents.team import Team
-from cobandit.base.checks import MOST, one_of, short_repr, whole
+from cobandit.agents.team import Team, TeamLike
+from cobandit.base.checks import MOST, is_list, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
-from cobandit.base.extras import installed, require_extras
+from cobandit.base.extras import require_extras
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
+from cobandit.engine.choice import ENGINES, engine_for
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import runs_file
@@ -32,23 +32,16 @@ from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
 
-ENGINES = ("auto", "fast", "reference")
 BATCHES_PLAYED = 2
 """Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100
-
-NO_NUMBA = "numba is not installed"
-"""Why the reference engine plays in an install without the extra ``fast``."""
-
-SMALL_JOB = 10_000
-"""Up to so many agent-rounds the reference engine is done before the fast one would have been loaded from disk."""
 
 Progress = Callable[[int, int], None]
 
 
 def simulate(
     problem: Problem,
-    team: Team,
+    team: TeamLike,
     horizon: int,
     runs: int = 100,
     seed: int | None = None,
@@ -64,9 +57,13 @@ def simulate(
 ) -> Result:
     """Play ``runs`` independent runs of ``horizon`` rounds and keep their regret at the checkpoints.
 
+    ``team`` is a `Team` or what makes one: the name or class of an agent (``"knowledge-gradient+bank"`` names one for
+    each place), an agent, or a list with one for each place.
+
     The result depends on the problem, the team, the horizon and the seed alone, never on the engine or on the
-    number of threads. ``engine="auto"`` takes the fast one where numba is installed and everything, the problem's
-    models and the agents, has a compiled form, else the reference; the result says which and why.
+    number of threads. ``engine="auto"`` takes the fast one where numba is installed, everything (the problem's models
+    and the agents) has a compiled form, and the job is large enough to be worth compiling or loading it; else the
+    reference. The result says which and why.
     ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
     themselves. ``first_run`` numbers the first run, so a long job can be cut into pieces: runs 0-99 and
     100-199 together are runs 0-199. ``progress(done, runs)`` is called now and then.
@@ -77,11 +74,10 @@ def simulate(
     what went on in every round, for `Result.diagnostics`.
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(
-            f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli([[.8, .4], [.2, .6]])."
-        )
-    if not isinstance(team, Team):
-        raise InvalidInput(f"team is {short_repr(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
+        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli(...).")
+    team = Team.from_any(team)
+    checked_progress(progress)
+    checked_flag("diagnose", diagnose)
     horizon = whole(1, MOST)("horizon", horizon)
     first_run = whole(0, MOST_RUNS - 1)("first_run", first_run)
     runs = whole(1, MOST_RUNS - first_run)("runs", runs)
@@ -89,16 +85,14 @@ def simulate(
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
-    if engine == "fast" and out is not None:
+    if one_of(ENGINES)("engine", engine) == "fast" and out is not None:
         require_extras("This simulation", fast=True, parquet=True)  # both at once
     target = None if out is None else checked_output(out)
     # Before an engine is asked as well: what the fast one says it can play, it has laid out already.
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), 1, keeps_runs)
-    chosen, reason = chosen_engine(engine, problem, team, horizon, runs)
+    chosen, reason = chosen_engine(engine, problem, team, horizon, runs, diagnose)
     workers = workers if chosen == "fast" else 1
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers, keeps_runs)
-    if not isinstance(diagnose, bool):
-        raise InvalidInput(f"diagnose is {short_repr(diagnose)}; True or False is needed.")
     numbers = range(first_run, first_run + runs)
 
     loop: str | None = None
@@ -166,7 +160,7 @@ class Job:
             write = None
             if target is not None:
                 # The head of the file is written before the first run, so how long it will take is not known.
-                provenance = self._result(summary, math.nan).provenance() | {"keeps": "runs", "seconds": None}
+                provenance = self._result(summary, math.nan).stored_provenance() | {"keeps": "runs", "seconds": None}
                 file = runs_file(target, self.points, self.problem.team_factor, provenance)
                 write = open_files.enter_context(file)
             for numbers in batches(self.runs, BATCHES_PLAYED * batch_rows(len(self.points))):
@@ -208,6 +202,19 @@ class Job:
         )
 
 
+def checked_progress(progress: Any) -> None:
+    """Refuse what cannot be called to show progress."""
+    if progress is not None and not callable(progress):
+        raise InvalidInput(f"progress must be a function of (done, runs) or None, got {short_repr(progress)}.")
+
+
+def checked_flag(name: str, value: Any) -> bool:
+    """Return True or False, or refuse anything else."""
+    if not isinstance(value, bool):
+        raise InvalidInput(f"{name} must be True or False, got {short_repr(value)}.")
+    return value
+
+
 def keeps_every_run(keep: str, runs: int, points: int, problem: Any) -> bool:
     """Whether the result will hold every run."""
     if not problem.steady_sight:
@@ -220,34 +227,22 @@ def keeps_every_run(keep: str, runs: int, points: int, problem: Any) -> bool:
     return not worth_streaming(runs, points) if keep == "auto" else keep == "runs"
 
 
-def chosen_engine(engine: str, problem: Problem, team: Team, horizon: int, runs: int) -> tuple[str, str]:
-    """The engine that will run, ``fast`` or ``reference``, and why."""
+def chosen_engine(
+    engine: str, problem: Problem, team: Team, horizon: int, runs: int, diagnose: bool = False
+) -> tuple[str, str]:
+    """Return the engine that will run, ``fast`` or ``reference``, and why."""
 
     def obstacle() -> str | None:
         from cobandit.engine import fast
 
         return fast.obstacle(problem, team, horizon)
 
-    return engine_for(engine, obstacle, problem.agents * horizon * runs)
+    def readiness() -> tuple[str, object]:
+        from cobandit.engine import fast
 
+        return fast.readiness(problem, team, horizon, runs, diagnose)
 
-def engine_for(engine: str, obstacle: Callable[[], str | None], agent_rounds: int) -> tuple[str, str]:
-    """The engine that will run and why; ``obstacle()`` tells, in a few words, what the fast one cannot play."""
-    asked = one_of(ENGINES)("engine", engine)
-    if asked == "reference":
-        return "reference", "asked for"
-    if asked == "auto":
-        if not installed("fast"):
-            return "reference", NO_NUMBA
-        if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
-            return "reference", "a small job is done before the fast engine has been loaded"
-    require_extras("The fast engine", fast=True)
-    hindrance = obstacle()
-    if hindrance is None:
-        return "fast", "asked for" if asked == "fast" else "everything has a compiled form"
-    if asked == "fast":
-        raise InvalidInput(f"The fast engine cannot play this: {hindrance}. Use engine='auto' or engine='reference'.")
-    return "reference", hindrance
+    return engine_for(engine, obstacle, problem.agents * horizon * runs, problem.cells, readiness)
 
 
 def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
@@ -255,8 +250,8 @@ def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
     if checkpoints is None or isinstance(checkpoints, (int, np.integer)):
         count = min(DEFAULT_CHECKPOINTS if checkpoints is None else whole(1)("checkpoints", checkpoints), horizon)
         return np.array([-(-k * horizon // count) for k in range(1, count + 1)], dtype=np.int64)
-    if isinstance(checkpoints, (str, bytes)) or not hasattr(checkpoints, "__iter__"):
-        raise InvalidInput(f"checkpoints is {short_repr(checkpoints)}; how many, or the rounds themselves, is needed.")
+    if not is_list(checkpoints):
+        raise InvalidInput(f"checkpoints must be how many, or a list of rounds, got {short_repr(checkpoints)}.")
     check = whole(1, horizon)
     points = [check(f"checkpoints[{i}]", point) for i, point in enumerate(checkpoints)]
     if not points or any(b <= a for a, b in itertools.pairwise(points)):

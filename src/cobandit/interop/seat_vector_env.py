@@ -11,8 +11,8 @@ from cobandit.agents.team import Team
 from cobandit.base.checks import MOST, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.engine.choice import engine_for
 from cobandit.engine.match import OpenMatch
-from cobandit.engine.simulation import engine_for
 from cobandit.interop.games import Luck, checked_problem, checked_reward, paid, partners_of, seen_row
 from cobandit.interop.views import make_view
 from cobandit.problem import Problem

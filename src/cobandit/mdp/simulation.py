@@ -9,13 +9,15 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.agents.team import TeamLike
 from cobandit.base.checks import MOST, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.extras import require_extras
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
-from cobandit.engine.simulation import Job, Progress, checked_checkpoints, engine_for, keeps_every_run
+from cobandit.engine.choice import ENGINES, engine_for
+from cobandit.engine.simulation import Job, Progress, checked_checkpoints, checked_progress, keeps_every_run
 from cobandit.engine.stored import KEEPS
 from cobandit.mdp import match
 from cobandit.mdp.model import MarkovProblem
@@ -26,7 +28,7 @@ from cobandit.mdp.trajectory import MarkovTrajectory
 
 def simulate(
     problem: MarkovProblem,
-    team: Team,
+    team: TeamLike,
     episodes: int,
     runs: int = 100,
     seed: int | None = None,
@@ -48,10 +50,8 @@ def simulate(
         raise InvalidInput(
             f"problem is {short_repr(problem)}; a MarkovProblem is needed, such as mdp.make_problem('burger-line')."
         )
-    if not isinstance(team, Team):
-        raise InvalidInput(
-            f"team is {short_repr(team)}; a cobandit.mdp.Team is needed, such as mdp.Team.of('partner-aware-ucbvi')."
-        )
+    team = Team.from_any(team)
+    checked_progress(progress)
     horizon = whole(1, MOST // problem.steps)("episodes", episodes) * problem.steps
     first_run = whole(0, MOST_RUNS - 1)("first_run", first_run)
     runs = whole(1, MOST_RUNS - first_run)("runs", runs)
@@ -59,7 +59,7 @@ def simulate(
     points = checked_checkpoints(checkpoints, horizon)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
-    if engine == "fast" and out is not None:
+    if one_of(ENGINES)("engine", engine) == "fast" and out is not None:
         require_extras("This simulation", fast=True, parquet=True)  # both at once
     target = None if out is None else checked_output(out)
     _refuse_what_cannot_fit(problem, runs * len(points) if keeps_runs else len(points), workers)
@@ -70,7 +70,12 @@ def simulate(
 
         return fast.obstacle(problem, team, horizon)
 
-    chosen, reason = engine_for(engine, obstacle, problem.agents * horizon * runs)
+    def readiness() -> tuple[str, object]:
+        from cobandit.mdp import fast
+
+        return fast.readiness(problem, team, horizon)
+
+    chosen, reason = engine_for(engine, obstacle, problem.agents * horizon * runs, problem.cells, readiness)
 
     def play(numbers: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
         setting = problem, team, horizon, seed, numbers, points

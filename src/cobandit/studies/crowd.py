@@ -6,6 +6,7 @@ only the outcomes of each episode are kept. Paper: Experiments; Online Casino St
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,7 +21,8 @@ from cobandit.base.checks import MOST, is_list, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.streams import CrowdStream, StudyStream, bit_generator, checked_seed, generator
-from cobandit.engine.simulation import Progress, checked_checkpoints, engine_for
+from cobandit.engine.choice import engine_for
+from cobandit.engine.simulation import Progress, checked_checkpoints
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.plan import ParticipantPlan, person_key
@@ -109,7 +111,14 @@ def simulate_participants(
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     warm_rounds = 0 if study.warm_start is None else study.warm_start.rounds
     rounds = len(study.conditions) * study.episodes * (warm_rounds + study.rounds)
-    chosen, reason = engine_for(engine, lambda: _obstacle(study, members), len(study.arms) * rounds * count)
+    agent_rounds = len(study.arms) * rounds * count
+    chosen, reason = engine_for(
+        engine,
+        lambda: _obstacle(study, members),
+        agent_rounds,
+        math.prod(study.arms),
+        lambda: _readiness(study, members, points),
+    )
     _refuse_what_cannot_fit(study, count, len(points))
 
     seeds = np.asarray(bit_generator(number, CrowdStream.PEOPLE).random_raw(count), dtype=np.uint64)
@@ -243,6 +252,17 @@ def _rehearsed(
 
 def _draws(seed: int, purpose: int, count: int) -> NDArray[np.float64]:
     return generator(seed, purpose).random(count)
+
+
+def _readiness(study: StudyDesign, members: tuple[Agent, ...], points: NDArray[np.int64]) -> tuple[str, object]:
+    """Return where the code of the study loop is, and its key."""
+    from cobandit.engine.fast.caching import readiness
+    from cobandit.engine.fast.studies import run_participants
+
+    seeds, first = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
+    keys = participant_keys(study, seeds)
+    compiled = compiled_study(study, members)
+    return readiness(lambda: run_participants(compiled, keys, seeds, first, first, points, 1, lambda more: None))
 
 
 def _refuse_what_cannot_fit(design: StudyDesign, participants: int, points: int) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
 from cobandit.base.streams import Streams
-from cobandit.engine.fast import lockstep
+from cobandit.engine.fast import caching, lockstep
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.diagnosis import DiagnosedLoop
@@ -34,6 +34,7 @@ __all__ = [
     "Seat",
     "choose_kernel",
     "obstacle",
+    "readiness",
     "run_diagnosed",
     "run_regrets",
     "run_trajectory",
@@ -53,6 +54,14 @@ def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
 def choose_kernel(problem: Problem, team: Team, horizon: int, runs: int) -> str:
     """The loop that is faster for so many runs in all, also if they are asked for in parts."""
     return _kernel(make_game(problem, team, horizon), horizon, runs)
+
+
+def readiness(problem: Problem, team: Team, horizon: int, runs: int, diagnose: bool) -> tuple[str, object]:
+    """Return where the code of the loop is that so many runs take (``memory``, ``disk`` or ``none``), and its key."""
+    play = run_diagnosed if diagnose else run_regrets
+    kernel = choose_kernel(problem, team, horizon, runs)
+    points = np.array([horizon])
+    return caching.readiness(lambda: play(problem, team, horizon, 0, range(1), points, 1, lambda more: None, kernel))
 
 
 def _kernel(game: Game, horizon: int, runs: int) -> str:

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -76,9 +77,15 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     The compiler is slow and cannot be stopped from another thread, so threads get code that is ready. If it takes the
     compiler, ``what`` is waited for is said first. A full disk costs the copy, not the result.
     """
+    asked = _asked.get()
     if config.DISABLE_JIT:
+        if asked:
+            raise _Answer("memory", None)
         return
     signature = tuple(loop.typeof_pyval(argument) for argument in arguments)
+    if asked:
+        where = "memory" if signature in loop.overloads else "disk" if _on_disk(loop, signature) else "none"
+        raise _Answer(where, (loop.py_func.__qualname__, signature))
     if signature in loop.overloads:
         return
     defer_blas()
@@ -93,6 +100,29 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
         _say_no_place(str(error))
     except NumbaError as error:
         raise AgentError(f"{what} cannot be compiled: {_cause_of(error)}") from error  # which tells much more
+
+
+class _Answer(Exception):
+    """Where the code of a loop is, and which loop it is."""
+
+
+_asked: ContextVar[bool] = ContextVar("asked", default=False)
+
+
+def readiness(play: Callable[[], Any]) -> tuple[str, object]:
+    """Return where the code is that ``play()`` needs (``memory``, ``disk`` or ``none``), and a key of its loop.
+
+    ``play`` is called, and ended where it would make its loop ready: nothing is compiled, loaded or played.
+    """
+    token = _asked.set(True)
+    try:
+        play()
+    except _Answer as answer:
+        where, loop = answer.args
+        return where, loop
+    finally:
+        _asked.reset(token)
+    return "memory", None
 
 
 def _drop_damaged_copies(loop: Any, signature: Any) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.streams import SETUP, generator
+from cobandit.engine.fast import caching
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.models import NotCompiled
@@ -24,7 +25,7 @@ STEPS_PER_BLOCK = 100_000
 BYTES_PER_BLOCK = 1 << 26
 """What the drawn worlds of a block may take."""
 
-__all__ = ["NotCompiled", "obstacle", "run_regrets", "run_trajectory"]
+__all__ = ["NotCompiled", "obstacle", "readiness", "run_regrets", "run_trajectory"]
 
 
 def obstacle(problem: MarkovProblem, team: Team, horizon: int) -> str | None:
@@ -34,6 +35,12 @@ def obstacle(problem: MarkovProblem, team: Team, horizon: int) -> str | None:
     except NotCompiled as reason:
         return str(reason)
     return None
+
+
+def readiness(problem: MarkovProblem, team: Team, horizon: int) -> tuple[str, object]:
+    """Return where the code of the loop is (``memory``, ``disk`` or ``none``), and its key."""
+    points = np.array([horizon])
+    return caching.readiness(lambda: run_regrets(problem, team, horizon, 0, range(1), points, 1, lambda more: None))
 
 
 def run_regrets(
