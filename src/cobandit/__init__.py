@@ -159,12 +159,12 @@ _HOME = {
     "cobandit.problem.means": ["local_optima", "two_corners"],
 }
 _MODULES = ("analysis", "experiments", "interop", "mdp", "report", "robot", "studies", "testing", "theory")
-_NEEDS_AN_EXTRA = ("compiled",)  # a public module, but ``from cobandit import *`` must work without numba
+_NEEDS_AN_EXTRA = {"compiled": "fast"}  # a public module, but ``from cobandit import *`` must work without numba
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted([*_WHERE, *_MODULES])
 
-__getattr__ = lazy_names(__name__, _WHERE, (*_MODULES, *_NEEDS_AN_EXTRA))
+__getattr__ = lazy_names(__name__, _WHERE, (*_MODULES, *_NEEDS_AN_EXTRA), _NEEDS_AN_EXTRA)
 
 
 def __dir__() -> list[str]:

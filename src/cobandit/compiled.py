@@ -6,13 +6,20 @@ does, `record` counts a seen reward, `own_arm` is an agent's arm in a cell. A fu
 made by `compiled_function`.
 """
 
-from cobandit.engine.fast.kinds.search import best_of
-from cobandit.engine.fast.kinds.ucb import record
-from cobandit.engine.fast.models import NotCompiled
-from cobandit.engine.fast.players import Seat, table
-from cobandit.engine.fast.random import beta, gamma_steps, normal, uniform
-from cobandit.engine.fast.random import compiled as compiled_function
-from cobandit.engine.fast.world import World, own_arm
+from cobandit.base.errors import MissingExtra
+
+try:
+    from cobandit.engine.fast.kinds.search import best_of
+    from cobandit.engine.fast.kinds.ucb import record
+    from cobandit.engine.fast.models import NotCompiled
+    from cobandit.engine.fast.players import Seat, table
+    from cobandit.engine.fast.random import beta, gamma_steps, normal, uniform
+    from cobandit.engine.fast.random import compiled as compiled_function
+    from cobandit.engine.fast.world import World, own_arm
+except ModuleNotFoundError as error:
+    if error.name is None or error.name.partition(".")[0] not in ("numba", "llvmlite"):
+        raise
+    raise MissingExtra("fast", "cobandit.compiled") from None
 
 __all__ = [
     "NotCompiled",

@@ -7,16 +7,25 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from cobandit.base.extras import require_extras
 
-def lazy_names(package: str, homes: Mapping[str, str], modules: Iterable[str] = ()) -> Callable[[str], Any]:
-    """The ``__getattr__`` of a package: each name of ``homes`` from its module, and the package's own ``modules``.
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], modules: Iterable[str] = (), extras: Mapping[str, str] | None = None
+) -> Callable[[str], Any]:
+    """Return the ``__getattr__`` of a package: each name of ``homes`` from its module, and the package's ``modules``.
+
+    ``extras`` says which extra a name needs; without it, using the name is refused with the command that installs it.
 
     >>> lazy_names("calendar", {"dumps": "json"})("dumps").__name__
     'dumps'
     """
     own = frozenset(modules)
+    needed = extras or {}
 
     def load(name: str) -> Any:
+        if name in needed:
+            require_extras(f"{package}.{name}", **{needed[name]: True})
         if name in own:
             return importlib.import_module(f"{package}.{name}")
         if name not in homes:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from itertools import islice
-from typing import Protocol
+from typing import Any, Protocol
 
 from cobandit.base.errors import CobanditError
 from cobandit.base.machine import available_cores
 from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import ChunkFile
 from cobandit.experiments.work import compute_file
+
+ProcessPoolExecutor: Any
+BrokenProcessPool: type[Exception]
+try:
+    import multiprocessing
+    from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
+except ImportError:  # a Python without processes, such as Pyodide in a browser
+    ProcessPoolExecutor, BrokenProcessPool = None, RuntimeError
 
 MOST_RESTARTS = 3
 CHUNKS_PER_WORKER = 3
@@ -35,7 +41,10 @@ class Executor(Protocol):
 
 
 class Processes:
-    """Worker processes on this machine's cores; a worker that dies takes nothing but its own chunk with it."""
+    """Worker processes on this machine's cores; a worker that dies takes nothing but its own chunk with it.
+
+    Where Python has no processes, as in a browser, the chunks are played in this one.
+    """
 
     name = "processes"
 
@@ -44,6 +53,10 @@ class Processes:
 
     def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
         """Each chunk with its file; chunks lost with a worker are played again by new workers."""
+        if ProcessPoolExecutor is None:
+            for chunk in chunks:
+                yield chunk, compute_file(chunk)
+            return
         waiting = {chunk.id: chunk for chunk in chunks}
         for _ in range(MOST_RESTARTS + 1):
             try:

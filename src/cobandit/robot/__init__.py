@@ -92,4 +92,7 @@ _HOMES = {
 }
 """Where each public name lives."""
 
-__getattr__ = lazy_names(__name__, _HOMES)
+_EXTRAS = {"RosbridgeArm": "ros", "SimulatedArm": "robot", "simulate_burger": "robot"}
+"""The extras that names need."""
+
+__getattr__ = lazy_names(__name__, _HOMES, extras=_EXTRAS)

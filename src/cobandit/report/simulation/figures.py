@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import multiprocessing
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +40,9 @@ def write_panel_figures(
     workers = min(available_cores() if workers is None else workers, len(drawings) // 3)
     if workers < 2:
         return {drawing.name: _write(drawing, folder) for drawing in drawings}
+    import multiprocessing  # which some Pythons do not have, such as Pyodide in a browser
+    from concurrent.futures import ProcessPoolExecutor
+
     # Spawned, not forked: a fork of a process with running threads may hang.
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
         written = pool.map(_write, drawings, [folder] * len(drawings))
