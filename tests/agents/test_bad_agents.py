@@ -14,12 +14,15 @@ from cobandit import (
     Briefing,
     CentralisedUCB,
     Controller,
+    Elected,
     Human,
     InvalidInput,
+    KnowledgeGradient,
     NaiveUCB,
     Optimal,
     PartnerAwareUCB,
     Problem,
+    Steered,
     Team,
     UnknownName,
     simulate,
@@ -206,57 +209,48 @@ class TestTeams:
         assert caught.match(r"use Team.of\('centralised-ucb'\)")
 
     def test_a_team_of_one(self):
-        with pytest.raises(InvalidInput, match=r"members has 1 agents; a team has at least 2"):
+        with pytest.raises(InvalidInput, match=r"members must hold at least 2 agents, got 1"):
             Team([NaiveUCB()])
 
     def test_a_team_of_nobody(self):
-        with pytest.raises(InvalidInput, match=r"members has 0 agents; a team has at least 2"):
+        with pytest.raises(InvalidInput, match=r"members must hold at least 2 agents, got 0"):
             Team([])
 
     @pytest.mark.parametrize("members", [NaiveUCB(), CentralisedUCB(), None, 2])
     def test_no_list_at_all(self, members):
-        with pytest.raises(InvalidInput, match=r"a list with one agent per place is needed"):
+        with pytest.raises(InvalidInput, match=r"members must be a list with one agent per place"):
             Team(members)
 
     def test_one_name_in_place_of_a_list(self):
         with pytest.raises(InvalidInput) as caught:
             Team("naive-ucb")
         assert str(caught.value) == (
-            "members is 'naive-ucb'; a list with one agent per place is needed. "
-            "Team.of('naive-ucb') makes a whole team of one kind."
+            "members must be a list with one agent per place, got 'naive-ucb'. "
+            "Team.of(...) makes a whole team of one kind."
         )
 
-    @pytest.mark.parametrize("place", [0, 1])
-    def test_names_in_place_of_agents(self, place):
-        members = [NaiveUCB()] * place + ["naive-ucb", "naive-ucb"]
-        with pytest.raises(InvalidInput) as caught:
-            Team(members)
-        assert str(caught.value) == (
-            f"members[{place}] is 'naive-ucb'; an agent is needed. cobandit.make_agent('naive-ucb') makes one by name."
-        )
+    @pytest.mark.parametrize("given", ["naive-ucb", NaiveUCB])
+    def test_names_and_classes_stand_for_agents(self, given):
+        assert Team([NaiveUCB(), given]) == Team([NaiveUCB(), NaiveUCB()])
+        assert Team.of(given, exploration=0.5) == Team.of(NaiveUCB(exploration=0.5))
 
-    @pytest.mark.parametrize(("members", "place"), [([NaiveUCB, NaiveUCB], 0), ([NaiveUCB(), NaiveUCB], 1)])
-    def test_a_class_in_place_of_an_agent(self, members, place):
-        with pytest.raises(InvalidInput) as caught:
-            Team(members)
-        assert str(caught.value) == (
-            f"members[{place}] is <class 'cobandit.agents.naive.NaiveUCB'>; an agent is needed. "
-            "Call the class: NaiveUCB()."
-        )
+    def test_a_class_that_needs_more_than_options(self):
+        with pytest.raises(InvalidInput, match=r"members\[1\] is Human, which cannot be made"):
+            Team([NaiveUCB(), Human])
 
-    def test_a_class_in_place_of_a_kind(self):
-        with pytest.raises(InvalidInput) as caught:
-            Team.of(NaiveUCB)
-        assert str(caught.value) == (
-            "The kind of a team is <class 'cobandit.agents.naive.NaiveUCB'>; a registry name or an agent is needed. "
-            "Call the class: NaiveUCB()."
-        )
+    def test_names_joined_by_a_plus_are_one_agent_for_each_place(self):
+        team = Team.of("knowledge-gradient + partner-aware-ucb", window=3)
+        assert team == Team([KnowledgeGradient(), PartnerAwareUCB(window=3)])
+        with pytest.raises(UnknownName, match="no option of knowledge-gradient, naive-ucb called 'window'"):
+            Team.of("knowledge-gradient+naive-ucb", window=3)
+        with pytest.raises(UnknownName, match="There is no agent 'bnak'"):
+            Team.of("knowledge-gradient+bnak")
 
     @pytest.mark.parametrize("kind", [None, 2, ["naive-ucb"]])
     def test_no_kind_at_all(self, kind):
         with pytest.raises(InvalidInput) as caught:
             Team.of(kind)
-        assert str(caught.value) == f"The kind of a team is {kind!r}; a registry name or an agent is needed."
+        assert str(caught.value) == f"kind must be an agent, its class or its registry name, got {kind!r}."
 
     def test_options_beside_a_ready_agent(self):
         with pytest.raises(InvalidInput, match=r"options \{'window': 3\} go with a name; partner-aware-ucb"):
@@ -358,3 +352,49 @@ class TestAtTheEdge:
         team = Team.of("knowledge-gradient", prior_sd=1e-6, noise_sd=1e6)
         result = simulate(Problem.gaussian(), team, horizon=50, runs=1, seed=0, engine="reference")
         assert not result.trajectory(0).actions.any()
+
+
+class TestProtocols:
+    """Agents that follow a protocol need partners that follow it, too."""
+
+    @pytest.mark.parametrize(
+        "members",
+        [
+            ["knowledge-gradient", "steered"],
+            ["steered", "elected"],
+            ["elected", "naive-ucb", "elected"],
+            ["handshake", "steered"],
+        ],
+    )
+    def test_a_protocol_that_not_everybody_follows(self, members):
+        with pytest.raises(InvalidInput, match=r"members must all follow the protocol of '(steered|elected)', got"):
+            Team(members)
+        assert len(Team(members, check_protocol=False).members) == len(members)
+
+    @pytest.mark.parametrize(
+        ("members", "words"),
+        [
+            ([Steered(reports="on", follower_sight=0.5), Steered(reports="off")], "same reports, got 'on' and 'off'"),
+            ([Elected(sweeps=1), Elected(sweeps=2)], "same sweeps, got 1 and 2"),
+        ],
+    )
+    def test_a_protocol_followed_in_two_ways(self, members, words):
+        with pytest.raises(InvalidInput, match=words):
+            Team(members)
+
+    @pytest.mark.parametrize(
+        "members",
+        [
+            ["handshake", "knowledge-gradient"],
+            ["handshake", "handshake"],
+            ["steered", Steered(index="ucb")],
+            [Human(ask=len, tell=len), "steered"],
+            [type("Mine", (Steered,), {})(), "steered"],
+        ],
+    )
+    def test_teams_that_may_play(self, members):
+        assert len(Team(members).members) == 2
+
+    def test_stored_teams_still_load(self):
+        described = Team(["knowledge-gradient", "steered"], check_protocol=False).describe()
+        assert Team.from_dict(described).label == "knowledge-gradient + steered"

@@ -192,7 +192,7 @@ def test_agents_of_ones_own_say_what_they_aim_at() -> None:
 
 
 def test_refusals() -> None:
-    with pytest.raises(cb.InvalidInput, match="diagnose is 1; True or False"):
+    with pytest.raises(cb.InvalidInput, match="diagnose must be True or False, got 1"):
         cb.simulate(STUCK, cb.Team.of("naive-ucb"), 5, 1, diagnose=1)  # type: ignore[arg-type]
     for wrong in (None, {}, {"arms": [2, 2]}):
         with pytest.raises(cb.InvalidInput, match="did not write"):

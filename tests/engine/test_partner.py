@@ -298,3 +298,35 @@ class TestLog:
 def test_is_in_the_front_door():
     assert "Partner" in cb.__all__
     assert list(inspect.signature(cb.Partner).parameters)[:4] == ["agent", "arms", "seat", "horizon"]
+
+
+class TestNothingSeen:
+    """None is what a seat sees that knows it saw nothing, and nothing else."""
+
+    @pytest.mark.parametrize(
+        ("observation", "words"),
+        [
+            ("missed", "seen must be 0 .for a missed reward. or the reward itself under 'missed' observ"),
+            ("flipped", "seen must be 1 .for a flipped reward. or the reward itself under 'flipped'"),
+            ("noisy", "seen must be a number under 'noisy' observation, got None"),
+        ],
+    )
+    def test_is_refused_where_something_is_always_seen(self, observation: str, words: str) -> None:
+        partner = Partner("naive-ucb", (2, 2), 0, 10, observation=observation, seed=0)
+        action = (partner.choose(), 0)
+        with pytest.raises(InvalidInput, match=words):
+            partner.observe(action, None)
+        assert partner.round == 1
+        partner.observe(action, 0.0)
+        assert partner.round == 2
+
+    def test_is_learnt_from_where_it_is_known(self) -> None:
+        partner = Partner("naive-ucb", (2, 2), 0, 10, observation="missed-known", seed=0)
+        partner.observe((partner.choose(), 0), None)
+        assert partner.round == 2
+
+    def test_in_a_log_it_is_a_warning(self) -> None:
+        first = Partner("naive-ucb", (2, 2), 0, 10, seed=0).choose()
+        with pytest.warns(UserWarning, match="1 rounds of the log have None as the seen reward"):
+            partner = Partner.from_log("naive-ucb", [((first, 0), None)], arms=(2, 2), seat=0, horizon=10, seed=0)
+        assert partner.round == 2

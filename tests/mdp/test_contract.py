@@ -91,10 +91,10 @@ def test_refusals():
     import cobandit as cb
 
     with pytest.raises(InvalidInput, match=r"cobandit\.mdp\.Team"):
-        mdp.simulate(problem, cb.Team.of("naive-ucb"), 3)  # type: ignore[arg-type]
+        mdp.simulate(problem, cb.Team.of("naive-ucb"), 3)
     with pytest.raises(InvalidInput, match="problem is MarkovProblem"):
         cb.simulate(problem, cb.Team.of("naive-ucb"), 3)  # type: ignore[arg-type]
-    with pytest.raises(InvalidInput, match="an agent is needed"):
+    with pytest.raises(InvalidInput, match="must be an agent, its class or its registry name"):
         mdp.Team([cb.make_agent("naive-ucb"), cb.make_agent("naive-ucb")])
     with pytest.raises(InvalidInput, match="episodes"):
         mdp.simulate(problem, mdp.Team.of("optimal"), 0)

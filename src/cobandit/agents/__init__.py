@@ -22,7 +22,7 @@ from cobandit.agents.recency_softmax import RecencySoftmax
 from cobandit.agents.registry import AGENTS, agent_class, known_agents, make_agent, plugin_agents, plugin_class
 from cobandit.agents.softmax import Softmax
 from cobandit.agents.steered import Steered
-from cobandit.agents.team import Team
+from cobandit.agents.team import Team, TeamLike
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
 
@@ -55,6 +55,7 @@ __all__ = [
     "Steered",
     "Team",
     "TeamAction",
+    "TeamLike",
     "VeryNaiveUCB",
     "WinStayLoseShift",
     "agent_class",

@@ -103,7 +103,9 @@ class Player:
     """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone.
 
     ``oracle`` says that it is told the means; ``needs_each_round`` that it counts on being told of every round before
-    the next begins, as a protocol does, so that it cannot play where news come late (`Problem.delay`).
+    the next begins, as a protocol does, so that it cannot play where news come late (`Problem.delay`). ``protocol``
+    names a protocol that every member of the team must follow, with the same ``protocol_options``; None says that it
+    follows any protocol, as a person may.
     """
 
     name: ClassVar[str] = ""
@@ -112,6 +114,8 @@ class Player:
     needs_each_round: ClassVar[bool] = False
     compiled: ClassVar[Any] = ""
     electing: ClassVar[Any] = ""
+    protocol: ClassVar[str | None] = ""
+    protocol_options: ClassVar[tuple[str, ...]] = ()
 
     _current_round = 0  # until the first reset
 

@@ -169,6 +169,8 @@ class Elected(Agent):
     name: ClassVar[str] = "elected"
     paper: ClassVar[str] = "beyond the paper: roles for unknown observability, in place of the footnote's random ones"
     needs_each_round: ClassVar[bool] = True
+    protocol: ClassVar[str | None] = "elected"
+    protocol_options: ClassVar[tuple[str, ...]] = ("play", "sweeps")
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.elected:elected"
     electing: ClassVar[Any] = "cobandit.agents.elected:same_again"
 

@@ -15,6 +15,7 @@ class Human(Agent):
 
     name: ClassVar[str] = "human"
     paper: ClassVar[str] = "Experiments; Online Casino Study"
+    protocol: ClassVar[str | None] = None
 
     ask: Callable[[Human], int] = field(kw_only=True)
     tell: Callable[[Human, TeamAction, float | None], None] = field(kw_only=True)

@@ -67,6 +67,14 @@ def agent_class(name: str) -> type[Agent] | type[Controller]:
     return plugin_class(plugin)
 
 
+def known_class(name: str) -> type[Agent] | type[Controller] | None:
+    """Return the class that is registered under a name, ours or of another package, or None."""
+    if name in AGENTS:
+        return AGENTS[name]
+    plugin = plugins.find_plugin(plugins.AGENTS, name)
+    return None if plugin is None else plugin_class(plugin)
+
+
 def known_agents() -> list[str]:
     """Every name that `agent_class` knows, ours first."""
     return [*AGENTS, *(plugin.name for plugin in plugin_agents())]

@@ -229,6 +229,8 @@ class Steered(Agent):
     name: ClassVar[str] = "steered"
     paper: ClassVar[str] = "beyond the paper: an agreed protocol, no channel but the actions"
     needs_each_round: ClassVar[bool] = True
+    protocol: ClassVar[str | None] = "steered"
+    protocol_options: ClassVar[tuple[str, ...]] = ("reports",)
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.steered:steered"
     electing: ClassVar[Any] = "cobandit.agents.elected:elected_steered"
 

@@ -3,80 +3,142 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Self, TypeAlias
 
 from cobandit.agents.base import Agent, Controller
-from cobandit.agents.registry import make_agent
-from cobandit.base.checks import short_repr
-from cobandit.base.errors import AgentError, InvalidInput
+from cobandit.agents.identity import class_identity, class_path
+from cobandit.agents.protocol import check_protocols
+from cobandit.agents.registry import agent_class, known_class
+from cobandit.base.checks import is_list, short_repr
+from cobandit.base.errors import AgentError, InvalidInput, UnknownName
+from cobandit.base.html import html_table
 from cobandit.problem.described import classes_by_name
+
+TeamLike: TypeAlias = (
+    "Team | str | Agent | Controller | type[Agent] | type[Controller] | Sequence[Agent | str | type[Agent]]"
+)
+"""What is taken for a team wherever one is expected: see `Team.from_any`."""
 
 
 class Team:
     """The players of a problem.
 
-    ``Team.of(name, **options)`` puts one registered kind of agent on every place, whatever the number of
-    agents; ``Team([...])`` takes one agent per place, of any kinds. A team never changes: engines
-    play with clones.
+    ``Team.of(kind, **options)`` puts one kind of agent on every place, whatever the number of agents;
+    ``Team([...])`` takes one agent per place. An agent is given as an object, as its class or as its registry name, and
+    ``Team.of("knowledge-gradient+bank")`` is short for ``Team(["knowledge-gradient", "bank"])``. A team never
+    changes: engines play with clones.
+
+    Some agents follow a protocol that every member must know (`steered`, `elected`); a team that mixes them with others
+    is refused. ``check_protocol=False`` allows it, for instance to measure how badly such a team plays.
     """
 
     agent_kind: ClassVar[Any] = Agent
     controller_kind: ClassVar[Any] = Controller
-    maker: ClassVar[str] = "cobandit.make_agent"
     base_name: ClassVar[str] = "cobandit.Agent"
 
     @staticmethod
-    def make(name: str, **options: Any) -> Any:
-        """A registered agent by name; teams of another room have other names."""
-        return make_agent(name, **options)
+    def class_of(name: str) -> Any:
+        """Return the class of a registered agent; teams of Markov problems have other names."""
+        return agent_class(name)
 
-    def __init__(self, members: Iterable[Any]) -> None:
-        if isinstance(members, (self.agent_kind, self.controller_kind, str)) or not isinstance(members, Iterable):
-            hint = f" Team.of({members!r}) makes a whole team of one kind." if isinstance(members, str) else ""
-            raise InvalidInput(f"members is {short_repr(members)}; a list with one agent per place is needed.{hint}")
+    @staticmethod
+    def known_class(name: str) -> Any:
+        """Return the class that is registered under a name, or None."""
+        return known_class(name)
+
+    @classmethod
+    def make(cls, name: str, **options: Any) -> Any:
+        """Return a registered agent by name."""
+        return cls.class_of(name).of(**options)
+
+    def __init__(self, members: Iterable[Any], *, check_protocol: bool = True) -> None:
+        single = self.agent_kind, self.controller_kind, str, bytes, Mapping, type
+        if isinstance(members, single) or not is_list(members):
+            hint = " Team.of(...) makes a whole team of one kind." if isinstance(members, single) else ""
+            raise InvalidInput(f"members must be a list with one agent per place, got {short_repr(members)}.{hint}")
         # By its type, what `make_agent` gives may be a joint controller, so types alone cannot refuse it.
         agents: list[Any] = []
-        for place, member in enumerate(members):
+        for place, given in enumerate(members):
+            member = self._player(f"members[{place}]", given)
             if isinstance(member, self.controller_kind):
-                own_name = repr(member.title) if member.title == member.name else f"{member.title}()"
                 raise InvalidInput(
                     f"members[{place}] is {member.title}, a joint controller for the whole team: "
-                    f"use Team.of({own_name})."
+                    f"use Team.of({self._short_name(member)})."
                 )
-            if not isinstance(member, self.agent_kind):
-                hint = ""
-                if isinstance(member, str):
-                    hint = f" {self.maker}({member!r}) makes one by name."
-                elif isinstance(member, type):
-                    hint = f" Call the class: {member.__name__}()."
-                raise InvalidInput(f"members[{place}] is {short_repr(member)}; an agent is needed.{hint}")
             agents.append(member)
         self.members: tuple[Any, ...] = tuple(agents)
         self.controller: Any = None
         self._anywhere: Any = None
         if len(self.members) < 2:
-            raise InvalidInput(f"members has {len(self.members)} agents; a team has at least 2.")
+            raise InvalidInput(f"members must hold at least 2 agents, got {len(self.members)}.")
+        if check_protocol:
+            check_protocols(self.members)
 
     @classmethod
     def of(cls, kind: Any, **options: Any) -> Self:
-        """A team of one kind: a registry name with options, or an agent to copy to every place."""
-        if isinstance(kind, str):
-            player = cls.make(kind, **options)
-        elif isinstance(kind, (cls.agent_kind, cls.controller_kind)):
-            if options:
-                raise InvalidInput(f"options {short_repr(options)} go with a name; {kind} has its own already.")
-            player = kind
-        else:
-            hint = f" Call the class: {kind.__name__}()." if isinstance(kind, type) else ""
-            raise InvalidInput(
-                f"The kind of a team is {short_repr(kind)}; a registry name or an agent is needed.{hint}"
-            )
+        """Return a team of one kind: a registry name or a class, with options, or an agent to copy to every place.
+
+        Names joined by ``+`` are one agent for each place; an option goes to every one of them that has it.
+        """
+        if isinstance(kind, str) and "+" in kind and cls.known_class(kind) is None:
+            return cls._mixed([name.strip() for name in kind.split("+")], options)
+        player = cls._player("kind", kind, options)
         team = cls.__new__(cls)
         team.members = ()
         team.controller = player if isinstance(player, cls.controller_kind) else None
         team._anywhere = player if isinstance(player, cls.agent_kind) else None
         return team
+
+    @classmethod
+    def from_any(cls, team: Any, name: str = "team") -> Self:
+        """Return the team that is meant: a `Team` as it is, or whatever `of` or ``Team([...])`` takes."""
+        if isinstance(team, Team) and team.agent_kind is cls.agent_kind:
+            return team  # type: ignore[return-value]
+        if isinstance(team, (list, tuple)):
+            return cls(team)
+        if isinstance(team, (str, cls.agent_kind, cls.controller_kind)) or (
+            isinstance(team, type) and issubclass(team, (cls.agent_kind, cls.controller_kind))
+        ):
+            return cls.of(team)
+        raise InvalidInput(
+            f"{name} must be a {cls.base_name.rpartition('.')[0]}.Team, the name or class of an agent, or a list of "
+            f"agents, got {short_repr(team)}."
+        )
+
+    @classmethod
+    def _player(cls, what: str, given: Any, options: Mapping[str, Any] | None = None) -> Any:
+        """Return the agent or controller that is given as an object, a class or a registry name."""
+        kinds = cls.agent_kind, cls.controller_kind
+        kind = cls.class_of(given) if isinstance(given, str) else given
+        if isinstance(kind, type) and issubclass(kind, kinds):
+            try:
+                return kind.of(**(options or {}))  # type: ignore[attr-defined]
+            except TypeError as error:
+                raise InvalidInput(
+                    f"{what} is {kind.__name__}, which cannot be made from its options: {error}."
+                ) from None
+        if not isinstance(kind, kinds):
+            raise InvalidInput(f"{what} must be an agent, its class or its registry name, got {short_repr(given)}.")
+        if options:
+            raise InvalidInput(f"options {short_repr(options)} go with a name; {kind} has its own already.")
+        return kind
+
+    @classmethod
+    def _mixed(cls, names: list[str], options: Mapping[str, Any]) -> Self:
+        """Return a team with one named agent for each place, each with those of the options that it has."""
+        known = {name: {row[0] for row in cls.class_of(name).option_rows()} for name in names}
+        for key in options:
+            if not any(key in rows for rows in known.values()):
+                raise UnknownName(f"option of {', '.join(known)} called", key, sorted(set().union(*known.values())))
+        chosen = [{key: value for key, value in options.items() if key in known[name]} for name in names]
+        return cls([cls._player("kind", name, own) for name, own in zip(names, chosen, strict=True)])
+
+    @property
+    def lineup(self) -> tuple[Any, ...]:
+        """The agent that fills every place, or the controller, alone; or one agent per place."""
+        lone = self.controller or self._anywhere
+        return self.members if lone is None else (lone,)
 
     def agents(self, count: int) -> tuple[Any, ...]:
         """Fresh clones for ``count`` places (none where a joint controller plays)."""
@@ -132,10 +194,21 @@ class Team:
 
     def describe(self) -> dict[str, Any]:
         """The team as plain data (for provenance and JSON)."""
-        lone = self.controller or self._anywhere
-        if lone is not None:
-            return {"agent": lone.title, **lone.options}
-        return {"members": [{"agent": member.title, **member.options} for member in self.members]}
+        described = [self._described(player) for player in self.lineup]
+        return {"members": described} if self.members else described[0]
+
+    def _described(self, player: Any) -> dict[str, Any]:
+        registered = self.known_class(player.title)
+        # Without its class, an agent with the name of a registered one would be taken for that one.
+        clash = {} if registered in (None, type(player)) else {"class": class_path(type(player))}
+        return {"agent": player.title, **clash, **player.options}
+
+    def identities(self) -> list[dict[str, Any]]:
+        """Return name, module, class and source digest of each agent, which results are stored with."""
+        return [
+            {"agent": player.title, **class_identity(type(player), self.known_class(player.title))}
+            for player in self.lineup
+        ]
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Self:
@@ -143,7 +216,7 @@ class Team:
 
         ``own`` holds the classes of agents that are not registered: ``Team.from_dict(text, own=[MyAgent])``.
         """
-        classes = classes_by_name(own)
+        classes = _own_classes(own)
         if not isinstance(description, Mapping) or ("agent" in description) == ("members" in description):
             raise InvalidInput(
                 f"The description of a team is {short_repr(description)}; a dict with 'agent' or 'members' is needed."
@@ -155,7 +228,7 @@ class Team:
             raise InvalidInput(
                 f"The description of a team is {short_repr(description)}; 'members', a list of agents, is needed alone."
             )
-        return cls([_described_player(cls, member, classes) for member in members])
+        return cls([_described_player(cls, member, classes) for member in members], check_protocol=False)
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and self.describe() == other.describe()
@@ -163,8 +236,43 @@ class Team:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        lone = self.controller or self._anywhere
-        return f"Team.of({lone})" if lone is not None else f"Team([{', '.join(map(str, self.members))}])"
+        if not self.members:
+            return f"Team.of({self._short_name(self.lineup[0])})"
+        return f"Team([{', '.join(map(repr, self.members))}])"
+
+    def _repr_html_(self) -> str:
+        rows = [(place, player.title, player.options) for place, player in enumerate(self.lineup)]
+        heads = ("agent", "options") if not self.members else ("place", "agent", "options")
+        cells = [
+            (
+                *([str(place)] if self.members else []),
+                title,
+                ", ".join(f"{key}={value!r}" for key, value in own.items()),
+            )
+            for place, title, own in rows
+        ]
+        return html_table(f"Team: {self.label}", heads, cells)
+
+    def _short_name(self, player: Any) -> str:
+        """Return the arguments of `of` that make a player: its name with the options that are not the default."""
+        if self.known_class(player.title) is not type(player):
+            return repr(player)
+        defaults = {name: default for name, default, _ in player.option_rows()}
+        changed = [f"{key}={value!r}" for key, value in player.options.items() if value != defaults.get(key)]
+        return ", ".join([repr(player.title), *changed])
+
+
+def _own_classes(own: Iterable[type]) -> dict[str, type]:
+    """Return the classes by every name under which a description may know them; a shared name is refused."""
+    classes = classes_by_name(own)
+    for kind in tuple(dict.fromkeys(classes.values())):
+        for name in (class_path(kind), str(vars(kind).get("name") or "")):
+            if name and classes.setdefault(name, kind) is not kind:
+                raise InvalidInput(
+                    f"own must hold classes with different names, got {class_path(classes[name])} and "
+                    f"{class_path(kind)}, both {name!r}."
+                )
+    return classes
 
 
 def electing_form(player: Any) -> Any:
@@ -195,11 +303,16 @@ def _described_player(team: type[Team], description: Any, own: Mapping[str, type
         raise InvalidInput(
             f"The description of an agent is {short_repr(description)}; a dict with 'agent' and its options is needed."
         )
-    name = description["agent"]
-    options = {str(key): value for key, value in description.items() if key != "agent"}
-    if name not in own:
-        return team.make(name, **options)
-    kind: Any = own[name]
+    name, path = description["agent"], description.get("class")
+    options = {str(key): value for key, value in description.items() if key not in ("agent", "class")}
+    kind: Any = own.get(name if path is None else path)
+    if kind is None and path is not None:
+        raise InvalidInput(
+            f"The agent {name!r} is of the class {path}, not the registered agent of that name; "
+            f"own must hold this class: own=[{path.rpartition('.')[2]}]."
+        )
+    if kind is None:
+        return team.class_of(name).of(**options)
     if not issubclass(kind, (team.agent_kind, team.controller_kind)):
         raise InvalidInput(f"own holds {kind.__name__}, which is no subclass of {team.base_name}.")
     return kind.of(**options)

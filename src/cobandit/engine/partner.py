@@ -7,6 +7,7 @@ of the rounds brings it back, too. The agent inside is the very same one that a 
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self
 
@@ -21,6 +22,13 @@ from cobandit.base.streams import Streams, checked_seed
 from cobandit.engine.state import read_state, write_state
 from cobandit.problem import FixedMeans, Problem
 from cobandit.problem.means import Tensor
+
+_NEVER_NONE = {
+    "missed": "0 (for a missed reward) or the reward itself",
+    "flipped": "1 (for a flipped reward) or the reward itself",
+    "noisy": "a number",
+}
+"""What a seat sees under the observation models that always show something."""
 
 
 class Partner:
@@ -197,10 +205,17 @@ class Partner:
     def observe(self, team_action: Sequence[int], seen: float | None, *, override: bool = False) -> None:
         """End the round: everybody's arms, and the reward as this seat saw it (None: it knows it saw nothing).
 
+        None belongs to *missed-known* observation and to models that are not ours. It is refused under *missed*, where
+        whoever misses a reward sees 0, under *flipped*, where it sees 1, and under *noisy*, where it sees a number.
         The own arm must be the one that was chosen. Where somebody had to decide otherwise, ``override=True`` says
         so, and the agent learns from what was really played. A round in which nobody asked for the choice is chosen
         all the same, so the rounds alone make the partner what it is.
         """
+        if seen is None and (needed := _NEVER_NONE.get(self._agent.briefing.observation)):
+            raise InvalidInput(
+                f"seen must be {needed} under {self._agent.briefing.observation!r} observation, got None. Where the "
+                "partner knows that it saw nothing, make it with observation='missed-known'."
+            )
         self._end_round(team_action, seen, override, "override=True")
 
     def pass_round(self) -> None:
@@ -230,6 +245,7 @@ class Partner:
             raise InvalidInput(
                 f"rounds is {short_repr(rounds)}; a list with a pair of team action and seen reward for each is needed."
             )
+        unseen = 0
         for number, entry in enumerate(rounds, start=1):
             try:
                 team_action, seen = entry
@@ -240,8 +256,17 @@ class Partner:
                 ) from None
             try:
                 self._end_round(team_action, seen, overrides, "overrides=True")
+                unseen += seen is None
             except InvalidInput as error:
                 raise InvalidInput(f"Round {number} of the log cannot have been: {error}") from error
+        observation = self._agent.briefing.observation
+        if unseen and observation in _NEVER_NONE:  # logs of earlier versions may hold them, so they still load
+            warnings.warn(
+                f"{unseen:,} rounds of the log have None as the seen reward, from which the partner learns nothing; "
+                f"under {observation!r} observation a seat sees {_NEVER_NONE[observation]}.",
+                UserWarning,
+                stacklevel=2,
+            )
         return self
 
     def state(self) -> dict[str, Any]:

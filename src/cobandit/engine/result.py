@@ -17,12 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.base.checks import one_of, whole
+from cobandit.base.checks import is_list, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
+from cobandit.engine.choice import can_play_fast
 from cobandit.engine.diagnostics import Diagnostics
+from cobandit.engine.identity import check_agents
 from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
 from cobandit.engine.stored import KEEPS, described_fields, joined_fields, markov_room, stored_fields
 from cobandit.engine.trajectory import Trajectory
@@ -154,7 +156,7 @@ class Result:
         return self._played_again(number)
 
     def _played_again(self, number: int) -> Trajectory:
-        if self.engine == "fast":
+        if self.engine == "fast" and can_play_fast():  # both engines play the same rounds
             from cobandit.engine import fast
 
             return fast.run_trajectory(self.problem, self.team, self.horizon, self.seed, number)
@@ -211,6 +213,10 @@ class Result:
             "machine": f"{platform.system()} {platform.machine()}",
         }
 
+    def stored_provenance(self) -> dict[str, Any]:
+        """Return what a file is stored with: the provenance, and the identity of each agent's class."""
+        return self.provenance() | {"agents": self.team.identities()}
+
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Keep every run in a Parquet file, one row per run and checkpoint, the provenance in its metadata.
 
@@ -220,9 +226,10 @@ class Result:
         target = checked_output(path)
         counted = None if self.counted is None else self.counted.describe()
         if isinstance(self.kept, StreamedSummary):
-            write_summary(target, self.checkpoints, self.problem.team_factor, self.kept, self.provenance(), counted)
+            stored = self.stored_provenance()
+            write_summary(target, self.checkpoints, self.problem.team_factor, self.kept, stored, counted)
             return target
-        with runs_file(target, self.checkpoints, self.problem.team_factor, self.provenance(), counted) as write:
+        with runs_file(target, self.checkpoints, self.problem.team_factor, self.stored_provenance(), counted) as write:
             write(self.first_run, self.kept, self.summed_team_regret)
         return target
 
@@ -230,10 +237,13 @@ class Result:
     def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: str = "auto") -> Self:
         """The result in a Parquet file that `save`, or `simulate` with ``out``, wrote.
 
-        ``own`` holds the classes of agents and models that are not ours. ``keep`` says, as in `simulate`, whether every
-        run is held or only a summary of them; ``"auto"`` holds up to four million numbers.
+        ``own`` holds the classes of agents and models that are not ours. The file knows which classes played: another
+        one of the same name is refused, and one that was changed since must replay the first run as it is stored. In
+        a file that is too old to know them, a registered agent that plays differently gives a warning. ``keep`` says,
+        as in `simulate`, whether every run is held or only a summary of them; ``"auto"`` holds up to four million
+        numbers.
         """
-        return cls._of_room(stored_fields(path, own, one_of(KEEPS)("keep", keep)))
+        return cls._loaded(stored_fields(path, own, one_of(KEEPS)("keep", keep)))
 
     @classmethod
     def concat(cls, results: Iterable[Result]) -> Self:
@@ -241,12 +251,14 @@ class Result:
 
         Problem, team, horizon, seed and checkpoints must be the same, and no run may be missing or there twice.
         """
+        if not is_list(results):
+            raise InvalidInput(f"results must be a list of results, got {short_repr(results)}.")
         return cls._of_room(joined_fields(list(results)))
 
     def describe(self) -> dict[str, Any]:
         """All of it as plain data: the provenance and the numbers, which are many (`save` writes a file instead)."""
         counted = {} if self.counted is None else {"diagnostics": self.counted.describe()}
-        known = {**self.provenance(), "checkpoints": self.checkpoints.tolist(), **counted}
+        known = {**self.stored_provenance(), "checkpoints": self.checkpoints.tolist(), **counted}
         if isinstance(self.kept, StreamedSummary):
             numbers: dict[str, Any] = {name: array.tolist() for name, array in self.kept.to_arrays().items()}
             return {**known, "summary": numbers}
@@ -258,7 +270,15 @@ class Result:
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Self:
         """The result that `describe` told of, also after a way through JSON; ``own`` as in `load`."""
-        return cls._of_room(described_fields(description, own))
+        return cls._loaded(described_fields(description, own))
+
+    @classmethod
+    def _loaded(cls, fields: dict[str, Any]) -> Self:
+        """Return a result that was stored, if its agents are those that played it."""
+        identities = fields.pop("agents")
+        result = cls._of_room(fields)
+        check_agents(result, identities)
+        return result
 
     @classmethod
     def _of_room(cls, fields: dict[str, Any]) -> Self:
@@ -277,7 +297,9 @@ class Result:
             columns = summary_columns(self.checkpoints, self.problem.team_factor, self.kept)
         else:
             columns = run_columns(self.first_run, self.checkpoints, self.kept, self.team_regret)
-        return arrow.table(columns).replace_schema_metadata({"cobandit": json.dumps(self.provenance(), default=str)})
+        return arrow.table(columns).replace_schema_metadata(
+            {"cobandit": json.dumps(self.stored_provenance(), default=str)}
+        )
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self.to_arrow().__arrow_c_stream__(requested_schema)

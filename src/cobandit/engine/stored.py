@@ -7,7 +7,6 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,12 @@ from cobandit.agents.team import Team
 from cobandit.base.checks import numeric, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
+from cobandit.base.files import checked_path
 from cobandit.base.parquet import pyarrow_modules
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.runs_file import DIAGNOSTICS, SUMMARY
 from cobandit.problem import Problem
+from cobandit.problem.described import classes_by_name
 from cobandit.stats import StreamedSummary, worth_streaming
 
 KEEPS = ("auto", "runs", "summary")
@@ -34,7 +35,7 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
     """The fields of the `Result` in a file that `Result.save`, ``simulate(out=...)`` or a sweep wrote."""
     require_extras("Reading a result", parquet=True)
     arrow, parquet = pyarrow_modules()
-    source = Path(path).expanduser()
+    source = checked_path("path", path)
     if source.is_dir():
         raise InvalidInput(f"{str(source)!r} is a folder; the name of a Parquet file is needed.")
     if not source.is_file():
@@ -64,7 +65,7 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
 
 def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict[str, Any]:
     """What a result's provenance tells of it, but for the numbers themselves."""
-    classes = tuple(own)
+    classes = tuple(classes_by_name(own).values())
     missing = [key for key in ("problem", "team", *FACTS) if key not in description]
     if missing:
         raise InvalidInput(f"The description of a result lacks {missing[0]!r}; `Result.provenance` has it.")
@@ -78,6 +79,7 @@ def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict
     return {
         "problem": problem.from_dict(description["problem"], classes),
         "team": team.from_dict(description["team"], classes),
+        "agents": description.get("agents"),
         **facts,
     }
 
@@ -126,6 +128,9 @@ def joined_fields(results: list[Any]) -> dict[str, Any]:
     """The fields of the `Result` that holds the runs of all of these."""
     if not results:
         raise InvalidInput("results is empty; at least one result is needed.")
+    for place, result in enumerate(results):
+        if not all(hasattr(result, name) for name in ("first_run", "kept", "checkpoints")):
+            raise InvalidInput(f"results[{place}] must be a Result, got {short_repr(result)}.")
     ordered = sorted(results, key=lambda result: result.first_run)
     first = ordered[0]
     for other in ordered[1:]:

@@ -82,7 +82,10 @@ def _players(team: Team) -> list[tuple[str, dict[str, Any]]]:
     """Name and options of the one kind, or of every member."""
     description = team.describe()
     members = description.get("members", [description])
-    return [(member["agent"], {key: value for key, value in member.items() if key != "agent"}) for member in members]
+    return [
+        (member["agent"], {key: value for key, value in member.items() if key not in ("agent", "class")})
+        for member in members
+    ]
 
 
 def _options(team: Team) -> dict[str, Any]:

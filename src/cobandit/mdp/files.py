@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from cobandit.base.checks import is_list, one_per_agent, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.files import checked_path
 from cobandit.base.toml import parse_toml
 from cobandit.mdp.model import MarkovProblem, make_problem
 from cobandit.problem import Gaussian
@@ -23,7 +23,7 @@ MOVE = ("state", "action", "mean", "to")
 
 def load_problem(path: str | os.PathLike[str]) -> MarkovProblem:
     """The problem in a TOML file; `parse_problem` says what stands in it."""
-    source = Path(path).expanduser()
+    source = checked_path("path", path)
     try:
         text = source.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self, cast
 
 from cobandit.base.errors import InvalidInput
+from cobandit.engine.choice import can_play_fast
 from cobandit.engine.result import Result
 from cobandit.engine.trajectory import Trajectory
 from cobandit.mdp import match
@@ -25,7 +26,7 @@ class MarkovResult(Result):
 
     def _played_again(self, number: int) -> Trajectory:
         setting = self.problem, self.team, self.horizon, self.seed, number
-        if self.engine == "fast":
+        if self.engine == "fast" and can_play_fast():  # both engines play the same steps
             from cobandit.mdp import fast
 
             return fast.run_trajectory(*setting)

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from cobandit.agents.team import Team as BanditTeam
 from cobandit.mdp.agents.base import MarkovAgent, MarkovController
-from cobandit.mdp.agents.registry import make_agent
+from cobandit.mdp.agents.registry import AGENTS, agent_class
 
 
 class Team(BanditTeam):
@@ -14,10 +14,14 @@ class Team(BanditTeam):
 
     agent_kind: ClassVar[Any] = MarkovAgent
     controller_kind: ClassVar[Any] = MarkovController
-    maker: ClassVar[str] = "cobandit.mdp.make_agent"
     base_name: ClassVar[str] = "cobandit.mdp.MarkovAgent"
 
     @staticmethod
-    def make(name: str, **options: Any) -> Any:
-        """A registered agent by name."""
-        return make_agent(name, **options)
+    def class_of(name: str) -> Any:
+        """Return the class of a registered agent."""
+        return agent_class(name)
+
+    @staticmethod
+    def known_class(name: str) -> Any:
+        """Return the class that is registered under a name, or None."""
+        return AGENTS.get(name)

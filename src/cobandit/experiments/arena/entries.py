@@ -192,4 +192,5 @@ def yardsticks(setting: Setting) -> tuple[str, str]:
 def pair(leader: Entry, follower: Entry, setting: Setting, ranks: Sequence[int]) -> Team:
     """A leader and followers of one kind, each in its place."""
     members = [(leader if rank == 0 else follower).player(setting) for rank in ranks]
-    return Team([member for member in members if isinstance(member, Agent)])
+    # The league measures what a protocol costs beside partners that do not follow it.
+    return Team([member for member in members if isinstance(member, Agent)], check_protocol=False)

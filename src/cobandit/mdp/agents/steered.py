@@ -99,6 +99,7 @@ class SteeredUCBVI(MarkovAgent):
 
     name: ClassVar[str] = "steered-ucbvi"
     paper: ClassVar[str] = "beyond the paper: an agreed protocol in every state"
+    protocol: ClassVar[str | None] = "steered-ucbvi"
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.steered:steered"
 
     stay: int = option(4, "D: for how many visits a way to a team action is planned at least", whole(1, MOST))
