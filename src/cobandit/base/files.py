@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import InvalidInput, short_repr
 
 PARTIAL = ".partial-"
 """How the name of a file starts that is still being written; nothing ever reads one."""
@@ -33,6 +33,17 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
     except BaseException:
         os.unlink(partial)
         raise
+
+
+def checked_path(name: str, value: Any) -> Path:
+    """Return a path that a file or a folder can have, the home folder (``~``) filled in."""
+    text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
+    if not isinstance(text, str) or not text or "\0" in text:
+        raise InvalidInput(f"{name} must be the path of a file or folder, got {short_repr(value)}.")
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:  # no such user
+        return Path(text)
 
 
 def checked_folder(folder: Path) -> Path:

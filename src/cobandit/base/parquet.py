@@ -8,18 +8,20 @@ from typing import Any
 
 from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.base.extras import require_extras
+from cobandit.base.files import checked_path, make_folder
 
 PURPOSE = "Keeping runs in a Parquet file"
 
 
 def checked_output(path: str | os.PathLike[str]) -> Path:
-    """Where a Parquet file will go; refused early if it cannot be written or pyarrow is missing."""
+    """Return where a Parquet file will go; its folder is made, and a place that cannot be written to refused early."""
     require_extras(PURPOSE, parquet=True)
-    target = Path(path).expanduser()
+    target = checked_path("path", path)
     if target.suffix != ".parquet":
         raise InvalidInput(f"The output file is {str(target)!r}; a name that ends in .parquet is needed.")
-    if not target.parent.is_dir() or not os.access(target.parent, os.W_OK):
-        raise InvalidInput(f"The folder {str(target.parent)!r} is not there or cannot be written to.")
+    make_folder(target.parent)
+    if not os.access(target.parent, os.W_OK):
+        raise InvalidInput(f"The folder {str(target.parent)!r} cannot be written to.")
     if target.is_dir():
         raise InvalidInput(f"The output file {str(target)!r} is a folder.")
     pyarrow_modules()  # installed is not yet usable

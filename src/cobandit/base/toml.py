@@ -5,7 +5,7 @@ from __future__ import annotations
 import tomllib
 from typing import Any
 
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import InvalidInput, short_repr
 
 DEEPEST = 32
 LARGEST_INTEGER = 2**64
@@ -13,6 +13,8 @@ LARGEST_INTEGER = 2**64
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
     """The table in a text; numbers and nesting stay within what the rest of the package can show and walk through."""
+    if not isinstance(text, str):
+        raise InvalidInput(f"{where} must be a text in TOML, got {short_repr(text)}.")
     try:
         data = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

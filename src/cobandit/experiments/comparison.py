@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cobandit.agents import Team
-from cobandit.base.checks import short_repr
+from cobandit.agents import Team, TeamLike
+from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import InvalidInput
-from cobandit.base.files import save_csv, save_json
+from cobandit.base.files import checked_path, save_csv, save_json
 from cobandit.engine import Result
-from cobandit.engine.simulation import Progress
+from cobandit.engine.simulation import Progress, checked_flag
 from cobandit.engine.words import distinct_labels
 from cobandit.experiments.compiling import compiled_by_two
-from cobandit.experiments.rooms import simulate_any
+from cobandit.experiments.rooms import simulate_any, team_kind
 from cobandit.problem import Problem
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class TeamComparison:
 
     def save(self, path: str | os.PathLike[str], *, regret: str = "task") -> Path:
         """Write `rows` into a ``.csv`` file or `to_dict` into a ``.json`` file; it appears whole or not at all."""
-        target = Path(path)
+        target = checked_path("path", path)
         if target.suffix == ".json":
             return save_json(target, self.to_dict())
         if target.suffix == ".csv":
@@ -96,7 +96,7 @@ class TeamComparison:
 
 def compare_teams(
     problem: Problem | MarkovProblem,
-    teams: Sequence[Team],
+    teams: Sequence[TeamLike],
     horizon: int,
     runs: int = 400,
     seed: int | None = 0,
@@ -113,14 +113,19 @@ def compare_teams(
     room; ``horizon`` are then the steps of all episodes. ``diagnose`` is that of `cobandit.simulate`, for bandits:
     their results can then say why the teams lost.
     """
-    if not teams:
-        raise InvalidInput("teams is empty; at least one team is needed.")
-    for team in teams:
+    kind = team_kind(problem)
+    if not is_list(teams) or not (given := list(teams)):
+        raise InvalidInput(f"teams must be a list of at least one team, got {short_repr(teams)}.")
+    if progress is not None and not callable(progress):
+        raise InvalidInput(f"progress must be a function of a team's label or None, got {short_repr(progress)}.")
+    lineups: list[Team] = [kind.from_any(team, f"teams[{place}]") for place, team in enumerate(given)]
+    for team in lineups:
         team.playing(problem).agents(problem.agents)
+    checked_flag("diagnose", diagnose)
     if diagnose and not isinstance(problem, Problem):
         raise InvalidInput(f"diagnose was asked for, but problem is {short_repr(problem)}; a Problem is needed for it.")
     options = {"diagnose": diagnose} if isinstance(problem, Problem) else {}
-    with compiled_by_two(problem, teams, horizon, runs, diagnose):
+    with compiled_by_two(problem, lineups, horizon, runs, diagnose):
         results = [
             simulate_any(
                 problem,
@@ -134,7 +139,7 @@ def compare_teams(
                 progress=None if progress is None else progress(team.label),
                 **options,
             )
-            for team in teams
+            for team in lineups
         ]
     return TeamComparison(tuple(sorted(results, key=lambda result: result.summary().task_regret.mean[-1])))
 

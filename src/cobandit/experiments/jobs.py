@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.base.files import checked_path
 from cobandit.experiments.executors import Executor, Processes
 from cobandit.experiments.figures import MARKOV_PREFIX, panel, panel_names
 from cobandit.experiments.run import PanelResult, Watch, gather, read_manifest, run
@@ -59,7 +60,7 @@ class Job:
     @classmethod
     def stored(cls, folder: str | os.PathLike[str]) -> Job:
         """The job whose results lie in a folder."""
-        manifest = read_manifest(Path(folder))
+        manifest = read_manifest(folder)
         try:
             settings = Settings(**manifest["settings"])
             if manifest["kind"] == "sweep":
@@ -83,9 +84,9 @@ class Job:
         """
         played_by = Processes() if executor is None else executor
         about = dict(self.source)
-        return run(self.panels, self.settings, Path(folder), played_by, resume=resume, about=about, watch=watch)
+        return run(self.panels, self.settings, folder, played_by, resume=resume, about=about, watch=watch)
 
     def results(self, folder: str | os.PathLike[str]) -> list[PanelResult]:
         """The results that lie in a folder, without playing anything."""
-        store = Store(Path(folder))
+        store = Store(checked_path("folder", folder))
         return [gather(panel, self.settings, store) for panel in self.panels]

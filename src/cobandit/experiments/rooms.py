@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from typing import Any
 
+from cobandit.agents import Team
+from cobandit.base.checks import short_repr
+from cobandit.base.errors import InvalidInput
 from cobandit.engine import Result, simulate
 from cobandit.problem import Problem
+
+
+def team_kind(problem: Any) -> type[Team]:
+    """Return the class of the teams that play a problem."""
+    if isinstance(problem, Problem):
+        return Team
+    from cobandit import mdp
+
+    if not isinstance(problem, mdp.MarkovProblem):
+        raise InvalidInput(f"problem must be a Problem or a MarkovProblem, got {short_repr(problem)}.")
+    return mdp.Team
 
 
 def simulate_any(problem: Any, team: Any, horizon: Any, runs: Any, seed: Any, **options: Any) -> Result:

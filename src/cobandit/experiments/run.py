@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import require_extras
-from cobandit.base.files import make_folder, whole_file
+from cobandit.base.files import checked_path, make_folder, whole_file
 from cobandit.experiments.claims import Regrets, StreamedRegrets, Verdict, pairs_of
 from cobandit.experiments.executors import Executor
 from cobandit.experiments.spec import Chunk, Curve, Panel, Settings, chunks
@@ -140,7 +141,7 @@ class PanelResult:
 def run(
     panels: Sequence[Panel],
     settings: Settings,
-    out: Path,
+    out: str | os.PathLike[str],
     executor: Executor,
     *,
     resume: bool = False,
@@ -153,8 +154,8 @@ def run(
     stored as soon as it is finished, so whatever ends the work loses nothing but what was under way.
     """
     require_extras("Playing and storing experiments", parquet=True, dask=executor.name == "dask")
+    out = make_folder(checked_path("out", out))
     store, tell = Store(out), watch or (lambda event: None)
-    make_folder(out)
     keep_manifest(out, panels, settings, about or {})
     waiting: list[Chunk] = []
     for panel in panels:
@@ -269,8 +270,9 @@ def keep_manifest(out: Path, panels: Sequence[Panel], settings: Settings, about:
         file.write((json.dumps(manifest, indent=1) + "\n").encode())
 
 
-def read_manifest(out: Path) -> dict[str, Any]:
+def read_manifest(out: str | os.PathLike[str]) -> dict[str, Any]:
     """What a folder holds."""
+    out = checked_path("out", out)
     if not out.is_dir():
         kind = "is a file" if out.exists() else "is not there"
         raise InvalidInput(f"The folder {str(out)!r} {kind}; one that reproduce, sweep or arena has filled is needed.")

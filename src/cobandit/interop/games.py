@@ -39,8 +39,7 @@ def checked_reward(reward: Any) -> str:
 
 def partners_of(problem: Problem, team: Any, seat: int) -> list[Agent | None]:
     """The agents of a team, fresh, with nobody in the learner's seat."""
-    if not isinstance(team, Team):
-        raise InvalidInput(f"team is {short_repr(team)}; a Team is needed, such as Team.of('partner-aware-ucb').")
+    team = Team.from_any(team)
     if team.controller is not None:
         raise InvalidInput(f"{team.label} is one brain for the whole team; a learner takes the seat of an agent.")
     agents: list[Agent | None] = list(team.playing(problem).agents(problem.agents))

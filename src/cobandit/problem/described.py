@@ -45,6 +45,8 @@ def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, An
 
 def classes_by_name(own: Iterable[type]) -> dict[str, type]:
     """The classes somebody hands in, by the names under which descriptions know them."""
+    if not isinstance(own, Iterable) or getattr(own, "ndim", 1) == 0:
+        raise InvalidInput(f"own must be a list of classes, got {short_repr(own)}.")
     classes = tuple(own)
     for kind in classes:
         if not isinstance(kind, type):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cobandit.base.checks import one_per_agent, real, short_repr, whole
+from cobandit.base.checks import is_list, one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
 from cobandit.problem.described import described_fields
@@ -299,7 +299,7 @@ class Problem:
 
 
 def _listed(values: Any) -> Any:
-    return tuple(values) if isinstance(values, (list, np.ndarray)) else values
+    return tuple(values) if isinstance(values, (list, np.ndarray)) and is_list(values) else values
 
 
 def ranks_of(order: list[int]) -> tuple[int, ...]:

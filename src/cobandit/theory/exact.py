@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import MOST, short_repr, whole
+from cobandit.base.checks import MOST, real, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.problem import Bernoulli, Missed, Problem, RandomMeans
 
@@ -94,11 +94,17 @@ def steered_states(horizon: int) -> int:
     return 4 * math.comb(horizon + 7, 8)
 
 
+def _checked_setting(horizon: Any, sight: Any) -> tuple[int, float]:
+    return whole(0, MOST)("horizon", horizon), real(0.0, 1.0)("sight", sight)
+
+
 def one_brain(cells: int, horizon: int, sight: float = 1.0) -> float:
     """The mean reward of a Bayes-optimal controller of so many cells that sees a reward with chance ``sight``.
 
     Cells are alike, so a state is what was seen of each, sorted.
     """
+    cells = whole(1, MOST)("cells", cells)
+    horizon, sight = _checked_setting(horizon, sight)
     means = _posterior_means(horizon, sight)
 
     @cache
@@ -121,6 +127,7 @@ def one_brain(cells: int, horizon: int, sight: float = 1.0) -> float:
 
 def steered_team(horizon: int, sight: float = 1.0) -> float:
     """The mean reward of the best leader of a steered team of two with two arms each, who sees by ``sight``."""
+    horizon, sight = _checked_setting(horizon, sight)
     means = _posterior_means(horizon, sight)
 
     @cache
@@ -147,6 +154,7 @@ def blind_team(horizon: int, sight: float = 1.0) -> float:
     A follower is a tree: an arm for every history of the leader's arms. Bit 2^t - 1 + history of its number is what it
     plays in round t. Whatever the first arm, the problem is the same, so it is 0. All trees are valued at once.
     """
+    horizon, sight = _checked_setting(horizon, sight)
     if horizon > LONGEST_ENUMERATION:
         raise InvalidInput(
             f"horizon is {horizon}; all blind followers can be tried up to {LONGEST_ENUMERATION} rounds."

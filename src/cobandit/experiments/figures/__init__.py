@@ -58,7 +58,7 @@ def panel(name: str) -> Panel:
             return markov.markov_panel(name)
         raise UnknownName("panel", name, markov.MARKOV)
     known = (*PANELS, THEORY, STANDOFF)
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         raise UnknownName("panel", name, (*known, MARKOV_GROUP))
     home = f"cobandit.experiments.figures.{name.replace('-', '_')}"
     sweep, analysis = import_module(f"{home}.sweep"), import_module(f"{home}.analysis")

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.files import make_folder
+from cobandit.base.files import checked_path, make_folder
 from cobandit.engine import Result
 from cobandit.engine.result import checked_regret
 from cobandit.engine.words import distinct_labels
@@ -47,7 +48,7 @@ LABEL_GAP = 0.05
 
 def checked_figure(path: str | os.PathLike[str]) -> Path:
     """Where a figure will go: its folder is made; refused early if it cannot be drawn or written."""
-    target = Path(path).expanduser()
+    target = checked_path("path", path)
     if target.suffix.lower() not in FORMATS:
         raise InvalidInput(f"The figure is {str(target)!r}; a name that ends in {', '.join(FORMATS)} is needed.")
     require_extras("Drawing a figure", plot=True)
@@ -63,12 +64,12 @@ def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, 
     ``regret`` is ``"task"`` or ``"team"``. Where all results were diagnosed, task regret by cause stands below.
     The file appears whole or not at all.
     """
-    if not results:
-        raise InvalidInput("results is empty; at least one result is needed to draw.")
+    if not is_list(results) or not (given := list(results)) or not all(isinstance(each, Result) for each in given):
+        raise InvalidInput(f"results must be a list of at least one Result, got {short_repr(results)}.")
     checked_regret("regret", regret)
     target = checked_figure(path)
     with drawing_style(STYLE):
-        write_figure(comparison_figure(results, regret), target, dpi=150)
+        write_figure(comparison_figure(given, regret), target, dpi=150)
     return target
 
 

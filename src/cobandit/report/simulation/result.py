@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cobandit.base.checks import one_of, short_repr
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import DASH, PAGE, count, percent
 from cobandit.engine.result import checked_regret, picked_rows
@@ -42,6 +42,9 @@ def plot_result(
     require_extras("Drawing a result", plot=True)
     checked_regret("regret", regret)
     one_of(BANDS)("band", band)
+    _check_line_options(options)
+    if label is not None and not isinstance(label, str):
+        raise InvalidInput(f"label must be a text or None, got {short_repr(label)}.")
     if ax is None:
         import matplotlib.pyplot as plt
 
@@ -59,6 +62,23 @@ def plot_result(
     ax.set_xlabel(ax.get_xlabel() or "round")
     ax.set_ylabel(ax.get_ylabel() or f"cumulative {regret} regret")
     return ax
+
+
+def _check_line_options(options: dict[str, Any]) -> None:
+    """Refuse options that a line of matplotlib does not have, or values that they cannot have."""
+    from matplotlib.artist import ArtistInspector
+    from matplotlib.lines import Line2D
+
+    inspector = ArtistInspector(Line2D)
+    aliases = [alias for names in inspector.aliasd.values() for alias in names]
+    known = sorted({*inspector.get_setters(), *aliases} - {"data", "xdata", "ydata", "figure", "label"})
+    for name in options:
+        if name not in known:
+            raise UnknownName("option of a line called", name, known)
+    try:
+        Line2D([], [], **options)
+    except Exception as error:  # each property has its own checks
+        raise InvalidInput(f"options must fit a line of matplotlib, got {short_repr(options)}: {error}.") from None
 
 
 def result_html(result: Result) -> str:

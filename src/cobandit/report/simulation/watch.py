@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from cobandit.base.checks import whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.extras import require_extras
+from cobandit.base.files import checked_path
 from cobandit.base.numbers import PAGE, count
 from cobandit.engine.trajectory import Trajectory
 from cobandit.engine.watched import WatchedRun, watch_run
@@ -41,7 +42,7 @@ def write_watch_page(result: Result, run: int, path: str | os.PathLike[str] | No
     """
     require_extras("A page to watch", plot=True)
     number = int(whole(result.first_run, result.first_run + result.runs - 1)("run", run))
-    target = Path(f"watch-run-{number}.html" if path is None else path)
+    target = Path(f"watch-run-{number}.html") if path is None else checked_path("path", path)
     if target.suffix.lower() not in (".html", ".htm"):
         raise InvalidInput(f"path is {str(target)!r}; a file that ends in .html is needed.")
     problem = result.problem
