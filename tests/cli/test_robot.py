@@ -112,13 +112,14 @@ class TestDemo:
     @pytest.mark.skipif(not DRAWS, reason="no OpenGL on this machine: no display, EGL or OSMesa")
     def test_an_animated_picture(self, tmp_path):
         path = tmp_path / "burger.png"
-        result = apart("demo", "--out", str(path), "--width", "160", "--speed", "50")
+        result = apart("demo", "--out", str(path), "--width", "160", "--speed", "20")
         assert result.returncode == 0, result.stderr
         assert f"Clip: {path}" in result.stdout
         assert "stands" in result.stderr
         frames, size = animation(path.read_bytes())
         assert size == (160, 100)
-        assert frames > 20
+        assert frames > 8
+        assert path.stat().st_size < 400_000
 
     def test_without_opengl_it_says_so_before_any_work(self, tmp_path):
         path = tmp_path / "burger.png"
@@ -136,7 +137,6 @@ class TestDemo:
             (("--configuration", "burger"), "--configuration"),
             (("--width", "3"), "--width is 3"),
             (("--out", "burger.gif"), ".png"),
-            (("--out", "nowhere/burger.png"), "no folder"),
         ],
     )
     def test_wrong_input(self, arguments, words, tmp_path, monkeypatch):

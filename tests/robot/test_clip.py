@@ -58,7 +58,8 @@ class TestNoEncoder:
         assert clip.checked_path(tmp_path / "burger.PNG")
 
 
-@pytest.mark.parametrize("name", ["burger.gif", "burger", ".mp4", "nowhere/burger.png"])
+@pytest.mark.parametrize("name", ["burger.gif", "burger", ".mp4", "file/burger.png"])
 def test_bad_names(name, tmp_path):
+    (tmp_path / "file").write_text("no folder")
     with pytest.raises(InvalidInput):
         clip.checked_path(tmp_path / name)

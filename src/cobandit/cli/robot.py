@@ -41,7 +41,9 @@ def demo(
     ] = "0,0",
     seed: Annotated[int, typer.Option(metavar="N", help="For where items lie and how the hand stacks.")] = 0,
     speed: Annotated[float, typer.Option(metavar="X", help="How many times faster than the robot was.")] = 3.0,
-    width: Annotated[int, typer.Option(metavar="PIXELS", help="Of the clip; it is 16:10.")] = 960,
+    width: Annotated[
+        int | None, typer.Option(metavar="PIXELS", help="Width of the clip, which is 16:10 (960; .png 640).")
+    ] = None,
     skin: Annotated[
         str, typer.Option(metavar="own|fetch", help="Our own body, or Fetch's from an installed gymnasium-robotics.")
     ] = "own",
@@ -49,24 +51,26 @@ def demo(
 ) -> None:
     """Stack one burger with the simulated arm, and write it as a clip.
 
-    Without --out the clip is out/burger.mp4, or out/burger.png where no encoder is installed. Drawing needs OpenGL,
-    with or without a display.
+    Without --out the clip is out/burger.mp4, or out/burger.png, a smaller animated picture, where no encoder is
+    installed. Drawing needs OpenGL, with or without a display.
     """
     from cobandit.base.extras import require_extras
 
     require_extras("The simulated arm", robot=True)
     from cobandit.base.checks import whole
-    from cobandit.base.files import make_folder
     from cobandit.cli import output, parsing
     from cobandit.cli.door import say
     from cobandit.robot.burger import checked_configuration
 
     arms = checked_configuration(parsing.numbers("--configuration", configuration, "0,1"))
-    width = whole(160, 3840)("--width", width)
     from cobandit.robot import clip  # names a library for drawing before anything loads MuJoCo
 
-    path = out or make_folder(Path("out")) / ("burger.mp4" if clip.encoder() else "burger.png")
+    path = out or Path("out") / ("burger.mp4" if clip.encoder() else "burger.png")
+    usual = clip.WIDTHS.get(path.suffix.lower(), clip.USUAL_WIDTH)
+    width = whole(160, 3840)("--width", usual if width is None else width)
     clip.checked_path(path)
+    if out is None and path.suffix == ".png":
+        say("Without ffmpeg the clip will be a small animated picture; for a film pip install imageio-ffmpeg.")
     with clip.ClipMaker(width, width * 5 // 16 * 2, skin) as maker:
         from cobandit.robot import simulate_burger
 

@@ -1,20 +1,20 @@
-"""A recording as a film: mp4 or webm where an encoder is there, else an animated PNG, which every browser plays."""
+"""A recording as a film: mp4 or webm where an encoder is there, else a small animated PNG for any browser."""
 
 from __future__ import annotations
 
 import importlib.util
 import shutil
-import struct
 import subprocess
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from cobandit.base.checks import real, whole
 from cobandit.base.errors import CobanditError, InvalidInput
-from cobandit.base.files import whole_file
+from cobandit.base.files import make_folder
+from cobandit.robot.animated import write_animated_png
 from cobandit.robot.recording import Recording
 from cobandit.robot.rendering import FrameRenderer, Image
 from cobandit.robot.scene import scene_description
@@ -25,6 +25,11 @@ CODECS = {
 }
 QUALITY = {".mp4": 27, ".webm": 43}
 KINDS = (*CODECS, ".png")
+WIDTHS = {".png": 640}
+"""Pixels of a clip by its kind, where nobody says otherwise; an animated picture is larger than a film of its size."""
+USUAL_WIDTH = 960
+PNG_EVERY = 3
+"""Of the frames of a film an animated picture has each third."""
 HOLD = 0.8
 """Seconds for which the finished burger is looked at."""
 
@@ -53,10 +58,9 @@ def checked_path(path: Path) -> Path:
     if path.suffix.lower() in CODECS and encoder() is None:
         raise NoEncoder(
             f"{path.suffix} needs ffmpeg: install it, or pip install imageio-ffmpeg, or ask for a name that ends in "
-            ".png, an animated picture that needs nothing."
+            ".png, a smaller animated picture that needs nothing."
         )
-    if not path.parent.is_dir():
-        raise InvalidInput(f"There is no folder {str(path.parent)!r} to write to.")
+    make_folder(path.parent)
     return path
 
 
@@ -85,6 +89,9 @@ class ClipMaker:
         """The same in several kinds of files; every frame is drawn once."""
         speed, fps = real(0.1, 50)("speed", speed), whole(1, 60)("fps", fps)
         paths = [checked_path(path) for path in paths]
+        every = PNG_EVERY
+        if all(path.suffix.lower() == ".png" for path in paths):  # only what is kept is drawn
+            every, fps = 1, max(1, round(fps / PNG_EVERY))
         numbers = np.arange(0, recording.frames - 1, recording.fps * speed / fps)
         images = [zlib.compress(self._renderer.draw(recording, float(number)).tobytes(), 1) for number in numbers]
         last = zlib.compress(self._renderer.draw(recording, recording.frames - 1).tobytes(), 1)
@@ -92,7 +99,9 @@ class ClipMaker:
         for path in paths:
             frames = (self._unpacked(image) for image in images)
             if path.suffix.lower() == ".png":
-                _write_animated_png(path, frames, len(images), self._size, fps)
+                kept = images[::-every][::-1]  # the last one among them
+                sample = [self._unpacked(image) for image in kept[:: max(1, len(kept) // 12)]]
+                write_animated_png(path, map(self._unpacked, kept), sample, max(1, round(fps / every)))
             else:
                 encode(path, frames, self._size, fps)
 
@@ -141,30 +150,3 @@ def encode(path: Path, frames: Iterable[Image], size: tuple[int, int], fps: int)
             f"ffmpeg made no {path.suffix} of it: {trouble.splitlines()[-1] if trouble else 'no reason given'}."
         )
     partial.replace(path)
-
-
-def _write_animated_png(path: Path, frames: Iterator[Image], count: int, size: tuple[int, int], fps: int) -> None:
-    """An animated PNG (three kinds of chunks around ordinary image data), played over and over."""
-    width, height = size
-    with whole_file(path) as file:
-        file.write(b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)))
-        file.write(_chunk(b"acTL", struct.pack(">II", count, 0)))
-        sequence = 0
-        for number, frame in enumerate(frames):
-            control = struct.pack(">IIIIIHHBB", sequence, width, height, 0, 0, 1, fps, 0, 0)
-            file.write(_chunk(b"fcTL", control))
-            # Each line as its difference from the line above: half the size.
-            delta = np.diff(frame, axis=0, prepend=np.zeros_like(frame[:1])).reshape(height, -1)
-            lines = np.concatenate([np.full((height, 1), 2, np.uint8), delta], axis=1)
-            packed = zlib.compress(lines.tobytes(), 6)
-            if number == 0:
-                file.write(_chunk(b"IDAT", packed))
-                sequence += 1
-            else:
-                file.write(_chunk(b"fdAT", struct.pack(">I", sequence + 1) + packed))
-                sequence += 2
-        file.write(_chunk(b"IEND", b""))
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
