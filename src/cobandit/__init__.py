@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from cobandit.agents import AGENTS as AGENTS
     from cobandit.agents import MDSEE as MDSEE
     from cobandit.agents import Agent as Agent
-    from cobandit.agents import BankFollower as BankFollower
+    from cobandit.agents import Bank as Bank
     from cobandit.agents import Briefing as Briefing
     from cobandit.agents import CentralisedGittins as CentralisedGittins
     from cobandit.agents import CentralisedTS as CentralisedTS
@@ -97,7 +97,7 @@ _HOME = {
     "cobandit.agents": [
         "AGENTS",
         "Agent",
-        "BankFollower",
+        "Bank",
         "Briefing",
         "CentralisedGittins",
         "CentralisedTS",
@@ -160,11 +160,12 @@ _HOME = {
 }
 _MODULES = ("analysis", "experiments", "interop", "mdp", "report", "robot", "studies", "testing", "theory")
 _NEEDS_AN_EXTRA = {"compiled": "fast"}  # a public module, but ``from cobandit import *`` must work without numba
+_RENAMED = {"BankFollower": "Bank"}
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 
 __all__ = sorted([*_WHERE, *_MODULES])
 
-__getattr__ = lazy_names(__name__, _WHERE, (*_MODULES, *_NEEDS_AN_EXTRA), _NEEDS_AN_EXTRA)
+__getattr__ = lazy_names(__name__, _WHERE, (*_MODULES, *_NEEDS_AN_EXTRA), _NEEDS_AN_EXTRA, _RENAMED)
 
 
 def __dir__() -> list[str]:

@@ -67,7 +67,7 @@ GAMES = {
     ),
     "a handshake": (DRAWN, [cb.Handshake()] * 3),
     "a handshake with a stranger": (ONES, [cb.Softmax(), cb.Handshake()]),
-    "people and banks": (DRAWN, [cb.RecencySoftmax(values="own-arms"), cb.BankFollower(plan=True), cb.BankFollower()]),
+    "people and banks": (DRAWN, [cb.RecencySoftmax(values="own-arms"), cb.Bank(plan=True), cb.Bank()]),
     "people with real rewards": (REALS, [cb.RecencySoftmax(), cb.ForgetfulKnowledgeGradient()]),
     "forgetting, while means walk": (
         WALK,

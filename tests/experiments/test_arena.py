@@ -115,7 +115,7 @@ def test_one_brain_with_the_leaders_eyes_sees_no_more_than_the_leader():
 def test_numbers_are_those_of_simulate_with_the_same_seed(played):
     _, result, _ = played
     casino = result.place("casino")
-    team = cb.Team([cb.EpsilonGreedy(epsilon=0.0), cb.BankFollower(sight=0.4)])
+    team = cb.Team([cb.EpsilonGreedy(epsilon=0.0), cb.Bank(sight=0.4)])
     alone = cb.simulate(casino.setting.problem, team, 1000, runs=12, seed=0)
     assert (casino.pair("greedy", "bank") == alone.task_regret[:, -1]).all()
     standing = casino.standings["pair.greedy.bank"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cobandit import BankFollower, Briefing
+from cobandit import Bank, Briefing
 
 
 def test_three_rounds_of_a_leader_that_stays(play):
@@ -16,7 +16,7 @@ def test_three_rounds_of_a_leader_that_stays(play):
     #  3  row 1                                        all 1/2                          0     1      0
     #  4  row 1                                        (1,0) has 2/5: arm 1             1
     own = play(
-        BankFollower(exploration=0.0),
+        Bank(exploration=0.0),
         place=1,
         partner=[1, 1, 1],
         seen=[1, 0, 0],
@@ -26,7 +26,7 @@ def test_three_rounds_of_a_leader_that_stays(play):
 
 
 def test_how_likely_the_rows_are():
-    agent = BankFollower(exploration=0.0)
+    agent = Bank(exploration=0.0)
     agent.reset(Briefing(1, (2, 2), (0, 1), 100), np.random.default_rng(0))
     agent.choose()
     # Nine predictors know nothing yet: 1/2. The two by aims hold row 0, the first of equals: 9/10.
@@ -45,10 +45,10 @@ def test_how_likely_the_rows_are():
 def test_a_plan_goes_where_the_leader_stays(play):
     # The leader stays in row 0 and pays there; planning or not, its row is what counts.
     for plan in (False, True):
-        own = play(BankFollower(plan=plan, exploration=0.0), place=1, partner=[0] * 6, seen=[0, 1, 1, 1, 1, 1])
+        own = play(Bank(plan=plan, exploration=0.0), place=1, partner=[0] * 6, seen=[0, 1, 1, 1, 1, 1])
         assert own == [0, 1, 1, 1, 1, 1, 1]
 
 
 def test_as_a_leader_it_plays_the_best(play):
-    own = play(BankFollower(exploration=0.0), place=0, partner=[0, 0, 1], seen=[0, 1, 1], foresees=[{}] * 4)
+    own = play(Bank(exploration=0.0), place=0, partner=[0, 0, 1], seen=[0, 1, 1], foresees=[{}] * 4)
     assert own == [0, 0, 0, 0]

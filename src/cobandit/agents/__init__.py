@@ -1,6 +1,6 @@
 """The agents: one algorithm per file, in the order of the paper's pseudocode, and a literal registry."""
 
-from cobandit.agents.bank import BankFollower
+from cobandit.agents.bank import Bank
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
 from cobandit.agents.centralised_gittins import CentralisedGittins
@@ -25,12 +25,13 @@ from cobandit.agents.steered import Steered
 from cobandit.agents.team import Team, TeamLike
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
+from cobandit.base.lazy import lazy_names
 
 __all__ = [
     "AGENTS",
     "MDSEE",
     "Agent",
-    "BankFollower",
+    "Bank",
     "Briefing",
     "CentralisedGittins",
     "CentralisedTS",
@@ -64,3 +65,5 @@ __all__ = [
     "plugin_agents",
     "plugin_class",
 ]
+
+__getattr__ = lazy_names(__name__, {}, renamed={"BankFollower": "Bank"})

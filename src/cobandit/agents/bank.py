@@ -19,6 +19,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.gittins import beta_prior
 from cobandit.base.checks import real
+from cobandit.base.lazy import lazy_names
 from cobandit.base.records import flag
 
 DECAYS = (0.0, 0.6, 0.9, 0.97, 1.0)
@@ -38,7 +39,7 @@ ROWS, GROUPS, LAST, GOOD, LOOKS = range(5)
 the own eyes, and how many rewards were seen."""
 
 
-class Bank(NamedTuple):
+class BankState(NamedTuple):
     """What a follower with a bank knows. The compiled kind has the same fields.
 
     A *row* is what all higher-ranked agents play, a *group* a row together with the own arm: group = row * arms + arm.
@@ -222,7 +223,7 @@ def likeliest_row(me: Any) -> int:
 
 
 @dataclass
-class BankFollower(Agent):
+class Bank(Agent):
     """Predicts the higher-ranked by a bank of predictors, and plays the arm that is best against the prediction.
 
     The chances of the mixture are squared: near certainty it is acted upon, near ignorance all rows count. Each team
@@ -272,17 +273,17 @@ class BankFollower(Agent):
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
         """Take that back."""
-        self._bank = Bank(**memory["bank"])
+        self._bank = BankState(**memory["bank"])
         self._predictions = dict(memory["predictions"])
 
 
-def make_bank(agent: Any, briefing: Briefing, room: Any) -> Bank:
+def make_bank(agent: Any, briefing: Briefing, room: Any) -> BankState:
     """What an agent knows before the first round; ``room`` makes what stands for an array."""
     cells, arms = math.prod(briefing.arms), briefing.own_arms
     rows = cells // arms
     ranges = {"missed": (0.0, agent.sight), "flipped": (1.0 - agent.sight, 1.0)} if briefing.binary else {}
     ones, zeros = beta_prior(*ranges.get(briefing.observation, (0.0, 1.0)))
-    return Bank(
+    return BankState(
         plan=int(agent.plan),
         exploration=agent.exploration,
         sight=agent.sight,
@@ -304,3 +305,7 @@ def make_bank(agent: Any, briefing: Briefing, room: Any) -> Bank:
         notes=room([1, arms, -1, 0, 0]),
         total=room([0.0]),
     )
+
+
+# Agents that were pickled under the old name are still found.
+__getattr__ = lazy_names(__name__, {}, renamed={"BankFollower": "Bank"})

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cobandit.agents.bank import Bank, banked_arm, likeliest_row, make_bank, write_groups
+from cobandit.agents.bank import BankState, banked_arm, likeliest_row, make_bank, write_groups
 from cobandit.agents.bank import take_in as bank_take_in
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.gittins import INDICES
@@ -165,5 +165,5 @@ class Handshake(Agent):
         """Take that back."""
         self._shake = list(memory["shake"])
         self._steering = Steering(**memory["steering"])
-        self._bank = Bank(**memory["bank"])
+        self._bank = BankState(**memory["bank"])
         self._predictions = dict(memory["predictions"])

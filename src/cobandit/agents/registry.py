@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cobandit.agents.bank import BankFollower
+from cobandit.agents.bank import Bank
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
 from cobandit.agents.centralised_gittins import CentralisedGittins
@@ -41,7 +41,7 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "centralised-ts": CentralisedTS,
     "steered": Steered,
     "elected": Elected,
-    "bank": BankFollower,
+    "bank": Bank,
     "handshake": Handshake,
     "centralised-gittins": CentralisedGittins,
     "optimal": Optimal,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -11,19 +12,27 @@ from cobandit.base.extras import require_extras
 
 
 def lazy_names(
-    package: str, homes: Mapping[str, str], modules: Iterable[str] = (), extras: Mapping[str, str] | None = None
+    package: str,
+    homes: Mapping[str, str],
+    modules: Iterable[str] = (),
+    extras: Mapping[str, str] | None = None,
+    renamed: Mapping[str, str] | None = None,
 ) -> Callable[[str], Any]:
     """Return the ``__getattr__`` of a package: each name of ``homes`` from its module, and the package's ``modules``.
 
     ``extras`` says which extra a name needs; without it, using the name is refused with the command that installs it.
+    ``renamed`` holds old names with the new ones; an old name still works, with a `DeprecationWarning`.
 
     >>> lazy_names("calendar", {"dumps": "json"})("dumps").__name__
     'dumps'
     """
     own = frozenset(modules)
-    needed = extras or {}
+    needed, old_names = extras or {}, renamed or {}
 
     def load(name: str) -> Any:
+        if name in old_names:
+            warn_renamed(package, name, old_names[name])
+            return getattr(sys.modules[package], old_names[name])
         if name in needed:
             require_extras(f"{package}.{name}", **{needed[name]: True})
         if name in own:
@@ -35,3 +44,8 @@ def lazy_names(
         return value
 
     return load
+
+
+def warn_renamed(package: str, old: str, new: str) -> None:
+    """Warn the caller of a module's ``__getattr__`` that a name has changed."""
+    warnings.warn(f"{package}.{old} is now {package}.{new}; the old name will go.", DeprecationWarning, stacklevel=3)

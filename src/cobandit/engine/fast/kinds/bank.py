@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents import bank as plain
-from cobandit.agents.bank import BankFollower, banked_arm, likeliest_row, make_bank, take_in, write_groups
+from cobandit.agents.bank import Bank, banked_arm, likeliest_row, make_bank, take_in, write_groups
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat
 
@@ -25,7 +25,7 @@ compile_plain(
 
 
 class BankPlayer(NamedTuple):
-    """The fields of `agents.bank.Bank`."""
+    """The fields of `agents.bank.BankState`."""
 
     seat: Any
     stream: Any
@@ -69,6 +69,6 @@ class BankPlayer(NamedTuple):
         take_in(self, played, seen)
 
 
-def bank(agent: BankFollower, seat: Seat) -> BankPlayer:
+def bank(agent: Bank, seat: Seat) -> BankPlayer:
     """The compiled form."""
     return BankPlayer(seat.number, seat.stream, *make_bank(agent, seat.briefing, np.array))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents import handshake as plain
-from cobandit.agents.bank import Bank, likeliest_row, make_bank, write_groups
+from cobandit.agents.bank import BankState, likeliest_row, make_bank, write_groups
 from cobandit.agents.handshake import MATCHED, Handshake, handshake_arm, handshake_learn
 from cobandit.agents.steered import Steering, make_steering
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
@@ -21,11 +21,11 @@ from cobandit.engine.fast.world import own_arm
 compile_plain(plain.greeting, plain.handshake_arm, plain.handshake_learn, plain.is_greeted)
 
 steering_of = part_of(Steering, "s_")
-bank_of = part_of(Bank, "b_")
+bank_of = part_of(BankState, "b_")
 
 
 class HandshakePlayer(NamedTuple):
-    """The fields of `agents.steered.Steering` and of `agents.bank.Bank`, and the notes of the handshake."""
+    """The fields of `agents.steered.Steering` and of `agents.bank.BankState`, and the notes of the handshake."""
 
     seat: Any
     stream: Any
