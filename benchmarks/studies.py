@@ -211,7 +211,7 @@ def _watching(report: Report, ready: Databases) -> None:
 
 PROTOCOLS = {
     "the short way of moves behind the guard (httptools)": None,
-    "httptools behind the guard": "GuardedProtocol",
+    "httptools behind the guard": "guarded()",
     "httptools without a guard": "'httptools'",
     "h11 without a guard": "'h11'",
 }
@@ -224,7 +224,7 @@ def _protocols(report: Report, ready: Databases) -> None:
         if http is not None:
             script = (
                 "import uvicorn\n"
-                "from cobandit.web.edge import GuardedProtocol\n"
+                "from cobandit.web.edge import guarded\n"
                 "config = uvicorn.Config\n"
                 f"uvicorn.Config = lambda app, http, **more: config(app, http={http}, **more)\n" + script
             )

@@ -37,7 +37,7 @@ SCRIPT = (
     "from cobandit.web.serving import bound_socket, serve\n"
     "serve(WebConfig.from_environment(), bound_socket('127.0.0.1', int(sys.argv[1])), int(sys.argv[2]))\n"
 )
-PATIENCE = 60
+PATIENCE = 300
 """Seconds after which a server counts as stuck, at its start or at its end; a busy machine is no fault."""
 
 
@@ -101,6 +101,8 @@ class StudyServer:
         self.starts = 0
         self.script = SCRIPT
         self.environment: dict[str, str] = {}
+        self.log: Path | None = None
+        """A file for what the server prints; None: where the test prints."""
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -120,7 +122,8 @@ class StudyServer:
         """Start it, and wait until it answers."""
         environment = os.environ | {VARIABLE: json.dumps(asdict(self.config))} | self.environment
         command = [sys.executable, "-c", self.script, str(self.port), str(self.workers)]
-        self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL)
+        with contextlib.nullcontext() if self.log is None else self.log.open("ab") as printed:
+            self._process = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stderr=printed)
         self.starts += 1
         deadline = time.monotonic() + PATIENCE
         while not self.answers():
@@ -155,6 +158,11 @@ class StudyServer:
         if self.workers == 1:
             return [self.pid]
         return spawned_by(self.pid)
+
+    def wait(self) -> int:
+        """Wait until it has ended; return its exit code."""
+        assert self._process is not None
+        return self._process.wait(PATIENCE)
 
     def stop(self) -> None:
         """End it as Ctrl-C does."""

@@ -1,7 +1,7 @@
-"""What is let in before a request is one: limits on connections, heads and time, so that strangers cannot use them up.
+"""Connection-level limits: the number of connections, the size and shape of heads, and the time a request may take.
 
-It stands in front of every route and works without a proxy. Everything is counted in this process: a flood from many
-machines at once still needs help from outside.
+They apply before any route and do not need a proxy. Each process counts for itself, so a flood from many machines at
+once still needs help from outside.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import ipaddress
 import json
 import logging
 import os
+import re
 import time
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any
-from weakref import WeakKeyDictionary
+from typing import Any, Literal, NamedTuple
 
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -25,41 +25,42 @@ from cobandit.web.security import HEADERS, LARGEST_BODY, network_of
 log = logging.getLogger("cobandit.web")
 
 FILES_WANTED = 65_536
-FILES_KEPT_BACK = 200
-"""Open files that are not connections: the database, static files on their way, the system's own."""
+RESERVED_FILES = 200
+"""Open files that are not connections: the database, static files being sent, the system's own."""
 
 SWEEP_SECONDS = 1.0
-REFUSALS_LOGGED_EVERY = 10.0
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one process grants; ``connections`` None: as many as its open files allow, 10,000 at most.
+    """Limits of one process; ``connections`` None means as many as its open files allow, at most 10,000.
 
-    A quarter of the connections is for one address (of IPv6, for one /64), save for the proxies in ``trusted``, which
-    speak for many. Once four fifths are taken, whoever has not asked for anything is let wait ``hurried_seconds`` only.
+    One address (for IPv6, one /64) may hold a quarter of the connections. The proxies in ``trusted`` are exempt, since
+    they forward for many people. Once four fifths of the connections are taken, a client that has not sent a request
+    yet has only ``hurried_seconds`` to do so. Refusals are logged together, every ``log_seconds``.
     """
 
     connections: int | None = None
     head_bytes: int = 32 * 1024
     headers: int = 100
-    message_bytes: int = 8 * LARGEST_BODY  # on the wire, where a chunk of one byte has six
-    pipelined: int = 16
+    message_bytes: int = 8 * LARGEST_BODY  # on the wire, where a chunk of one byte takes six
     head_seconds: float = 10.0
     body_seconds: float = 30.0
     stalled_seconds: float = 60.0
+    idle_seconds: float = 75.0  # longer than the proxies in the documentation keep a connection, so that they close it
     hurried_seconds: float = 2.0
+    log_seconds: float = 10.0
     trusted: tuple[str, ...] | None = None
 
     @property
     def most_connections(self) -> int:
-        """How many connections there may be at once."""
+        """Return how many connections may be open at once."""
         if self.connections is not None:
             return self.connections
-        return max(64, min(10_000, open_files() - FILES_KEPT_BACK))
+        return max(64, min(10_000, open_files() - RESERVED_FILES))
 
     def trusts(self, address: str) -> bool:
-        """Whether an address speaks for many: this machine, and the proxies whose word uvicorn takes, too."""
+        """Return whether an address is this machine or a proxy whose forwarded addresses uvicorn accepts."""
         listed = self.trusted
         if listed is None:
             listed = ("::1", *os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1").split(","))
@@ -67,17 +68,17 @@ class Limits:
 
 
 def open_files() -> int:
-    """How many files this process may open."""
+    """Return how many files this process may open."""
     try:
         import resource
-    except ImportError:  # Windows, which counts otherwise
+    except ImportError:  # Windows has no such limit
         return FILES_WANTED
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return FILES_WANTED if soft == resource.RLIM_INFINITY else soft
 
 
 def raise_file_limit() -> None:
-    """Let this process, and those it starts, open as many files as the system allows it."""
+    """Let this process, and those it starts, open as many files as the system permits."""
     try:
         import resource
     except ImportError:
@@ -95,8 +96,73 @@ def _within(address: str, network: str) -> bool:
         return address == network
 
 
+class Refusal(NamedTuple):
+    """An answer of the edge itself, and the reason for it in the log."""
+
+    status: int
+    code: str
+    message: str
+    reason: str
+
+    def answer(self) -> bytes:
+        """Return the response as it is sent; the connection ends with it."""
+        body = json.dumps({"error": self.code, "message": self.message}).encode()
+        lines = [b"HTTP/1.1 %d %s" % (self.status, _PHRASES[self.status]), b"content-type: application/json"]
+        lines += [b"content-length: %d" % len(body), b"connection: close", b"cache-control: no-store"]
+        lines += [b"retry-after: 5"] if self.status == 503 else []
+        lines += [name + b": " + value for name, value in HEADERS]
+        return b"\r\n".join([*lines, b"", body])
+
+
+_PHRASES = {
+    400: b"Bad Request",
+    408: b"Request Timeout",
+    413: b"Content Too Large",
+    431: b"Request Header Fields Too Large",
+    503: b"Service Unavailable",
+}
+_NOT_HTTP = Refusal(400, "invalid", "This is not a valid HTTP request.", "an invalid request")
+_BAD_HOST = Refusal(400, "invalid", "A request needs exactly one valid Host header.", "a bad Host header")
+_BAD_CODING = Refusal(400, "invalid", "The only transfer coding that is understood is chunked.", "a transfer coding")
+_LARGE_HEAD = Refusal(431, "too-large", "The head of the request is too large.", "a head too large")
+_MANY_HEADERS = Refusal(431, "too-large", "The request has too many headers.", "too many headers")
+_LARGE_MESSAGE = Refusal(413, "too-large", "The request is too large.", "a request too large")
+_SLOW_HEAD = Refusal(408, "too-slow", "The request did not arrive in time.", "a head that took too long")
+_SLOW_BODY = _SLOW_HEAD._replace(reason="a body that took too long")
+_BUSY = Refusal(503, "busy", "There are too many connections at the moment. Try again soon.", "too many connections")
+
+_END = b"\r\n\r\n"
+_HOST = re.compile(rb"\r\nhost:[ \t]*(?:[a-z0-9._-]*|\[[0-9a-f:.]+\])(?::[0-9]{0,5})?[ \t]*\r\n")
+_LENGTH = re.compile(rb"\r\ncontent-length:[ \t]*([0-9]+)[ \t]*\r\n")
+_CHUNKED = re.compile(rb"\r\ntransfer-encoding:[ \t]*chunked[ \t]*\r\n")
+_UPGRADE = re.compile(rb"\r\nupgrade:[^\r\n]*", re.IGNORECASE)
+
+
+def check_head(lowered: bytes, limits: Limits) -> Refusal | None:
+    """Return why a complete head, in lower case, is refused, or None; its syntax is checked by the parser."""
+    if lowered.count(b"\r\n") - 2 > limits.headers:
+        return _MANY_HEADERS
+    old = lowered.partition(b"\r\n")[0].endswith(b" http/1.0")
+    hosts = lowered.count(b"\r\nhost:")
+    if hosts > 1 or (hosts == 0 and not old) or (hosts and _HOST.search(lowered) is None):
+        return _BAD_HOST
+    codings = lowered.count(b"\r\ntransfer-encoding:")
+    if codings and (codings > 1 or old or _CHUNKED.search(lowered) is None):
+        return _BAD_CODING
+    # CONNECT asks for a tunnel: what follows it would not be HTTP any more.
+    return _NOT_HTTP if lowered.startswith(b"connect ") else None
+
+
+def body_length(lowered: bytes) -> int | None:
+    """Return the length of the body that a checked head announces; None for a chunked body."""
+    if b"\r\ntransfer-encoding:" in lowered:
+        return None
+    length = _LENGTH.search(lowered)
+    return 0 if length is None else int(length[1])
+
+
 class Guard:
-    """The connections of one server, counted, and looked through every second for those that take too long."""
+    """Count the connections of one server, and look through them every second for those that take too long."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits = limits
@@ -105,11 +171,11 @@ class Guard:
         self._connections: set[GuardedProtocol] = set()
         self._by_network: Counter[str] = Counter()
         self._refusals: Counter[str] = Counter()
-        self._logged = -REFUSALS_LOGGED_EVERY
+        self._logged = -limits.log_seconds
         self._sweeping = False
 
-    def admits(self, connection: GuardedProtocol) -> str | None:
-        """Count a connection; why it is refused, where it is."""
+    def admit(self, connection: GuardedProtocol) -> str | None:
+        """Count a new connection; return the reason if it is refused."""
         network, client = connection.network, connection.client
         if len(self._connections) >= self.most:
             return "too many connections"
@@ -120,162 +186,197 @@ class Guard:
         self._by_network[network] += 1
         if not self._sweeping:
             self._sweeping = True
-            connection.loop.call_later(SWEEP_SECONDS, self._sweep, connection.loop)
+            asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
         return None
 
     def forget(self, connection: GuardedProtocol) -> None:
-        """A connection is gone."""
+        """Stop counting a connection that is closed."""
         if connection in self._connections:
             self._connections.remove(connection)
             self._by_network[connection.network] -= 1
             if not self._by_network[connection.network]:
                 del self._by_network[connection.network]
 
-    def refused(self, reason: str) -> None:
-        """Say in the log what was refused; a flood of refusals is one line every ten seconds."""
+    def count_refusal(self, reason: str) -> None:
+        """Count a refusal; however many there are, the log gets one line every ten seconds."""
         self._refusals[reason] += 1
-        now = time.monotonic()
-        if now - self._logged >= REFUSALS_LOGGED_EVERY:
+        self._log(time.monotonic())
+
+    def _log(self, now: float) -> None:
+        if self._refusals and now - self._logged >= self.limits.log_seconds:
             self._logged = now
-            self._say()
+            counted = ", ".join(f"{reason} ({count})" for reason, count in self._refusals.most_common(5))
+            log.warning("Refused: %s; %d of %d connections are open.", counted, len(self._connections), self.most)
+            self._refusals.clear()
 
-    def _say(self) -> None:
-        counted = ", ".join(f"{reason} ({count})" for reason, count in self._refusals.most_common(5))
-        log.warning("Refused: %s; %d connections are open, %d may be.", counted, len(self._connections), self.most)
-        self._refusals.clear()
-
-    def _sweep(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _sweep(self) -> None:
         now = time.monotonic()
         hurried = len(self._connections) >= 0.8 * self.most
         for connection in list(self._connections):
             connection.check(now, hurried)
-        if self._refusals and now - self._logged >= REFUSALS_LOGGED_EVERY:
-            self._logged = now
-            self._say()
+        self._log(now)
         self._sweeping = bool(self._connections or self._refusals)
         if self._sweeping:
-            loop.call_later(SWEEP_SECONDS, self._sweep, loop)
-
-
-_GUARDS: WeakKeyDictionary[Any, Guard] = WeakKeyDictionary()
-"""The guard of each server of this process, by the state that uvicorn shares between its connections."""
-
-_PHRASES = {400: "Bad Request", 408: "Request Timeout", 413: "Content Too Large", 503: "Service Unavailable"}
-_PHRASES[431] = "Request Header Fields Too Large"
-
-
-class _TooMuch(Exception):
-    """Ends the reading of a request from within the parser."""
+            asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
 
 class GuardedProtocol(HttpToolsProtocol):
-    """One connection, within limits.
+    """One connection within limits: uvicorn's protocol, which is given one checked request at a time.
 
-    A timer for every request would cost more than the request's own head, so times are only noted here, and looked at
-    by the guard's sweep.
+    Received bytes wait in a buffer. A head goes to the parser once it is complete and checked, followed by exactly the
+    body that it announces; the next head waits until the answer is complete. How a client cuts its bytes into segments
+    can therefore never change their meaning, and requests that are sent ahead take a bounded amount of memory. A timer
+    for each request would be slow, so this class only notes times, and the guard's sweep checks them.
     """
 
-    limits = Limits()
+    guard: Guard
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        guard = _GUARDS.get(self.server_state)
-        self.guard = _GUARDS.setdefault(self.server_state, Guard(self.limits)) if guard is None else guard
+        self.limits = self.guard.limits
         self.network = ""
-        self._part: str | None = "head"  # what is being read; None between requests
+        self._buffer = bytearray()
+        self._scanned = 0  # bytes of the buffer that are known not to complete the head
+        self._part: str | None = "first"  # of the request that is being received; None between requests
+        self._answering = False
+        self._last = False  # no further request is read
+        self._body_left: int | None = 0  # None: the body is chunked
+        self._body_bytes = 0
         self._since = time.monotonic()
-        self._bytes = 0
-        self._excess: tuple[int, str, str] | None = None
-        self._unsent: tuple[float, int] | None = None  # since when how much is waiting to be taken by the client
+        self._unsent: tuple[float, int] | None = None  # since when, and how much, the client has not taken
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Let it in, or say that it cannot be."""
+        """Admit the connection, or answer that there are too many."""
         super().connection_made(transport)
         self.network = network_of(self.client[0]) if self.client else ""
-        self._since = time.monotonic()
-        if (reason := self.guard.admits(self)) is not None:
-            self.connections.discard(self)
-            self._refuse(503, "busy", "There are too many connections at the moment. Try again soon.", reason)
+        if (reason := self.guard.admit(self)) is not None:
+            self._refuse(_BUSY._replace(reason=reason))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Make room for another."""
+        """Free the connection's place."""
         self.guard.forget(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Hand it on to be parsed, in pieces that cannot hold more of a head than is allowed."""
-        size = self.limits.head_bytes
-        for start in range(0, len(data), size):
-            if self.transport.is_closing():
-                return
-            self._read(data if len(data) <= size else data[start : start + size])
+        """Keep the received bytes until the parser may have them."""
+        if not (self._last and self._part is None):
+            self._buffer += data
+            self._advance()
 
-    def _read(self, data: bytes) -> None:
+    def _advance(self) -> None:
+        """Give the parser what belongs to the current request, and begin the next one if it is its turn."""
+        while self._buffer and not self.transport.is_closing():
+            if self._part == "body":
+                self._pass_body()
+            elif self._answering:
+                if len(self._buffer) > self.limits.head_bytes:
+                    self.flow.pause_reading()  # uvicorn resumes it after the answer
+                return
+            elif not self._pass_head():
+                return
+
+    def _pass_head(self) -> bool:
+        """Give the parser the next head; return False while it is incomplete or if it is refused."""
         if self._part is None:
-            self._begin()
-        self._bytes += len(data)
-        self._unset_keepalive_if_required()
+            self._since = time.monotonic()
+        self._part, buffer = "head", self._buffer
+        if buffer[0] in b"\r\n":  # HTTP permits empty lines before a request
+            del buffer[: len(buffer) - len(buffer.lstrip(b"\r\n"))]
+            return bool(buffer)
+        end = buffer.find(_END, max(0, self._scanned + 1 - len(_END)))
+        self._scanned = len(buffer)
+        size = len(buffer) + 1 if end < 0 else end + len(_END)  # an incomplete head has at least one more byte
+        if size > self.limits.head_bytes:
+            return self._refuse(_LARGE_HEAD)
+        if end < 0:
+            return False if buffer[:1].isalpha() else self._refuse(_NOT_HTTP)
+        head = bytes(buffer[:size])
+        del buffer[:size]
+        self._scanned = 0
+        lowered = head.lower()
+        if (refusal := check_head(lowered, self.limits)) is not None:
+            return self._refuse(refusal)
+        if b"\r\nupgrade:" in lowered:  # the server speaks HTTP/1.1 only, and may ignore the wish for something else
+            head = _UPGRADE.sub(b"", head)
+        self._body_left, self._body_bytes = body_length(lowered), 0
+        return self._feed(head) and (self._part != "head" or self._refuse(_NOT_HTTP))
+
+    def _pass_body(self) -> None:
+        """Give the parser what has arrived of the body."""
+        size = len(self._buffer) if self._body_left is None else min(self._body_left, len(self._buffer))
+        data = bytes(self._buffer[:size])
+        del self._buffer[:size]
+        self._body_bytes += size
+        if self._body_left is not None:
+            self._body_left -= size
+        if self._body_bytes > self.limits.message_bytes:
+            self._refuse(_LARGE_MESSAGE)
+        elif self._feed(data) and self._body_left == 0 and self._part is not None:
+            self._refuse(_NOT_HTTP)
+
+    def _feed(self, data: bytes) -> bool:
+        """Parse bytes of the current request; return False if they are refused."""
         try:
             self.parser.feed_data(data)
-        except httptools.HttpParserUpgrade:
-            pass  # answered without the upgrade
-        except httptools.HttpParserError:
-            self._close_with(*(self._excess or (400, "invalid", "This is no HTTP request.")))
-            return
-        if self._part == "head" and self._bytes > self.limits.head_bytes:
-            self._refuse(431, "too-large", "The head of the request is too large.", "a head too large")
-        elif self._part is not None and self._bytes > self.limits.message_bytes:
-            self._refuse(413, "too-large", "The request is too large.", "a request too large")
-
-    def _begin(self) -> None:
-        self._part, self._since, self._bytes = "head", time.monotonic(), 0
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
+            # Whatever follows a chunked body is dropped: the connection ends with the answer.
+            return (self._last and self._part is None) or self._refuse(_NOT_HTTP)
+        return True
 
     def on_message_begin(self) -> None:
-        """The first byte of a request: of one behind another, too."""
-        if len(self.pipeline) >= self.limits.pipelined:
-            self._stop(400, "refused", "Too many requests were sent at once.", "too many requests at once")
-        if self._part is None:
-            self._begin()
-        self._bytes = max(1, self._bytes)
+        """Begin a request, unless the parser sees one where none may be."""
+        if self._part != "head":
+            raise ValueError("a request within or behind another one")
         super().on_message_begin()
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        """One more header; what follows a body in chunks comes here, too."""
-        if len(self.headers) >= self.limits.headers:
-            self._stop(431, "too-large", "The request has too many headers.", "too many headers")
-        super().on_header(name, value)
-
     def on_headers_complete(self) -> None:
-        """Now the request is one."""
+        """Start answering."""
         super().on_headers_complete()
-        self._part, self._since = "body", time.monotonic()
+        self._part, self._since, self._answering = "body", time.monotonic(), True
+        self.headers = []  # trailers of a chunked body are read into a list that nobody uses
+        if self._body_left is None:  # where a chunked body ends only the parser knows, so no request may follow it
+            self._last, self.cycle.keep_alive = True, False
 
     def on_message_complete(self) -> None:
-        """The whole request is here."""
+        """Note that the request is complete."""
         super().on_message_complete()
         self._part = None
 
+    def on_response_complete(self) -> None:
+        """Turn to the next request."""
+        super().on_response_complete()
+        self._answering = False
+        if self._part is None:
+            self._since = time.monotonic()
+        self._advance()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """Do nothing: the guard's sweep closes idle connections."""
+
     def check(self, now: float, hurried: bool) -> None:
-        """End the connection where it takes longer than is granted."""
-        limits = self.limits
-        if self.flow.read_paused:  # it is the server who lets the client wait
+        """End the connection if it takes longer than the limits permit."""
+        limits, waited = self.limits, now - self._since
+        if self.transport.is_closing():
+            pass
+        elif self.flow.read_paused:  # the client waits for the server
             self._since = now
-        elif self._part == "head" and not self.transport.is_closing():
-            if now - self._since > (limits.hurried_seconds if hurried else limits.head_seconds):
+        elif self._part == "body":
+            if waited > limits.body_seconds:
+                self._refuse(_SLOW_BODY)
+        elif self._part is not None:
+            if waited > (limits.hurried_seconds if hurried else limits.head_seconds):
                 self._end_waiting(hurried)
-        elif self._part == "body" and now - self._since > limits.body_seconds and not self.transport.is_closing():
-            self._refuse(408, "too-slow", "The request did not come in time.", "a body that took too long")
-        elif hurried and self._part is None and self.timeout_keep_alive_task is not None:
-            self.transport.close()  # it waits for nothing, and somebody else may need the place
+        elif not self._answering and (hurried or waited > limits.idle_seconds):
+            self.transport.close()
         self._check_sending(now)
 
     def _end_waiting(self, hurried: bool) -> None:
-        if self._bytes:
-            self._refuse(408, "too-slow", "The request did not come in time.", "a head that took too long")
+        if self._part == "head":
+            self._refuse(_SLOW_HEAD)
             return
-        # Browsers connect ahead of need; an answer to nothing would be shown in place of the page they want later.
+        # Browsers connect ahead of need, and would take an answer to nothing for the answer to their next request.
         if hurried:
-            self.guard.refused("a connection that asks for nothing")
+            self.guard.count_refusal("a connection without a request")
         self.transport.close()
 
     def _check_sending(self, now: float) -> None:
@@ -285,30 +386,19 @@ class GuardedProtocol(HttpToolsProtocol):
         elif self._unsent is None or self._unsent[1] != waiting:
             self._unsent = now, waiting
         elif now - self._unsent[0] > self.limits.stalled_seconds:
-            self.guard.refused("an answer that nobody takes")
+            self.guard.count_refusal("an answer that the client does not read")
             self.transport.abort()
 
-    def _stop(self, status: int, code: str, message: str, reason: str) -> None:
-        self.guard.refused(reason)
-        self._excess = status, code, message
-        raise _TooMuch
-
-    def _refuse(self, status: int, code: str, message: str, reason: str) -> None:
-        self.guard.refused(reason)
-        self._close_with(status, code, message)
-
-    def _close_with(self, status: int, code: str, message: str) -> None:
-        cycle = self.cycle
-        under_way = self.pipeline or (cycle is not None and cycle.response_started and not cycle.response_complete)
-        if not under_way and not self.transport.is_closing():
-            self.transport.write(_answer(status, code, message))
+    def _refuse(self, refusal: Refusal) -> Literal[False]:
+        """Close the connection, with the refusal as the answer unless the request has another one already."""
+        self.guard.count_refusal(refusal.reason)
+        if self._part != "body" or (self._answering and not self.cycle.response_started):
+            self.transport.write(refusal.answer())
+        self._buffer.clear()
         self.transport.close()
+        return False
 
 
-def _answer(status: int, code: str, message: str) -> bytes:
-    body = json.dumps({"error": code, "message": message}).encode()
-    lines = [b"HTTP/1.1 %d %s" % (status, _PHRASES[status].encode()), b"content-type: application/json"]
-    lines += [b"content-length: %d" % len(body), b"connection: close", b"cache-control: no-store"]
-    lines += [b"retry-after: 5"] if status == 503 else []
-    lines += [name + b": " + value for name, value in HEADERS]
-    return b"\r\n".join([*lines, b"", body])
+def guarded(limits: Limits | None = None) -> type[GuardedProtocol]:
+    """Return the protocol class for one server, with a guard of its own."""
+    return type("GuardedProtocol", (GuardedProtocol,), {"guard": Guard(limits or Limits())})

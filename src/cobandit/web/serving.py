@@ -1,4 +1,4 @@
-"""Starting a server: the database made ready, the studies registered, the password settled, the socket bound."""
+"""Prepare a database and serve it: register studies, set the password, bind the socket, start the processes."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ from cobandit.web.storage.values import now_ms
 if TYPE_CHECKING:
     import uvicorn
 
-    from cobandit.web.edge import GuardedProtocol, Limits
+    from cobandit.web.edge import Limits
     from cobandit.web.schedule import BackupSchedule
+    from cobandit.web.supervisor import Line
 
+APP = "cobandit.web.app:from_environment"
 SHORTEST_PASSWORD = 8
 SHUTDOWN_SECONDS = 5
 WAIT_SECONDS = 300.0
@@ -130,31 +132,52 @@ def durability_warnings(url: str) -> list[str]:
         database.close()
 
 
-def serve(config: WebConfig, listening: socket.socket, workers: int = 1, backups: BackupSchedule | None = None) -> None:
-    """Serve until somebody stops it."""
+def serve(
+    config: WebConfig,
+    listening: socket.socket,
+    workers: int = 1,
+    backups: BackupSchedule | None = None,
+    limits: Limits | None = None,
+) -> None:
+    """Serve until a signal stops the server."""
     import uvicorn
 
-    from cobandit.web.direct import DirectProtocol
     from cobandit.web.edge import raise_file_limit
+    from cobandit.web.supervisor import Supervisor
 
     config.to_environment()
     raise_file_limit()
-    settings = _settings("cobandit.web.app:from_environment", DirectProtocol, factory=True, workers=workers)
     with contextlib.suppress(KeyboardInterrupt), backups or contextlib.nullcontext():
         if workers == 1:
-            uvicorn.Server(settings).run(sockets=[listening])
+            uvicorn.Server(_settings(APP, limits, factory=True)).run(sockets=[listening])
         else:
-            from uvicorn.supervisors import Multiprocess
-
-            Multiprocess(settings, sockets=[listening]).run()
+            Supervisor(workers, _work, listening, limits).run()
 
 
-def _settings(app: Any, protocol: type[GuardedProtocol], **more: Any) -> uvicorn.Config:
+def _work(line: Line, listening: socket.socket, limits: Limits | None) -> None:
+    """Serve in a worker process, as long as its supervisor is there."""
     import uvicorn
+
+    async def ready() -> None:
+        line.report_ready()
+
+    def stop() -> None:
+        server.should_exit = True
+
+    server = uvicorn.Server(_settings(APP, limits, factory=True, callback_notify=ready))
+    line.watch(stop)
+    with contextlib.suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
+
+
+def _settings(app: Any, limits: Limits | None, **more: Any) -> uvicorn.Config:
+    import uvicorn
+
+    from cobandit.web.edge import guarded
 
     return uvicorn.Config(
         app,
-        http=protocol,
+        http=guarded(limits),
         ws="none",
         access_log=False,  # it would fill with personal links
         log_level="warning",
@@ -166,15 +189,13 @@ def _settings(app: Any, protocol: type[GuardedProtocol], **more: Any) -> uvicorn
 
 @contextlib.contextmanager
 def running(config: WebConfig, limits: Limits | None = None) -> Iterator[str]:
-    """A server in a thread of this process at a free port of 127.0.0.1; gives its address."""
+    """Run a server in a thread of this process at a free port of 127.0.0.1; yield its address."""
     import uvicorn
 
     from cobandit.web.app import create_app
-    from cobandit.web.direct import DirectProtocol
 
-    protocol = DirectProtocol if limits is None else type("Limited", (DirectProtocol,), {"limits": limits})
     listening = bound_socket("127.0.0.1", 0)
-    server = uvicorn.Server(_settings(create_app(config), protocol))
+    server = uvicorn.Server(_settings(create_app(config), limits))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():
