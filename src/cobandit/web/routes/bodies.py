@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from fastapi import Query
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    ValidationError,
+    model_validator,
+)
+from pydantic_core import PydanticCustomError
 
 from cobandit.web.services.admission import MOST_PEOPLE
 from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.participants import EVENT_KINDS, MOST_MOVES
 
 LARGEST = 2**31 - 1
+MOST_ERRORS = 20
 
 
 def storable(text: str) -> str:
@@ -29,9 +39,20 @@ Version = Annotated[int | None, Query(ge=1, le=LARGEST, description="The version
 
 
 class StrictBody(BaseModel):
-    """A body that refuses what it does not know."""
+    """A body that refuses unknown keys."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _few_errors(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Replace many errors by one: a body of thousands of wrong keys would take 100 times its size in memory."""
+        try:
+            return handler(data)
+        except ValidationError as error:
+            if (count := error.error_count()) > MOST_ERRORS:
+                raise PydanticCustomError("too_many", "The body has {count} errors", {"count": count}) from None
+            raise
 
 
 class ErrorBody(BaseModel):
