@@ -273,3 +273,29 @@ def test_too_many_arrivals_are_slowed_down(site: Any, monkeypatch: pytest.Monkey
     assert (late.json()["error"], late.headers["retry-after"]) == ("too-many", "60")
     researcher = site.client(headers={"authorization": f"Bearer {site.login()}"})
     assert site.arrive(client=researcher, rehearsal=True).status_code == 201
+
+
+def test_arrivals_are_counted_by_network(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One household has 2^64 addresses of IPv6, and may not send people from each of them."""
+    monkeypatch.setattr("cobandit.web.routes.participant._ARRIVALS", Throttle(3))
+
+    def arrive(address: str) -> int:
+        return site.arrive(client=site.client(headers={"x-forwarded-for": address})).status_code
+
+    assert [arrive(f"2001:db8:1:2::{number}") for number in range(4)] == [201, 201, 201, 429]
+    assert arrive("2001:db8:1:3::1") == 201
+
+
+@pytest.mark.parametrize("host", ["evil.example", "evil.example:1", ""])
+@pytest.mark.parametrize(("path", "onwards"), [("/admin/", "/admin"), ("/s/short/?label=a", "/s/short?label=a")])
+def test_redirects_do_not_name_a_host(shared_site: Any, host: str, path: str, onwards: str) -> None:
+    """A cache or a proxy could otherwise be made to send others to the host of an attacker."""
+    answer = shared_site.client().get(path, headers={"host": host})
+    assert (answer.status_code, answer.headers["location"]) == (307, onwards)
+
+
+def test_links_begin_with_the_public_address(open_site: Any, short_sqlite: str) -> None:
+    site = open_site(short_sqlite, public_url="https://study.example.org/")
+    login = {"authorization": f"Bearer {site.login()}", "host": "evil.example"}
+    (link,) = site.client(headers=login).post("/api/admin/studies/1/links", json={"count": 1}).json()
+    assert link["url"].startswith("https://study.example.org/p/")

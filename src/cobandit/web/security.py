@@ -132,7 +132,7 @@ def network_of(address: str) -> str:
 
 
 class Throttle:
-    """At most so many of something per address and minute, in the memory of this process."""
+    """Allow so many of something per network (see `network_of`) and minute, counted in the memory of this process."""
 
     def __init__(self, most: int, seconds: float = 60.0, addresses: int = 10_000) -> None:
         self._most, self._seconds, self._addresses = most, seconds, addresses
@@ -140,7 +140,7 @@ class Throttle:
 
     def allows(self, address: str) -> bool:
         """Count one more, unless there were too many."""
-        now = time.monotonic()
+        address, now = network_of(address), time.monotonic()
         times = self._seen.setdefault(address, deque())
         self._seen.move_to_end(address)
         if len(self._seen) > self._addresses:
@@ -188,18 +188,13 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        static = scope["path"].startswith("/static/")
         started = False
 
         async def sealed(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                headers = message.setdefault("headers", [])
-                present = {name.lower() for name, _ in headers}
-                headers.extend(header for header in HEADERS if header[0] not in present)
-                if not static and b"cache-control" not in present:
-                    headers.append((b"cache-control", b"no-store"))
+                _seal(message, scope)
             await send(message)
 
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
@@ -227,6 +222,25 @@ class SecurityMiddleware:
             await self._broken(Request(scope), error)(scope, receive, sealed)
 
 
+def _seal(message: Message, scope: Scope) -> None:
+    """Add the headers that every answer carries to the start of an answer."""
+    headers = message.setdefault("headers", [])
+    if 300 <= message["status"] < 400:
+        headers[:] = [(name, _without_host(name, value, scope)) for name, value in headers]
+    present = {name.lower() for name, _ in headers}
+    headers.extend(header for header in HEADERS if header[0] not in present)
+    if b"cache-control" not in present and not scope["path"].startswith("/static/"):
+        headers.append((b"cache-control", b"no-store"))
+
+
+def _without_host(name: bytes, value: bytes, scope: Scope) -> bytes:
+    """Return a header's value; the address of a redirect to this server without the host, which the client chose."""
+    own = str(Request(scope).base_url).encode()
+    if name.lower() != b"location" or not value.startswith(own):
+        return value
+    return b"/" + value[len(own) :].lstrip(b"/")  # two slashes would begin another host
+
+
 class BodyTooLarge(HTTPException):
     """A body without a length that went on and on; as an HTTPException it passes the reading of JSON as it is."""
 
@@ -237,5 +251,6 @@ class BodyTooLarge(HTTPException):
 async def _too_large(send: Send) -> None:
     body = json.dumps({"error": "too-large", "message": f"A request may have {LARGEST_BODY // 1024} KB."}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
-    await send({"type": "http.response.start", "status": 413, "headers": [*headers, (b"connection", b"close")]})
+    # The connection stays open: a server that closes it while the body is still arriving destroys its own answer.
+    await send({"type": "http.response.start", "status": 413, "headers": headers})
     await send({"type": "http.response.body", "body": body})
