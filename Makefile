@@ -9,7 +9,7 @@ TYPES  := tools/types/node_modules
 # Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run docs test long quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node scripts clean
+.PHONY: run docs test long quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node proxies scripts clean
 
 # The documentation and its packages come while the server already answers, and only if something has changed.
 run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
@@ -85,7 +85,7 @@ setup: $(READY)
 
 # What the tests want beside Python. One after another: only one may install at a time.
 machine:
-	@for part in browser database node; do $(MAKE) --no-print-directory $$part || exit 1; done
+	@for part in browser database node proxies; do $(MAKE) --no-print-directory $$part || exit 1; done
 
 # The tests of pages drive a real Chromium. Where it is missing and may be installed, it is; else they say so.
 browser:
@@ -94,6 +94,14 @@ browser:
 		echo "Installing chromium for the tests of pages ..."; \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	else echo "No chromium here, and no right to install it: the tests of pages will say so."; fi
+
+# The tests of the edge put three real proxies in front of the server.
+proxies:
+	@if command -v nginx >/dev/null && command -v caddy >/dev/null && command -v haproxy >/dev/null && command -v openssl >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		echo "Installing nginx, caddy and haproxy for the tests behind proxies ..."; \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light caddy haproxy openssl >/dev/null; \
+	else echo "Not all of nginx, caddy, haproxy and openssl are here, and no right to install them: the tests behind proxies will say so."; fi
 
 # The types of the pages' own scripts are checked by TypeScript, which runs on node.
 node:
