@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import html
+import json
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -12,12 +14,25 @@ import pyotp
 import pytest
 
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.studies import StudyDesign
 from cobandit.web import WebConfig, create_app
 from cobandit.web.access import COOKIE, grant_login
-from cobandit.web.roles import ROLES, ROUTES, least_role, may
+from cobandit.web.refusals import Refused
+from cobandit.web.roles import DATA, ROLES, ROUTES, Viewer, least_role, may
 from cobandit.web.security import code_step, form_token
 from cobandit.web.services.accounts import add_account, remove_account, reset_account, turn_codes_on
+from cobandit.web.services.audit import audit_view, whole_log
+from cobandit.web.services.blinding import unblind
+from cobandit.web.services.curves import Curves
+from cobandit.web.services.export import Exports
+from cobandit.web.services.links import all_links, list_links, make_links
+from cobandit.web.services.live import Live
+from cobandit.web.services.paging import Part
+from cobandit.web.services.payments import all_payments, list_payments, sum_payments
+from cobandit.web.services.plays import participant_view, rounds_view
 from cobandit.web.storage.accounts import find_account
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.listing import Listing
 
 OWNERS = "correct horse"
 DOORS = {"GET /admin/login", "POST /admin/login", "POST /api/admin/login"}
@@ -82,11 +97,138 @@ def test_what_is_in_no_table_is_the_owners_alone() -> None:
     assert not may("assistant", "GET", "/api/admin/studies/1/export")
 
 
-def test_an_assistant_sees_no_buttons_that_would_be_refused(site: Any, people: dict[str, str]) -> None:
-    page = _login(site, "assistant-1").get("/admin/studies/1").text
-    assert "export-dialog" not in page.split("toolbar")[1].split("</div>")[0]
-    assert 'href="/admin/log"' not in page
-    assert "Everybody's accounts" not in _login(site, "researcher-1").get("/admin/account").text
+ADDRESS = re.compile(r'(?:href|action)="(/(?:api/)?admin[^"?#]*)')
+ACTIONS = {
+    "state-dialog": "POST /api/admin/studies/1/state",
+    "unblind-dialog": "POST /api/admin/studies/1/unblind",
+    "export-dialog": "GET /api/admin/studies/1/export",
+    "delete-dialog": "DELETE /api/admin/studies/1/participants/p-1",
+    'id="links-csv"': "GET /api/admin/studies/1/links.csv",
+}
+"""What scripts of a page send from its dialogs."""
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_pages_offer_what_the_role_permits_and_nothing_else(
+    site: Any, short: StudyDesign, people: dict[str, str], role: str
+) -> None:
+    person = site.person()
+    person.go_on(short)
+    client = _login(site, f"{role}-1")
+    study = "/admin/studies/1"
+    participant = f"{study}/participants/{site.public_id(person.token)}"
+    offered: set[str] = set()
+    for address in ("/admin", study, participant, "/admin/account"):
+        page = client.get(address)
+        assert page.status_code == 200
+        for form, target in re.findall(r'(<form[^>]*method="post"[^>]*)action="([^"]+)"', page.text):
+            assert may(role, "POST", target), (address, form)
+        for target in ADDRESS.findall(re.sub(r'<form[^>]*method="post"[^>]*>', "", page.text)):
+            assert may(role, "GET", target), (address, target)
+        for mark, action in ACTIONS.items():
+            if mark in page.text:
+                offered.add(mark)
+                assert may(role, *action.split()), (address, mark)
+    assert offered == (set() if role == "assistant" else set(ACTIONS))
+
+
+def _give(database: Database, viewer: Viewer, name: str) -> Any:
+    """Every service that gives data, by the kind of data in the table of roles."""
+    none = Part()
+    return {
+        "participants": lambda: participant_view(database, 1, name, viewer),
+        "rounds": lambda: rounds_view(database, 1, name, 0, viewer, first=1, limit=5),
+        "live": lambda: Live(database).view(1, Listing(), "", viewer),
+        "curves": lambda: Curves(database).curves(1, "real", viewer),
+        "invitations": lambda: make_links(database, 1, [None], "real", viewer),
+        "links": lambda: list_links(database, 1, "real", viewer, none),
+        "links file": lambda: all_links(database, 1, "real", viewer),
+        "payments": lambda: list_payments(database, 1, viewer, none),
+        "payments file": lambda: all_payments(database, 1, viewer),
+        "payments sum": lambda: sum_payments(database, 1, viewer),
+        "conditions": lambda: unblind(database, 1, viewer),
+        "export": lambda: Exports(database).export(
+            1, format="csv", kind="real", recruiting=False, gone=_never, viewer=viewer
+        ),
+        "audit log": lambda: audit_view(database, viewer, None),
+        "audit log file": lambda: whole_log(database, viewer),
+    }
+
+
+async def _never() -> bool:
+    return False
+
+
+@pytest.mark.parametrize("role", [*ROLES, "somebody"])
+def test_services_apply_roles_to_data_whatever_the_route(site: Any, short: StudyDesign, role: str) -> None:
+    person = site.person()
+    person.go_on(short, "episode-1")
+    database, viewer = Database(site.config.database), Viewer("anna", role)
+    services = _give(database, viewer, site.public_id(person.token))
+
+    async def allowed(give: Any) -> bool:
+        try:
+            given = await give()
+        except Refused as error:
+            if error.code != "not-allowed":
+                raise
+            return False
+        if isinstance(given, tuple):
+            given[1].close()  # the file of an export
+        return True
+
+    async def scene() -> set[str]:
+        return {name for name, give in services.items() if await allowed(give)}
+
+    try:
+        given = asyncio.run(scene())
+    finally:
+        database.close()
+    looking = {"participants", "rounds", "live", "curves", "invitations"}
+    assert set(DATA) <= set(services)
+    assert given == {"assistant": looking, "somebody": set()}.get(role, set(services))
+
+
+@pytest.mark.parametrize("role", ROLES)
+def test_every_form_of_links_and_payments_is_refused_or_written_down(
+    site: Any, short: StudyDesign, people: dict[str, str], role: str
+) -> None:
+    site.person(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"}).go_on(short)
+    client = _login(site, f"{role}-1")
+    forms = [
+        ("/api/admin/studies/1/links", "links", "json"),
+        ("/api/admin/studies/1/links.csv", "links", "csv"),
+        ("/api/admin/studies/1/payments", "payments", "json"),
+        ("/admin/studies/1/payments", "payments", "page"),
+        ("/admin/studies/1/payments.csv", "payments", "csv"),
+        ("/admin/studies/1/bonuses.csv", "bonuses", "csv"),
+        ("/api/admin/studies/1/export", "all", "csv"),
+    ]
+    answers = [client.get(address) for address, _, _ in forms]
+    entries = site.query("SELECT by, details FROM audit WHERE action = 'export' ORDER BY number")
+    if role == "assistant":
+        assert {answer.status_code for answer in answers} == {403}
+        assert not any("5f0c1e2d3b4a59687a6b5c4d" in answer.text for answer in answers)
+        assert entries == []
+    else:
+        assert {answer.status_code for answer in answers} == {200}
+        assert {by for by, _ in entries} == {f"{role}-1"}
+        written = [(details["tables"], details["format"]) for details in (json.loads(row[1]) for row in entries)]
+        assert written == [(tables, form) for _, tables, form in forms]
+
+
+def test_an_assistant_has_the_links_of_invitations_alone(site: Any, short: StudyDesign, people: dict[str, str]) -> None:
+    client = _login(site, "assistant-1")
+    [made] = client.post("/api/admin/studies/1/links", json={"labels": ["Ann"]}).json()
+    begun = site.person()
+    begun.go_on(short, "quiz")
+    live = client.get("/api/admin/studies/1/live").json()
+    urls = {entry["participant"]: entry["url"] for entry in live["participants"]}
+    assert urls == {made["participant"]: made["url"], site.public_id(begun.token): None}
+    for name, url in urls.items():
+        assert client.get(f"/api/admin/studies/1/participants/{name}").json()["url"] == url
+    whole = _login(site, "researcher-1").get("/api/admin/studies/1/live").json()
+    assert all(entry["url"] for entry in whole["participants"])
 
 
 def test_the_one_password_is_the_owners(site: Any, people: dict[str, str], problem: Any) -> None:

@@ -340,7 +340,7 @@ interface Listed extends Whereabouts {
   participant: string;
   label: string | null;
   external_id: string | null;
-  url: string;
+  url: string | null;
   order: string[] | null;
   order_index: number | null;
   progress: { done: number; total: number };
@@ -381,8 +381,8 @@ interface PlayedEpisode {
   swapped: boolean;
   rounds: number;
   played: number;
-  good: number;
-  regret: number;
+  good: number | null;
+  regret: number | null;
   reaction_ms: number | null;
   opened_at: number | null;
   finished_at: number | null;
@@ -393,17 +393,18 @@ interface PlayedRounds {
   played: number;
   rounds: {
     t: number;
-    arms: number[];
-    reward: number;
+    arms: (number | null)[];
+    reward: number | null;
     seen: (number | null)[];
     predictions: (number | null)[][];
-    regret: number;
+    regret: number | null;
     ms: number | null;
     at: number;
   }[];
 }
 
 interface Person extends Whereabouts {
+  blind: boolean;
   study: { words: { good: string; bad: string; configuration: string; participant: string; partner: string } };
   arms: string[][];
   /** What each seat is called, and which is the participant's. */
@@ -415,7 +416,7 @@ interface Person extends Whereabouts {
   order: string[] | null;
   language: string;
   quiz_attempts: number;
-  url: string;
+  url: string | null;
   started_at: number | null;
   finished_at: number | null;
   last_seen: number | null;

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from fastapi import Request, Response
 
 from cobandit.web.refusals import Refused
-from cobandit.web.roles import least_role, may
+from cobandit.web.roles import Viewer, least_role, may, not_allowed
 from cobandit.web.security import (
     ALL_FAILURES_ALLOWED,
     FAILURE_WINDOW_MS,
@@ -206,6 +206,11 @@ def acting(request: Request) -> str:
     return str(request.state.account)
 
 
+def viewer_of(request: Request) -> Viewer:
+    """Return the account and role of the request's login; only behind `require_admin`."""
+    return Viewer(acting(request), str(request.state.role))
+
+
 def set_cookie(request: Request, response: Response, token: str) -> None:
     """Let the browser carry the login, out of reach of scripts and of other sites."""
     response.set_cookie(
@@ -240,8 +245,7 @@ async def require_admin(request: Request) -> str:
             raise Refused(403, "form-expired", "This form is too old or came from elsewhere. Reload the page.")
     request.state.account, request.state.role = login
     if not may(request.state.role, request.method, request.scope["path"]):
-        needed = least_role(request.method, request.scope["path"])
-        raise Refused(403, "not-allowed", f"Your account has the role {login[1]}; this needs the role {needed}.")
+        raise not_allowed(login[1], least_role(request.method, request.scope["path"]))
     return token
 
 

@@ -41,3 +41,8 @@ def damaged() -> Refused:
 def busy() -> Refused:
     """The server could not do it now, and nothing was stored."""
     return Refused(503, "busy", "The server could not store this just now. Nothing was lost; try again.", retry_after=1)
+
+
+def overloaded() -> Refused:
+    """Return the refusal of a read for researchers while too many of them wait."""
+    return Refused(503, "busy", "Too many lists are being read just now. Try again in a moment.", retry_after=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -11,7 +12,11 @@ import pytest
 
 from cobandit.report.kit.palette import COLOURS, DARK_COLOURS
 from cobandit.studies import StudyDesign
-from cobandit.web import pages
+from cobandit.web import WebConfig, create_app, pages
+from cobandit.web.access import grant_login
+from cobandit.web.services.accounts import add_account
+from cobandit.web.services.blinding import letters
+from cobandit.web.storage.studies import study_by_id
 
 STUDY = "/api/admin/studies/1"
 
@@ -50,6 +55,132 @@ def test_nothing_tells_the_conditions_apart(site: Any, short: StudyDesign, blind
     assert live["orders"][entry["order_index"]]["order"] == entry["order"]
     assert {row["condition"] for row in view["episodes"]} <= {"practice", "A", "B"}
     assert set(json.dumps([row["predictions"] for row in rounds["rounds"]])) <= set("[]nul, ")
+
+
+OUTCOMES = {"regret", "round_regret", "task_regret", "mean", "means", "reward", "good", "seen", "predictions", "cells"}
+"""Keys under which nothing may stand while an account is blind."""
+
+
+def _leaves(data: Any, *path: str | int) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    """Every value of a JSON document that is no list and no object, with the keys that lead to it."""
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _leaves(value, *path, key)
+    elif isinstance(data, list):
+        for place, value in enumerate(data):
+            yield from _leaves(value, *path, place)
+    else:
+        yield path, data
+
+
+def _leaks(body: Any, design: StudyDesign) -> list[tuple[str | int, ...]]:
+    """Where a document tells conditions, outcomes, or what the AI did; words for outcomes are no outcomes."""
+    seat = design.participant_seat
+    names = {condition.name for condition in design.conditions}
+    leaks = []
+    for path, value in _leaves(body):
+        ais_move = len(path) >= 2 and path[-2] == "arms" and "rounds" in path and path[-1] != seat
+        outcome = bool(OUTCOMES & set(path)) and "words" not in path
+        if value in names or (value is not None and (outcome or ais_move)):
+            leaks.append(path)
+    return leaks
+
+
+def _json_routes(site: Any) -> list[str]:
+    app = create_app(WebConfig(site.config.database))
+    paths = [
+        path for path, methods in app.openapi()["paths"].items() if path.startswith("/api/admin") and "get" in methods
+    ]
+    app.state.database.close()
+    return [path for path in paths if not path.endswith(("/stream", ".csv", ".jsonl", "/export"))]
+
+
+@pytest.mark.parametrize("role", ["assistant", "researcher"])
+def test_no_route_tells_a_blind_account_outcomes_means_or_moves(site: Any, short: StudyDesign, role: str) -> None:
+    finished, playing = site.person(), site.person()
+    finished.go_on(short)
+    state = playing.go_on(short, "episode-1")
+    assert playing.send(state["episode"]["index"], (1, 0, "first-move"), (2, 1, "second-move")).status_code == 200
+    site.change(
+        "INSERT INTO events (participant_id, at, kind, data) SELECT id, 1, 'robot-asked', :data FROM participants",
+        data='{"stacked-arms": [7]}',
+    )
+    with site.database.write() as connection:
+        add_account(connection, "owner", "anna", role)
+        token, _ = grant_login(connection, "anna", "program")
+    client = site.client(headers={"authorization": f"Bearer {token}"})
+    means = {
+        repr(float(mean))
+        for person in (finished, playing)
+        for episode in range(5)
+        for mean in site.plan_of(short, person.token).episode(episode).means.ravel()
+    }
+    answered = 0
+    for route in _json_routes(site):
+        for person in (finished, playing):
+            for episode in range(5) if "{episode}" in route else (0,):
+                address = route.format(number=1, participant=site.public_id(person.token), episode=episode, session="x")
+                answer = client.get(address)
+                answered += answer.status_code == 200
+                if answer.status_code != 200:
+                    assert answer.json()["error"] in ("not-allowed", "not-found"), (address, answer.text)
+                elif route != "/api/admin/studies":  # which names the conditions of a design, and nobody's
+                    assert _leaks(answer.json(), short) == [], address
+                    assert not any(mean in answer.text for mean in means if len(mean) > 4), address
+                    assert "stacked-arms" not in answer.text
+                    if role == "assistant":
+                        assert person.token not in answer.text, address
+    assert answered > 10
+    with client.stream("GET", f"{STUDY}/stream") as stream:
+        tick = next(line for line in stream.iter_lines() if line.startswith("data:"))
+    assert tick == "data: {}"
+
+
+def test_survey_ratings_are_hidden_and_attention_checks_are_not(
+    site: Any, short: StudyDesign, blind: httpx.Client
+) -> None:
+    person = site.person()
+    person.go_on(short)
+    address = f"{STUDY}/participants/{site.public_id(person.token)}"
+    checks = {check.id for check in short.attention}
+
+    def ratings() -> dict[str, Any]:
+        steps = [step for step in blind.get(address).json()["answers"] if step["kind"] == "survey"]
+        assert len(steps) == 2
+        return {item["id"]: item["value"] for step in steps for item in step["items"]}
+
+    assert {id for id, value in ratings().items() if value is not None} == checks
+    blind.post(f"{STUDY}/unblind")
+    assert None not in ratings().values()
+
+
+def test_sorting_by_order_does_not_tell_the_letters(site: Any, short: StudyDesign, blind: httpx.Client) -> None:
+    for _ in range(4):
+        site.person()
+    mappings = set()
+    for seed in range(20):
+        site.change("UPDATE studies SET seed = :seed", seed=str(seed))
+        with site.database.read() as connection:
+            study = study_by_id(connection, 1)
+        assert study is not None
+        mappings.add(tuple(letters(study).items()))
+        listed = blind.get(f"{STUDY}/live", params={"sort": "order"}).json()["participants"]
+        orders = [entry["order"] for entry in listed]
+        assert orders == sorted(orders)
+        assert orders[0] != orders[-1]
+    assert len(mappings) == 2  # so that one of them is not the design's own sequence
+
+
+def test_a_role_without_the_right_stays_blind_whatever_is_stored(site: Any, short: StudyDesign) -> None:
+    person = site.person()
+    person.go_on(short, "survey-1")
+    with site.database.write() as connection:
+        add_account(connection, "owner", "anna", "assistant")
+        token, _ = grant_login(connection, "anna", "program")
+    site.change("INSERT INTO settings (name, value) VALUES ('unblinded-1', '[\"anna\"]')")
+    client = site.client(headers={"authorization": f"Bearer {token}"})
+    assert client.get(f"{STUDY}/live").json()["blind"] is True
+    assert client.get(f"{STUDY}/curves").json()["blind"] is True
 
 
 def test_asking_is_written_down_once_and_shows_them(site: Any, short: StudyDesign, blind: httpx.Client) -> None:

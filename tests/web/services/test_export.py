@@ -21,6 +21,7 @@ from cobandit.studies import StudyDesign
 from cobandit.studies.export import read_export, write_export
 from cobandit.studies.export.tables import tables
 from cobandit.web.refusals import Refused
+from cobandit.web.roles import Viewer
 from cobandit.web.services.export import Exports
 from cobandit.web.storage import study_data as stored
 from cobandit.web.storage.studies import find_study
@@ -133,9 +134,9 @@ def test_an_export_that_nobody_waits_for_ends(site: Any, short: StudyDesign, mon
         return True
 
     async def scene() -> None:
-        exports = Exports(site.database)
+        exports, viewer = Exports(site.database), Viewer("owner", "owner")
         with pytest.raises(Refused, match="nobody waits"):
-            await exports.export(1, format="csv", kind="real", recruiting=False, gone=gone, by="owner")
+            await exports.export(1, format="csv", kind="real", recruiting=False, gone=gone, viewer=viewer)
 
     asyncio.run(scene())
     assert len(read) == 1

@@ -16,6 +16,7 @@ import pytest
 
 from cobandit.studies import StudyDesign
 from cobandit.web import WebConfig
+from cobandit.web.roles import Viewer
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.live import Live
 from cobandit.web.services.watching import CurvesApart, LiveApart, ReaderProcess
@@ -79,24 +80,25 @@ def test_it_tells_what_a_thread_would(site: Any, short: StudyDesign, admin: http
     site.person().go_on(short)
     site.person().go_on(short, "episode-3")
     wanted = Listing(kind="real")
-    letters = {condition.name: letter for condition, letter in zip(short.conditions, "AB", strict=True)}
+    sighted, blind = Viewer("owner", "owner"), Viewer("anna", "assistant")
 
     async def compare() -> None:
         database, reader = Database(site.config.database), ReaderProcess(site.config.database)
         apart, curves = LiveApart(database, reader), CurvesApart(database, reader)
         try:
-            first = await apart.view(1, wanted, "http://here")  # a thread's, as the process is only beginning
+            first = await apart.view(1, wanted, "http://here", sighted)  # a thread's, as the process is only beginning
             while not reader._is_ready():
                 await asyncio.sleep(0.05)
-            later = await apart.view(1, wanted, "http://here", None, letters)
-            for told, masks in ((first, {}), (later, letters)):
-                expected = await Live(database).view(1, wanted, "http://here", None, masks)
+            later = await apart.view(1, wanted, "http://here", blind)
+            for told, viewer in ((first, sighted), (later, blind)):
+                expected = await Live(database).view(1, wanted, "http://here", viewer)
                 assert (
                     told.partition(b'"kind"')[2].partition(b'"cursor"')[0]
                     == (expected.partition(b'"kind"')[2].partition(b'"cursor"')[0])
                 )
-            assert await curves.curves(1, "real") == await Curves(database).curves(1, "real")
-            assert (await curves.curves(1, "real"))["pending"] == 0
+            assert await curves.curves(1, "real", sighted) == await Curves(database).curves(1, "real", sighted)
+            assert (await curves.curves(1, "real", sighted))["pending"] == 0
+            assert (await curves.curves(1, "real", blind))["blind"] is True
         finally:
             reader.end()
             database.close()
@@ -113,7 +115,8 @@ def test_without_it_threads_answer(site: Any, monkeypatch: pytest.MonkeyPatch) -
     async def ask() -> bytes:
         database = Database(site.config.database)
         try:
-            return await LiveApart(database, ReaderProcess(site.config.database)).view(1, Listing(kind="real"), "")
+            apart = LiveApart(database, ReaderProcess(site.config.database))
+            return await apart.view(1, Listing(kind="real"), "", Viewer("owner", "owner"))
         finally:
             database.close()
 

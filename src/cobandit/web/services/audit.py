@@ -8,14 +8,17 @@ from typing import Any
 
 from cobandit.studies.audit import verify_log
 from cobandit.studies.data import moment
+from cobandit.web.roles import Viewer
+from cobandit.web.services.export import record_export
 from cobandit.web.storage.audit import all_entries, count_entries, head_of_log, newest_entries
 from cobandit.web.storage.database import Connection, Database
 
 PAGE_SIZE = 50
 
 
-async def audit_view(database: Database, before: int | None) -> dict[str, Any]:
+async def audit_view(database: Database, viewer: Viewer, before: int | None) -> dict[str, Any]:
     """A page of the log, the newest entries first, and whether the whole of it is as it was written."""
+    viewer.require("audit log")
 
     def ask(connection: Connection) -> dict[str, Any]:
         head = head_of_log(connection)
@@ -35,8 +38,9 @@ async def audit_view(database: Database, before: int | None) -> dict[str, Any]:
     return await database.ask(ask, heavy=True)
 
 
-async def whole_log(database: Database) -> str:
+async def whole_log(database: Database, viewer: Viewer) -> str:
     """Every entry as a line of JSON, with its hashes, so that anybody can check the chain."""
+    await record_export(database, viewer, None, "audit log", tables="audit log")
 
     def lines(connection: Connection) -> Iterator[str]:
         return (json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in all_entries(connection))

@@ -1,7 +1,8 @@
 """The monitor is blind to conditions until a researcher asks to see them, which the audit log keeps.
 
-Blind, conditions stand as letters in an order that says nothing, regret by condition is not told, and neither is what
-an AI foresaw, for that tells the algorithms apart. Simulated people and demos are no data and are shown as they are.
+While blind, letters stand for conditions, in an order that is independent of the design. Outcomes (rewards, regret,
+survey ratings), the true means and everything that an AI chose, saw or predicted are left out: each of them tells the
+conditions apart. Simulated people and demos are no data and are shown as they are.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+from cobandit.web.roles import Viewer
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
@@ -20,8 +22,10 @@ from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import as_json
 
 
-async def unblind(database: Database, number: int, by: str) -> None:
+async def unblind(database: Database, number: int, viewer: Viewer) -> None:
     """Show the conditions of a study to one account from now on; the one place where that is done, and written down."""
+    viewer.require("conditions")
+    by = viewer.account
 
     def job(connection: Connection) -> None:
         study = stored_study(connection, number)
@@ -44,14 +48,10 @@ async def blind(database: Database, number: int, by: str) -> None:
     await database.commit(job)
 
 
-async def masks_for(database: Database, number: int, by: str, kind: str) -> dict[str, str]:
-    """Letters for the conditions of a study, where an account is blind to them; empty where it may see them."""
-
-    def ask(connection: Connection) -> dict[str, str]:
-        study = stored_study(connection, number)
-        return {} if kind != "real" or by in _sighted(connection, number) else letters(study)
-
-    return await database.ask(ask)
+def masks_for(connection: Connection, study: Study, viewer: Viewer, kind: str) -> dict[str, str]:
+    """Return letters for the conditions of a study, or nothing where the viewer may see the conditions."""
+    sighted = viewer.may_read("conditions") and viewer.account in _sighted(connection, study.id)
+    return {} if kind != "real" or sighted else letters(study)
 
 
 def letters(study: Study) -> dict[str, str]:
@@ -91,20 +91,55 @@ def masked_entry(
 
 
 def masked_person(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
-    """All about one participant."""
+    """All about one participant; while blind, without outcomes by condition, true means and joint actions."""
     if not masks:
         return view | {"blind": False}
-    episodes = [row | {"condition": masks.get(row["condition"], row["condition"])} for row in view["episodes"]]
-    study = _masked_study(view["study"], masks)
-    return masked_entry(view, masks) | {"blind": True, "study": study, "episodes": episodes}
+    hidden: dict[str, Any] = {"good": None, "regret": None, "cells": []}
+    episodes = [row | {"condition": masks.get(row["condition"], row["condition"])} | hidden for row in view["episodes"]]
+    return masked_entry(view, masks) | {
+        "blind": True,
+        "study": _masked_study(view["study"], masks),
+        "episodes": episodes,
+        "answers": [_masked_answers(step) for step in view["answers"]],
+        # What a robot stacks is a joint action, so events of the robot tell the AI's moves.
+        "events": [row | {"data": {}} if row["kind"].startswith("robot") else row for row in view["events"]],
+    }
 
 
-def masked_rounds(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
-    """Rounds of an episode; what the AI foresaw is left out."""
+def _masked_answers(step: dict[str, Any]) -> dict[str, Any]:
+    """Hide the ratings of a survey, which follow one condition; attention checks stay."""
+    if step["kind"] != "survey":
+        return step
+    return step | {"items": [item if item["right"] is not None else item | {"value": None} for item in step["items"]]}
+
+
+def masked_rounds(view: dict[str, Any], masks: Mapping[str, str], seat: int) -> dict[str, Any]:
+    """Rounds of an episode; while blind, only when they were played and which arm the participant chose in a seat."""
     if not masks:
         return view
-    rounds = [row | {"predictions": [[None] * len(seat) for seat in row["predictions"]]} for row in view["rounds"]]
+    rounds = [
+        row
+        | {
+            "arms": [arm if place == seat else None for place, arm in enumerate(row["arms"])],
+            "reward": None,
+            "seen": [None] * len(row["seen"]),
+            "predictions": [[None] * len(seen) for seen in row["predictions"]],
+            "regret": None,
+        }
+        for row in view["rounds"]
+    ]
     return view | {"condition": masks.get(view["condition"], view["condition"]), "rounds": rounds}
+
+
+def masked_order_ranks(study: Study, masks: Mapping[str, str]) -> list[int] | None:
+    """Return by which number each order of the design is sorted while blind; None: by its place in the design.
+
+    The design's own sequence of orders would tell which letter stands for which condition.
+    """
+    if not masks:
+        return None
+    orders = [[masks[name] for name in order] for order in study.design.orders]
+    return [sorted(orders).index(order) for order in orders]
 
 
 def no_curves(kind: str) -> dict[str, Any]:

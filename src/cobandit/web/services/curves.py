@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 
 from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.studies.plan import EpisodePlan
+from cobandit.web.roles import Viewer
+from cobandit.web.services.blinding import masks_for, no_curves
 from cobandit.web.services.plays import round_regret
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.database import Connection, Database
@@ -100,19 +102,22 @@ class Curves:
         self._known: dict[tuple[int, str], _Known] = {}
         self._one_at_a_time = asyncio.Lock()
 
-    async def curves(self, number: int, kind: str) -> dict[str, Any]:
-        """Curves of people of one kind.
+    async def curves(self, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
+        """Curves of people of one kind; none, where the viewer is blind to the conditions.
 
         A participant's curve is the mean over their episodes; mean and standard error are over participants. Where a
         lot is new, ``pending`` says how many episodes are still left out: ask again. ``number`` is the place of the
         condition's algorithm in the palette of all figures.
         """
         async with self._one_at_a_time:
-            return await self._database.ask(lambda connection: self.read(connection, number, kind), heavy=True)
+            return await self._database.ask(lambda connection: self.read(connection, number, kind, viewer), heavy=True)
 
-    def read(self, connection: Connection, number: int, kind: str) -> dict[str, Any]:
+    def read(self, connection: Connection, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
         """The same, at once and by a connection that the caller has; one at a time."""
+        viewer.require("participants")
         study = stored_study(connection, number)
+        if masks_for(connection, study, viewer, kind):
+            return no_curves(kind)
         known = self._known.setdefault((study.id, kind), _Known())
         known.look(connection, study.id, kind)
         if known.answer is None:

@@ -16,7 +16,8 @@ from cobandit.base.extras import require_extras
 from cobandit.studies.data import StudyData, StudyParts
 from cobandit.studies.export import write_export
 from cobandit.web.refusals import Refused
-from cobandit.web.services.studies import find_study
+from cobandit.web.roles import Viewer
+from cobandit.web.services.studies import find_study, stored_study
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.study_data import study_parts
@@ -25,7 +26,7 @@ LOOK_SECONDS = 0.5
 
 
 Gone = Callable[[], Awaitable[bool]]
-"""Whether whoever asked is no longer there."""
+"""Whether the client has disconnected."""
 
 
 class Exports:
@@ -36,20 +37,21 @@ class Exports:
         self._one_at_a_time = asyncio.Lock()
 
     async def export(
-        self, number: int, *, format: str, kind: str, recruiting: bool, gone: Gone, by: str
+        self, number: int, *, format: str, kind: str, recruiting: bool, gone: Gone, viewer: Viewer
     ) -> tuple[str, IO[bytes]]:
         """A name for a zip file, and the file, which is gone from the disk once it is closed.
 
         People are read and written some at a time, so that memory does not grow with the study; when nobody waits for
         it any more, it ends.
         """
+        viewer.require("export")
         require_extras("Exporting Parquet files", parquet=format == "parquet")
         study = await find_study(self._database, number)
         name = f"{study.name}-v{study.design.version}-{kind}-{format}"
         cancelled = threading.Event()
         # Written down before anything leaves: no data without an entry.
         await record_export(
-            self._database, by, study.label, tables="all", format=format, kind=kind, recruiting=recruiting
+            self._database, viewer, number, "export", tables="all", format=format, kind=kind, recruiting=recruiting
         )
 
         def job(connection: Connection) -> IO[bytes]:
@@ -69,9 +71,15 @@ class Exports:
                 raise
 
 
-async def record_export(database: Database, by: str, study: str, **details: Any) -> None:
-    """Write down that data leave the server."""
-    await database.commit(lambda connection: record(connection, by, "export", study, **details))
+async def record_export(database: Database, viewer: Viewer, number: int | None, data: str, **details: Any) -> None:
+    """Write down that data leave the server, of one study or (None) of the server; refuse whoever may not have them."""
+    viewer.require(data)
+
+    def job(connection: Connection) -> None:
+        label = None if number is None else stored_study(connection, number).label
+        record(connection, viewer.account, "export", label, **details)
+
+    await database.commit(job)
 
 
 def _unless(cancelled: threading.Event, part: StudyData) -> StudyData:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
 from cobandit.base.errors import InvalidInput
+from cobandit.web.roles import Viewer
 from cobandit.web.security import new_token
+from cobandit.web.services.paging import LARGEST_PAGE, Page, Part, all_rows
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.participants import add_participant, invited_participants, new_public_id, status
+from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import now_ms
 
 MOST_LINKS = 500
@@ -19,8 +23,11 @@ def _link(public_id: str, label: str | None, token: str, kind: str, status: str)
     return {"participant": public_id, "label": label, "path": f"/p/{token}", "kind": kind, "status": status}
 
 
-async def make_links(database: Database, number: int, labels: Sequence[str | None], kind: str) -> list[dict[str, Any]]:
-    """Invite as many people as there are labels; each gets a link of their own."""
+async def make_links(
+    database: Database, number: int, labels: Sequence[str | None], kind: str, viewer: Viewer
+) -> list[dict[str, Any]]:
+    """Invite as many people as there are labels, and return their personal links."""
+    viewer.require("invitations")
     if not 1 <= len(labels) <= MOST_LINKS:
         raise InvalidInput(f"{len(labels)} links are asked for; from 1 to {MOST_LINKS} can be made at once.")
     invitations = [(new_public_id(), label, new_token()) for label in labels]
@@ -37,14 +44,35 @@ async def make_links(database: Database, number: int, labels: Sequence[str | Non
     return [_link(public_id, label, token, kind, "invited") for public_id, label, token in invitations]
 
 
-async def list_links(database: Database, number: int, kind: str) -> list[dict[str, Any]]:
-    """The personal links of everybody who was invited by one."""
+async def list_links(
+    database: Database, number: int, kind: str, viewer: Viewer, part: Part, *, newest: bool = False
+) -> Page:
+    """Return a page of the personal links of everybody who was invited by one."""
+    viewer.require("links")
+
+    def ask(connection: Connection) -> Page:
+        study = stored_study(connection, number)
+        page = _page(study, kind, connection, part.offset, part.limit or LARGEST_PAGE, newest=newest)
+        return page.check(part, "personal links")
+
+    return await database.ask(ask, heavy=True)
+
+
+async def all_links(database: Database, number: int, kind: str, viewer: Viewer) -> list[dict[str, Any]]:
+    """Return every personal link, for a file; the list is read page by page."""
+    viewer.require("links")
 
     def ask(connection: Connection) -> list[dict[str, Any]]:
-        design, now = stored_study(connection, number).design, now_ms()
-        return [
-            _link(person.public_id, person.label, person.token, person.kind, status(person, design, now))
-            for person in invited_participants(connection, number, kind)
-        ]
+        return list(all_rows(connection, functools.partial(_page, stored_study(connection, number), kind)))
 
-    return await database.ask(ask)
+    return await database.ask(ask, heavy=True)
+
+
+def _page(study: Study, kind: str, connection: Connection, offset: int, limit: int, *, newest: bool = False) -> Page:
+    total, people = invited_participants(connection, study.id, kind, offset, limit, newest=newest)
+    now = now_ms()
+    links = [
+        _link(person.public_id, person.label, person.token, person.kind, status(person, study.design, now))
+        for person in people
+    ]
+    return Page(total, offset, links)

@@ -11,7 +11,8 @@ from typing import Any
 
 from cobandit.studies import ParticipantPlan, StudyDesign
 from cobandit.studies.journey import Step, journey
-from cobandit.web.services.blinding import masked_live
+from cobandit.web.roles import Viewer
+from cobandit.web.services.blinding import masked_live, masked_order_ranks, masks_for
 from cobandit.web.services.recruiting import unfilled_links
 from cobandit.web.services.studies import about, counts_of, stored_study
 from cobandit.web.storage.answers import answered_steps
@@ -51,17 +52,15 @@ class Live:
         self._summaries: dict[tuple[int, str], _Summary] = {}
         self._counting = threading.Lock()
 
-    async def view(
-        self, number: int, wanted: Listing, base: str, since: int | None = None, masks: Mapping[str, str] | None = None
-    ) -> bytes:
+    async def view(self, number: int, wanted: Listing, base: str, viewer: Viewer, since: int | None = None) -> bytes:
         """A page of people of one kind, and counts by status, order and condition, as JSON; ``base`` begins links.
 
         ``page`` names everybody on the page in order, ``cursor`` is what to give as ``since`` next time: then only
-        those are told in full who have changed meanwhile. ``masks`` are letters that stand for conditions, where
-        whoever asks is blind to them. Read and put into text in a thread of its own.
+        those are told in full who have changed meanwhile. Conditions are letters while the viewer is blind to them,
+        and a personal link is given only where the viewer's role may have it. A thread for heavy reads does the work.
         """
         return await self._database.ask(
-            lambda connection: self.read(connection, number, wanted, base, since, masks), heavy=True
+            lambda connection: self.read(connection, number, wanted, base, viewer, since), heavy=True
         )
 
     def read(
@@ -70,18 +69,24 @@ class Live:
         number: int,
         wanted: Listing,
         base: str,
+        viewer: Viewer,
         since: int | None,
-        masks: Mapping[str, str] | None,
     ) -> bytes:
         """The same, at once and by a connection that the caller has."""
-        view = masked_live(self._view(connection, stored_study(connection, number), wanted, base, since), masks or {})
+        viewer.require("participants")
+        study = stored_study(connection, number)
+        masks = masks_for(connection, study, viewer, wanted.kind)
+        ranks = masked_order_ranks(study, masks)
+        view = masked_live(self._view(connection, study, wanted, since, ranks), masks)
+        for entry in view["participants"]:
+            give_link(entry, viewer, base)
         return json.dumps(view, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
     def _view(
-        self, connection: Connection, study: Study, wanted: Listing, base: str, since: int | None
+        self, connection: Connection, study: Study, wanted: Listing, since: int | None, ranks: Sequence[int] | None
     ) -> dict[str, Any]:
         now = now_ms()
-        total, people = list_people(connection, study, wanted, now)
+        total, people = list_people(connection, study, wanted, now, ranks)
         if since is not None and since <= now:  # else the clock was set back, and nobody knows what is new
             changed = [person for person in people if _has_changed(person, study.design, since, now)]
         else:
@@ -100,7 +105,7 @@ class Live:
             "offset": wanted.offset,
             "page": [person.public_id for person in people],
             "cursor": now - OVERLAP_MS,
-            "participants": _entries(connection, study, changed, now, base),
+            "participants": _entries(connection, study, changed, now),
         }
 
     def _summary(self, connection: Connection, study: Study, kind: str, now: int) -> _Summary:
@@ -130,14 +135,22 @@ def _has_changed(person: Participant, design: StudyDesign, since: int, now: int)
     return written >= since or status(person, design, since) != status(person, design, now)
 
 
-def _entries(
-    connection: Connection, study: Study, people: Sequence[Participant], now: int, base: str
-) -> list[dict[str, Any]]:
+def give_link(entry: dict[str, Any], viewer: Viewer, base: str) -> None:
+    """Put the address of the personal link in the place of its path, or None where the viewer may not have it.
+
+    The link of somebody who has begun opens the participation, with every move of the AI so far.
+    """
+    path = entry.pop("path")
+    known = viewer.may_read("invitations" if entry["status"] == "invited" else "links")
+    entry["url"] = base + path if known else None
+
+
+def _entries(connection: Connection, study: Study, people: Sequence[Participant], now: int) -> list[dict[str, Any]]:
     numbers = [person.id for person in people]
     progress = progress_by_condition(connection, numbers)
     running = running_episodes(connection, numbers)
     answered = answered_steps(connection, numbers)
-    entries = [
+    return [
         participant_entry(
             person,
             study,
@@ -148,9 +161,6 @@ def _entries(
         )
         for person in people
     ]
-    for entry in entries:
-        entry["url"] = base + entry.pop("path")
-    return entries
 
 
 def plan_of(study: Study, person: Participant) -> ParticipantPlan | None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -12,39 +14,84 @@ from cobandit.studies import StudyDesign
 from cobandit.studies.design_tables import PRACTICE
 from cobandit.studies.journey import attention_results
 from cobandit.studies.payment import Payment
+from cobandit.web.roles import Viewer
+from cobandit.web.services.paging import LARGEST_PAGE, Page, Part, all_rows
 from cobandit.web.services.studies import stored_study
-from cobandit.web.storage.answers import answers_of_finished
+from cobandit.web.storage.answers import merged_answers
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.participants import Participant, finished_participants
-from cobandit.web.storage.rounds import successes_of_finished
+from cobandit.web.storage.rounds import successes_of
+from cobandit.web.storage.studies import Study
 
 _PROLIFIC_ID = re.compile(r"[0-9A-Fa-f]{24}")
 
 
-async def list_payments(database: Database, number: int, kind: str = "real") -> list[dict[str, Any]]:
-    """Everybody who has finished, and what is needed to pay them."""
+async def list_payments(database: Database, number: int, viewer: Viewer, part: Part) -> Page:
+    """Return a page of those who have finished, and what is needed to pay them."""
+    viewer.require("payments")
+
+    def ask(connection: Connection) -> Page:
+        page = _page(stored_study(connection, number), connection, part.offset, part.limit or LARGEST_PAGE)
+        return page.check(part, "payments")
+
+    return await database.ask(ask, heavy=True)
+
+
+async def all_payments(database: Database, number: int, viewer: Viewer) -> list[dict[str, Any]]:
+    """Return the whole list, for a file; it is read page by page."""
+    viewer.require("payments")
 
     def ask(connection: Connection) -> list[dict[str, Any]]:
-        study = stored_study(connection, number)
-        surveys = _surveys(connection, study.id, study.design, kind)
-        successes = successes_of_finished(connection, study.id, kind, PRACTICE)
-        payments = [
-            {
-                "participant": person.public_id,
-                "label": person.label,
-                "recruiter": person.recruiter,
-                "external_id": person.external_id,
-                "finished_at": person.finished_at,
-                "code": study.code,
-                "minutes": _minutes(person),
-                "attention_passed": _attention_passed(study.design, surveys.get(person.id, {})),
-                "successes": successes.get(person.id, 0),
-            }
-            for person in finished_participants(connection, number, kind)
-        ]
-        return [payment | _amounts(study.design.payment, payment) for payment in payments]
+        return list(all_rows(connection, functools.partial(_page, stored_study(connection, number))))
 
-    return await database.ask(ask)
+    return await database.ask(ask, heavy=True)
+
+
+async def sum_payments(database: Database, number: int, viewer: Viewer) -> PaymentSums:
+    """Return what all payments come to; the list itself is not kept in memory."""
+    viewer.require("payments")
+
+    def ask(connection: Connection) -> PaymentSums:
+        sums = PaymentSums()
+        for payment in all_rows(connection, functools.partial(_page, stored_study(connection, number))):
+            lines, left_out = prolific_bonuses([payment])
+            sums.total += Decimal(payment["total"] or 0)
+            sums.bonuses += len(lines.splitlines())
+            sums.left_out += left_out
+        return sums
+
+    return await database.ask(ask, heavy=True)
+
+
+@dataclass
+class PaymentSums:
+    """All payments together: the amount, how many bonuses go to Prolific, and how many of them are left out."""
+
+    total: Decimal = Decimal(0)
+    bonuses: int = 0
+    left_out: int = 0
+
+
+def _page(study: Study, connection: Connection, offset: int, limit: int) -> Page:
+    total, people = finished_participants(connection, study.id, "real", offset, limit)
+    numbers = [person.id for person in people]
+    surveys = _surveys(connection, study.design, numbers)
+    successes = successes_of(connection, numbers, PRACTICE)
+    payments = [
+        {
+            "participant": person.public_id,
+            "label": person.label,
+            "recruiter": person.recruiter,
+            "external_id": person.external_id,
+            "finished_at": person.finished_at,
+            "code": study.code,
+            "minutes": _minutes(person),
+            "attention_passed": _attention_passed(study.design, surveys.get(person.id, {})),
+            "successes": successes.get(person.id, 0),
+        }
+        for person in people
+    ]
+    return Page(total, offset, [payment | _amounts(study.design.payment, payment) for payment in payments])
 
 
 def _amounts(rules: Payment | None, payment: dict[str, Any]) -> dict[str, str | None]:
@@ -66,12 +113,12 @@ def prolific_bonuses(payments: Sequence[dict[str, Any]]) -> tuple[str, int]:
     return "".join(f"{row['external_id']},{row['bonus']}\n" for row in known), len(due) - len(known)
 
 
-def _surveys(connection: Connection, study: int, design: StudyDesign, kind: str) -> dict[int, dict[str, Any]]:
+def _surveys(connection: Connection, design: StudyDesign, people: Sequence[int]) -> dict[int, dict[str, Any]]:
     """The answers to all surveys by participant, where there are attention checks among them."""
     if not design.attention:
         return {}
     steps = [f"survey-{place + 1}" for place in range(len(design.conditions))]
-    return answers_of_finished(connection, study, kind, steps)
+    return merged_answers(connection, people, steps)
 
 
 def _minutes(person: Participant) -> float | None:

@@ -12,7 +12,9 @@ from cobandit.studies import StudyDesign
 from cobandit.studies.journey import attention_results, journey, wrong_quiz_answers
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 from cobandit.web.refusals import not_found
-from cobandit.web.services.live import participant_entry, plan_of
+from cobandit.web.roles import Viewer
+from cobandit.web.services.blinding import masked_person, masked_rounds, masks_for
+from cobandit.web.services.live import give_link, participant_entry, plan_of
 from cobandit.web.services.studies import about, stored_study
 from cobandit.web.storage.answers import StoredAnswers, answers_of, count_answers
 from cobandit.web.storage.audit import participant_mark, record
@@ -33,8 +35,11 @@ from cobandit.web.storage.values import now_ms
 MOST_EVENTS_SHOWN = 500
 
 
-async def participant_view(database: Database, number: int, public_id: str) -> dict[str, Any]:
-    """All about one participant but the rounds, which come by `rounds_view`."""
+async def participant_view(
+    database: Database, number: int, public_id: str, viewer: Viewer, base: str = ""
+) -> dict[str, Any]:
+    """All about one participant but the rounds, which come by `rounds_view`, as far as the viewer may see it."""
+    viewer.require("participants")
 
     def ask(connection: Connection) -> dict[str, Any]:
         study, now = stored_study(connection, number), now_ms()
@@ -50,7 +55,7 @@ async def participant_view(database: Database, number: int, public_id: str) -> d
             running=running_episodes(connection, [person.id]).get(person.id),
             answered=len(answers),
         )
-        return entry | {
+        view = entry | {
             "study": about(study),
             "now": now,
             "arms": [list(labels) for labels in design.task.arms],
@@ -64,14 +69,17 @@ async def participant_view(database: Database, number: int, public_id: str) -> d
             ],
             "events_total": count_events(connection, person.id),
         }
+        give_link(view, viewer, base)
+        return masked_person(view, masks_for(connection, study, viewer, person.kind))
 
-    return await database.ask(ask)
+    return await database.ask(ask, heavy=True)
 
 
 async def rounds_view(
-    database: Database, number: int, public_id: str, episode: int, *, first: int, limit: int
+    database: Database, number: int, public_id: str, episode: int, viewer: Viewer, *, first: int, limit: int
 ) -> dict[str, Any]:
-    """Some rounds of an episode, in full."""
+    """Some rounds of an episode, as far as the viewer may see them."""
+    viewer.require("participants")
 
     def ask(connection: Connection) -> dict[str, Any]:
         study = stored_study(connection, number)
@@ -80,15 +88,15 @@ async def rounds_view(
         if stored is None or plan is None:
             raise not_found(f"{public_id} has not played episode {episode}.")
         regret = round_regret(plan.episode(episode))
-        return {
+        view = {
             "episode": episode,
-            "kind": person.kind,
             "condition": stored.condition,
             "played": stored.played,
             "rounds": [_round_view(r, regret) for r in rounds_from(connection, stored.id, first, limit)],
         }
+        return masked_rounds(view, masks_for(connection, study, viewer, person.kind), study.design.participant_seat)
 
-    return await database.ask(ask)
+    return await database.ask(ask, heavy=True)
 
 
 async def delete_person(database: Database, number: int, public_id: str, by: str) -> dict[str, int]:

@@ -11,10 +11,11 @@ import logging
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from cobandit.web.roles import Viewer
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.live import Live
 from cobandit.web.storage.database import Database
@@ -104,12 +105,10 @@ class LiveApart(Live):
         super().__init__(database)
         self._reader = reader
 
-    async def view(
-        self, number: int, wanted: Listing, base: str, since: int | None = None, masks: Mapping[str, str] | None = None
-    ) -> bytes:
+    async def view(self, number: int, wanted: Listing, base: str, viewer: Viewer, since: int | None = None) -> bytes:
         """As `Live.view`."""
-        answer = await self._reader.ask(_live_view, number, wanted, base, since, masks)
-        return await super().view(number, wanted, base, since, masks) if answer is None else answer
+        answer = await self._reader.ask(_live_view, number, wanted, base, viewer, since)
+        return await super().view(number, wanted, base, viewer, since) if answer is None else answer
 
 
 class CurvesApart(Curves):
@@ -119,10 +118,10 @@ class CurvesApart(Curves):
         super().__init__(database)
         self._reader = reader
 
-    async def curves(self, number: int, kind: str) -> dict[str, Any]:
+    async def curves(self, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
         """As `Curves.curves`."""
-        answer = await self._reader.ask(_curves_of, number, kind)
-        return await super().curves(number, kind) if answer is None else answer
+        answer = await self._reader.ask(_curves_of, number, kind, viewer)
+        return await super().curves(number, kind, viewer) if answer is None else answer
 
 
 # ---- within the process ----
@@ -150,13 +149,13 @@ def _answer(line: Connection[Any, Any], url: str) -> None:
             line.send(answer)
 
 
-def _live_view(number: int, wanted: Listing, base: str, since: int | None, masks: Mapping[str, str] | None) -> bytes:
+def _live_view(number: int, wanted: Listing, base: str, viewer: Viewer, since: int | None) -> bytes:
     database, live, _ = _services[0]
     with database.read() as connection:
-        return live.read(connection, number, wanted, base, since, masks)
+        return live.read(connection, number, wanted, base, viewer, since)
 
 
-def _curves_of(number: int, kind: str) -> dict[str, Any]:
+def _curves_of(number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
     database, _, curves = _services[0]
     with database.read() as connection:
-        return curves.read(connection, number, kind)
+        return curves.read(connection, number, kind, viewer)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, func, insert, select
 
-from cobandit.web.storage.schema import answers, participants
+from cobandit.web.storage.schema import answers
 from cobandit.web.storage.values import as_json
 
 
@@ -61,19 +61,10 @@ def answered_steps(connection: Connection, people: Sequence[int]) -> dict[int, i
     return {participant: int(count) for participant, count in rows}
 
 
-def answers_of_finished(
-    connection: Connection, study: int, kind: str, steps: Sequence[str]
-) -> dict[int, dict[str, Any]]:
-    """The answers to some steps, put together, of everybody who has finished, by participant."""
-    query = (
-        select(answers.c.participant_id, answers.c.answers)
-        .join(participants, participants.c.id == answers.c.participant_id)
-        .where(
-            participants.c.study_id == study,
-            participants.c.kind == kind,
-            participants.c.finished_at.is_not(None),
-            answers.c.step.in_(steps),
-        )
+def merged_answers(connection: Connection, people: Sequence[int], steps: Sequence[str]) -> dict[int, dict[str, Any]]:
+    """Return the answers of some people to some steps, merged, by participant."""
+    query = select(answers.c.participant_id, answers.c.answers).where(
+        answers.c.participant_id.in_(people), answers.c.step.in_(steps)
     )
     given: dict[int, dict[str, Any]] = defaultdict(dict)
     for participant, text in connection.execute(query):

@@ -19,7 +19,7 @@ from sqlalchemy import Connection as Connection  # for services, which hand it o
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlchemyError
 
 from cobandit.base.errors import InvalidInput
-from cobandit.web.refusals import Refused, busy, damaged
+from cobandit.web.refusals import Refused, busy, damaged, overloaded
 from cobandit.web.storage.writer import Done, Job, Writer
 
 T = TypeVar("T")
@@ -29,6 +29,8 @@ POSTGRESQL_WRITERS = 2
 BUSY_SECONDS = 15
 FORGET_TRIES = 600
 HEAVY_READERS = 2
+MOST_HEAVY_WAITING = 64
+"""How many heavy reads may wait for a thread; more are refused, so that a flood of them takes no memory."""
 
 
 class Database:
@@ -49,6 +51,7 @@ class Database:
         self._writer: Writer | None = None
         self._forgetting: set[asyncio.Task[None]] = set()
         self._heavy = ThreadPoolExecutor(HEAVY_READERS, "heavy-reader")
+        self._heavy_waiting = 0  # with those that are being read; counted in the event loop alone
 
     @property
     def name(self) -> str:
@@ -157,8 +160,11 @@ class Database:
     async def ask(self, question: Job[T], *, heavy: bool = False) -> T:
         """An answer from the database, for a request; a thread waits for it, so that others go on.
 
-        What reads a whole study is ``heavy``: it has threads of its own, so that participants never queue behind it.
+        What reads a whole study or a list for researchers is ``heavy``: it has few threads of its own, so that
+        participants never queue behind it.
         """
+        if heavy and self._heavy_waiting >= HEAVY_READERS + MOST_HEAVY_WAITING:
+            raise overloaded()
 
         def answer() -> T:
             with self.reading.connect() as connection:
@@ -166,9 +172,16 @@ class Database:
 
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._heavy if heavy else None, answer)
+            work = loop.run_in_executor(self._heavy if heavy else None, answer)
+            if heavy:
+                self._heavy_waiting += 1
+                work.add_done_callback(self._heavy_done)
+            return await work
         except SQLAlchemyError as error:
             raise _refusal(error) from error
+
+    def _heavy_done(self, work: asyncio.Future[Any]) -> None:
+        self._heavy_waiting -= 1
 
     async def commit(self, job: Job[T]) -> T:
         """Write, for a request; the result comes when it is on disk."""

@@ -6,7 +6,7 @@ up everybody who plays meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,13 +66,15 @@ def headcounts(connection: Connection, study: Study, now: int) -> Iterator[Headc
         yield Headcount(kind, order, STATUSES[rank], int(count))
 
 
-def list_people(connection: Connection, study: Study, wanted: Listing, now: int) -> tuple[int, list[Participant]]:
-    """How many people fit, and those of them that stand on the page."""
+def list_people(
+    connection: Connection, study: Study, wanted: Listing, now: int, order_ranks: Sequence[int] | None = None
+) -> tuple[int, list[Participant]]:
+    """Return how many people fit, and those on the page; ``order_ranks`` sorts orders otherwise than the design."""
     fits = _fits(study, wanted, now)
     total = connection.scalar(select(func.count()).select_from(participants).where(fits)) or 0
     query = ALL_PARTICIPANTS.where(fits)
     ties = participants.c.id if wanted.sort == "made" else participants.c.public_id
-    key = _sort_key(study.design, wanted.sort, now)
+    key = _sort_key(study.design, wanted.sort, now, order_ranks)
     if wanted.sort == "progress":
         done, finished = _steps_done(study.id, wanted.kind), _episodes_done(study, wanted.kind)
         query = query.outerjoin(done, done.c.participant_id == participants.c.id)
@@ -98,13 +100,16 @@ def _contains(text: ColumnElement[Any], part: str) -> ColumnElement[bool]:
     return func.lower(text).contains(part.lower(), autoescape=True) | text.contains(part, autoescape=True)
 
 
-def _sort_key(design: StudyDesign, sort: str, now: int) -> ColumnElement[Any] | None:
+def _sort_key(design: StudyDesign, sort: str, now: int, order_ranks: Sequence[int] | None) -> ColumnElement[Any] | None:
     """What people are sorted by; None: by who they are, or by something that takes other tables."""
+    order: ColumnElement[Any] = participants.c.order_index
+    if order_ranks is not None:
+        order = case(dict(enumerate(order_ranks)), value=participants.c.order_index)
     keys: dict[str, ColumnElement[Any]] = {
         "status": status_rank(design, now),
         "last_seen": func.coalesce(participants.c.last_seen, 0),
         "started_at": func.coalesce(participants.c.consented_at, participants.c.created_at),
-        "order": func.coalesce(participants.c.order_index, -1),
+        "order": func.coalesce(order, -1),
     }
     return keys.get(sort)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import Any, Protocol
 
@@ -118,23 +119,30 @@ def participants_of(connection: Connection, study: int, *kinds: str) -> list[Par
     return [participant_of(row) for row in rows]
 
 
-def invited_participants(connection: Connection, study: int, kind: str) -> list[Participant]:
-    """Everybody who was invited by a personal link."""
+def invited_participants(
+    connection: Connection, study: int, kind: str, offset: int, limit: int, *, newest: bool = False
+) -> tuple[int, list[Participant]]:
+    """Return how many people were invited by a personal link, and a page of them, the first or ``newest`` first."""
     # Whoever came by the open link brought a key of the page; the invited have none.
-    query = ALL_PARTICIPANTS.where(
-        participants.c.study_id == study, participants.c.kind == kind, participants.c.key.is_(None)
-    )
-    return [participant_of(row) for row in connection.execute(query.order_by(participants.c.id))]
+    where = participants.c.study_id == study, participants.c.kind == kind, participants.c.key.is_(None)
+    order = participants.c.id.desc() if newest else participants.c.id
+    return _page_of(connection, where, (order,), offset, limit)
 
 
-def finished_participants(connection: Connection, study: int, kind: str) -> list[Participant]:
-    """Everybody who has finished, the first first."""
-    query = ALL_PARTICIPANTS.where(
-        participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_not(None)
-    )
-    return [
-        participant_of(row) for row in connection.execute(query.order_by(participants.c.finished_at, participants.c.id))
-    ]
+def finished_participants(
+    connection: Connection, study: int, kind: str, offset: int, limit: int
+) -> tuple[int, list[Participant]]:
+    """Return how many people have finished, and a page of them, the first first."""
+    where = participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_not(None)
+    return _page_of(connection, where, (participants.c.finished_at, participants.c.id), offset, limit)
+
+
+def _page_of(
+    connection: Connection, where: Sequence[Any], order: Sequence[Any], offset: int, limit: int
+) -> tuple[int, list[Participant]]:
+    total = connection.scalar(select(func.count()).select_from(participants).where(*where)) or 0
+    query = ALL_PARTICIPANTS.where(*where).order_by(*order).offset(offset).limit(limit)
+    return total, [participant_of(row) for row in connection.execute(query)]
 
 
 def revision_of(connection: Connection, token: str) -> int | None:

@@ -18,7 +18,7 @@ from sqlalchemy import Connection, bindparam, func, insert, select
 from cobandit.engine.trajectory import NOBODY
 from cobandit.studies import Round
 from cobandit.studies.rounds import Arms, Predictions, Seen
-from cobandit.web.storage.schema import episodes, participants, rounds
+from cobandit.web.storage.schema import episodes, rounds
 
 
 @dataclass(frozen=True)
@@ -242,19 +242,16 @@ def counts_by_episode(connection: Connection, participant: int) -> dict[int, Epi
     return {episode_id: EpisodeCounts(counted, *times[episode_id]) for episode_id, counted in cells.items()}
 
 
-def successes_of_finished(connection: Connection, study: int, kind: str, practice: str) -> dict[int, int]:
-    """How often the team of everybody who has finished was successful (r* = 1) in rounds that count, by participant.
+def successes_of(connection: Connection, people: Sequence[int], practice: str) -> dict[int, int]:
+    """Return how often the teams of some people were successful (r* = 1) in rounds that count, by participant.
 
     ``practice`` is the condition of episodes that do not count.
     """
     query = (
         select(episodes.c.participant_id, func.count())
         .join(rounds, rounds.c.episode_id == episodes.c.id)
-        .join(participants, participants.c.id == episodes.c.participant_id)
         .where(
-            participants.c.study_id == study,
-            participants.c.kind == kind,
-            participants.c.finished_at.is_not(None),
+            episodes.c.participant_id.in_(people),
             episodes.c.condition != practice,
             rounds.c.reward > 0,
         )

@@ -12,7 +12,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
-from cobandit.web.access import acting, log_out, require_admin
+from cobandit.web.access import log_out, require_admin
 from cobandit.web.routes.admin import account, audit, robot
 from cobandit.web.routes.admin.common import (
     By,
@@ -25,7 +25,10 @@ from cobandit.web.routes.admin.common import (
     Since,
     StudyNumber,
     Wanted,
+    WantedPart,
+    Who,
     base_url,
+    counted,
     csv_table,
     with_url,
 )
@@ -42,7 +45,7 @@ from cobandit.web.routes.bodies import (
     StudyStatusBody,
 )
 from cobandit.web.services import links, payments
-from cobandit.web.services.blinding import blind, masked_person, masked_rounds, masks_for, no_curves, unblind
+from cobandit.web.services.blinding import blind, unblind
 from cobandit.web.services.export import record_export
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
 from cobandit.web.services.studies import find_study, list_studies, set_state
@@ -80,21 +83,20 @@ async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
 
 @router.get("/studies/{number}/live", response_model=dict[str, Any])
 async def live(
-    request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, by: By, since: Since = None
+    request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, viewer: Who, since: Since = None
 ) -> Response:
     """Who is where at this moment, a page of people at a time; with ``since``, in full only who has changed.
 
-    Conditions are letters, as long as whoever asks is blind to them.
+    Conditions are letters as long as the account is blind to them. ``url`` is null where the role may not have it.
     """
-    masks = await masks_for(request.app.state.database, number, by, wanted.kind)
-    view = await service.view(number, wanted, base_url(request), since, masks)
+    view = await service.view(number, wanted, base_url(request), viewer, since)
     return Response(view, media_type="application/json")
 
 
 @router.post("/studies/{number}/unblind", response_model=DoneBody)
-async def unblind_study(number: StudyNumber, database: Data, by: By) -> DoneBody:
+async def unblind_study(number: StudyNumber, database: Data, viewer: Who) -> DoneBody:
     """Show this account the conditions of real participants from now on; the audit log keeps it."""
-    await unblind(database, number, by)
+    await unblind(database, number, viewer)
     return DoneBody()
 
 
@@ -106,15 +108,12 @@ async def blind_study(number: StudyNumber, database: Data, by: By) -> DoneBody:
 
 
 @router.get("/studies/{number}/curves")
-async def curves(
-    number: StudyNumber, service: CurvesService, database: Data, by: By, kind: Kind = "real"
-) -> dict[str, Any]:
+async def curves(number: StudyNumber, service: CurvesService, viewer: Who, kind: Kind = "real") -> dict[str, Any]:
     """Mean cumulative task regret by condition, with its standard error; ``pending`` above 0: ask again.
 
-    Whoever is blind to conditions is told none.
+    There are none for an account that is blind to the conditions.
     """
-    masks = await masks_for(database, number, by, kind)
-    return no_curves(kind) if masks else await service.curves(number, kind)
+    return await service.curves(number, kind, viewer)
 
 
 @router.get(
@@ -152,42 +151,61 @@ async def change_state(number: StudyNumber, body: StateBody, database: Data, by:
 
 
 @router.post("/studies/{number}/links", status_code=201, response_model=list[LinkBody])
-async def make_links(request: Request, number: StudyNumber, body: InvitationBody, database: Data) -> Listing:
+async def make_links(
+    request: Request, number: StudyNumber, body: InvitationBody, database: Data, viewer: Who
+) -> Listing:
     """Invite people, each by a link of their own."""
     labels: list[str | None] = [label.strip() or None for label in body.labels or ()]
     if labels and body.count not in (None, len(labels)):
         raise InvalidInput(f"{body.count} links with {len(labels)} labels are asked for; one label each is needed.")
-    invited = await links.make_links(database, number, labels or [None] * (body.count or 1), body.kind)
+    invited = await links.make_links(database, number, labels or [None] * (body.count or 1), body.kind, viewer)
     return [with_url(request, link) for link in invited]
 
 
 @router.get("/studies/{number}/links", response_model=list[LinkBody])
-async def list_links(request: Request, number: StudyNumber, database: Data, kind: Kind = "real") -> Listing:
-    """The personal links of all who were invited."""
-    return [with_url(request, link) for link in await links.list_links(database, number, kind)]
+async def list_links(
+    request: Request,
+    response: Response,
+    number: StudyNumber,
+    database: Data,
+    viewer: Who,
+    part: WantedPart,
+    kind: Kind = "real",
+    newest: Annotated[bool, Query(description="The newest first")] = False,
+) -> Listing:
+    """The personal links of all who were invited; of more than 500 in parts. The header X-Total-Count counts all."""
+    page = await links.list_links(database, number, kind, viewer, part, newest=newest)
+    await record_export(database, viewer, number, "links", tables="links", format="json", kind=kind)
+    return [with_url(request, link) for link in counted(response, page)]
 
 
 @router.get("/studies/{number}/links.csv", response_class=Response, responses={200: {"content": {"text/csv": {}}}})
-async def links_csv(request: Request, number: StudyNumber, database: Data, by: By, kind: Kind = "real") -> Response:
+async def links_csv(
+    request: Request, number: StudyNumber, database: Data, viewer: Who, kind: Kind = "real"
+) -> Response:
     """The personal links, as a table."""
-    await record_export(database, by, (await find_study(database, number)).label, tables="links", kind=kind)
-    rows = [with_url(request, link) for link in await links.list_links(database, number, kind)]
+    await record_export(database, viewer, number, "links", tables="links", format="csv", kind=kind)
+    rows = [with_url(request, link) for link in await links.all_links(database, number, kind, viewer)]
     names = ["participant", "label", "status", "url"]
     return csv_table(f"links-{number}.csv", names, ([row[name] for name in names] for row in rows))
 
 
 @router.get("/studies/{number}/payments", response_model=list[PaymentBody])
-async def list_payments(number: StudyNumber, database: Data) -> Listing:
-    """Everybody who has finished, and what is needed to pay them."""
-    return await payments.list_payments(database, number)
+async def list_payments(
+    response: Response, number: StudyNumber, database: Data, viewer: Who, part: WantedPart
+) -> Listing:
+    """Everybody who has finished, and what is needed to pay them; of more than 500 in parts, as links are."""
+    page = await payments.list_payments(database, number, viewer, part)
+    await record_export(database, viewer, number, "payments", tables="payments", format="json", kind="real")
+    return counted(response, page)
 
 
 @router.get("/studies/{number}/participants/{participant}")
-async def participant(request: Request, number: StudyNumber, participant: PublicId, database: Data) -> dict[str, Any]:
+async def participant(
+    request: Request, number: StudyNumber, participant: PublicId, database: Data, viewer: Who
+) -> dict[str, Any]:
     """All about one participant but the rounds."""
-    view = await participant_view(database, number, participant)
-    masks = await masks_for(database, number, acting(request), view["kind"])
-    return with_url(request, masked_person(view, masks))
+    return await participant_view(database, number, participant, viewer, base_url(request))
 
 
 @router.get("/studies/{number}/participants/{participant}/episodes/{episode}")
@@ -196,13 +214,12 @@ async def rounds(
     participant: PublicId,
     episode: Annotated[int, Path(ge=0, le=LARGEST)],
     database: Data,
-    by: By,
+    viewer: Who,
     first: Annotated[int, Query(alias="from", ge=1, le=LARGEST)] = 1,
     limit: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 100,
 ) -> dict[str, Any]:
     """Rounds of one episode, from a round on."""
-    view = await rounds_view(database, number, participant, episode, first=first, limit=limit)
-    return masked_rounds(view, await masks_for(database, number, by, view.pop("kind")))
+    return await rounds_view(database, number, participant, episode, viewer, first=first, limit=limit)
 
 
 @router.delete("/studies/{number}/participants/{participant}", response_model=DeletedBody)
@@ -220,14 +237,14 @@ async def export(
     request: Request,
     number: StudyNumber,
     service: ExportsService,
-    by: By,
+    viewer: Who,
     format: Literal["csv", "parquet"] = "csv",
     kind: Kind = "real",
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
 ) -> Response:
     """The data as a zip of tables; without personal data, unless they are asked for."""
     name, packed = await service.export(
-        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected, by=by
+        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected, viewer=viewer
     )
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)

@@ -10,13 +10,15 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Path, Query, Request, Response
 
-from cobandit.web.access import acting
+from cobandit.web.access import acting, viewer_of
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
+from cobandit.web.roles import Viewer
 from cobandit.web.routes.bodies import LARGEST, Short
 from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.live import Live
+from cobandit.web.services.paging import LARGEST_PAGE, Page, Part
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.listing import SORTS, STATUSES, Listing
 
@@ -57,8 +59,24 @@ async def _acting(request: Request) -> str:
     return acting(request)
 
 
+async def _viewer(request: Request) -> Viewer:
+    return viewer_of(request)
+
+
+async def _part(
+    offset: Annotated[int, Query(ge=0, le=LARGEST, description="How many to skip")] = 0,
+    limit: Annotated[int | None, Query(ge=1, le=LARGEST_PAGE, description="How many to send at most")] = None,
+) -> Part:
+    return Part(offset, limit)
+
+
 By = Annotated[str, Depends(_acting)]
 """Whose login it is, for the audit log."""
+
+Who = Annotated[Viewer, Depends(_viewer)]
+"""Whose login it is and the role, for services that give data."""
+
+WantedPart = Annotated[Part, Depends(_part)]
 
 Data = Annotated[Database, Depends(_database)]
 CurvesService = Annotated[Curves, Depends(_curves)]
@@ -96,6 +114,12 @@ def base_url(request: Request) -> str:
 def with_url(request: Request, entry: dict[str, Any]) -> dict[str, Any]:
     """The whole address of a personal link in place of its path."""
     return {key: value for key, value in entry.items() if key != "path"} | {"url": base_url(request) + entry["path"]}
+
+
+def counted(response: Response, page: Page) -> list[dict[str, Any]]:
+    """Return the rows of a page, and say in a header how long the whole list is."""
+    response.headers["x-total-count"] = str(page.total)
+    return page.rows
 
 
 def csv_table(name: str, header: list[str], rows: Iterable[list[Any]]) -> Response:

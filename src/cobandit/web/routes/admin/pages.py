@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+from typing import Annotated
 
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.studies.audit import ACTIONS
@@ -12,16 +12,20 @@ from cobandit.studies.data import moment
 from cobandit.web.access import COOKIE, log_out, require_admin
 from cobandit.web.config import WebConfig
 from cobandit.web.routes.admin.audit import Before
-from cobandit.web.routes.admin.common import LOGIN, PAGE, By, Data, PublicId, StudyNumber, csv_table
+from cobandit.web.routes.admin.common import LOGIN, PAGE, Data, PublicId, StudyNumber, Who, csv_table
 from cobandit.web.routes.admin.views import LoginFirst, view
+from cobandit.web.routes.bodies import LARGEST
 from cobandit.web.services.admission import unready
 from cobandit.web.services.audit import audit_view
 from cobandit.web.services.backup import last_backup
 from cobandit.web.services.export import record_export
 from cobandit.web.services.links import MOST_LINKS
-from cobandit.web.services.payments import list_payments, prolific_bonuses
+from cobandit.web.services.paging import Part
+from cobandit.web.services.payments import all_payments, list_payments, prolific_bonuses, sum_payments
 from cobandit.web.services.plays import participant_view
 from cobandit.web.services.studies import about, find_study, list_studies
+
+PAYMENTS_SHOWN = 100
 
 router = APIRouter(prefix=PAGE, include_in_schema=False, route_class=LoginFirst, dependencies=[Depends(require_admin)])
 
@@ -51,9 +55,9 @@ async def studies_page(request: Request, database: Data) -> Response:
 
 
 @router.get("/log", response_class=HTMLResponse)
-async def audit_page(request: Request, database: Data, before: Before = None) -> Response:
+async def audit_page(request: Request, database: Data, viewer: Who, before: Before = None) -> Response:
     """Who did what."""
-    return view("log", request, "Audit log", log=await audit_view(database, before), words=ACTIONS)
+    return view("log", request, "Audit log", log=await audit_view(database, viewer, before), words=ACTIONS)
 
 
 @router.get("/robot", response_class=HTMLResponse)
@@ -73,54 +77,62 @@ async def study_page(request: Request, number: StudyNumber, database: Data) -> R
 
 
 @router.get("/studies/{number}/participants/{participant}", response_class=HTMLResponse)
-async def participant_page(request: Request, number: StudyNumber, participant: PublicId, database: Data) -> Response:
+async def participant_page(
+    request: Request, number: StudyNumber, participant: PublicId, database: Data, viewer: Who
+) -> Response:
     """One participant's play."""
-    person = await participant_view(database, number, participant)
+    person = await participant_view(database, number, participant, viewer)
     return view(
         "participant", request, participant, study=person["study"], participant=participant, kind=person["kind"]
     )
 
 
 @router.get("/studies/{number}/payments", response_class=HTMLResponse)
-async def payments_page(request: Request, number: StudyNumber, database: Data) -> Response:
-    """Who is to be paid."""
+async def payments_page(
+    request: Request,
+    number: StudyNumber,
+    database: Data,
+    viewer: Who,
+    offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
+) -> Response:
+    """Who is to be paid, a page at a time."""
     study = about(await find_study(database, number))
+    page = await list_payments(database, number, viewer, Part(offset, PAYMENTS_SHOWN))
+    await record_export(database, viewer, number, "payments", tables="payments", format="page", kind="real")
     payments = [
         payment | {"finished": _iso(payment["finished_at"]), "finished_on": _day(payment["finished_at"])}
-        for payment in await list_payments(database, number)
+        for payment in page.rows
     ]
-    lines, left_out = prolific_bonuses(payments)
-    totals = [Decimal(payment["total"]) for payment in payments if payment["total"] is not None]
     return view(
         "payments",
         request,
         f"Payments: {study['title']}",
         study=study,
         payments=payments,
-        paid=bool(totals),
-        total=sum(totals, Decimal(0)),
-        prolific=len(lines.splitlines()),
-        left_out=left_out,
+        finished=page.total,
+        offset=page.offset,
+        step=PAYMENTS_SHOWN,
+        paid=any(payment["total"] is not None for payment in payments),
+        sums=await sum_payments(database, number, viewer),
     )
 
 
 @router.get("/studies/{number}/payments.csv")
-async def payments_csv(number: StudyNumber, database: Data, by: By) -> Response:
+async def payments_csv(number: StudyNumber, database: Data, viewer: Who) -> Response:
     """Who is to be paid, as a table."""
-    await record_export(database, by, (await find_study(database, number)).label, tables="payments", kind="real")
+    await record_export(database, viewer, number, "payments", tables="payments", format="csv", kind="real")
     names = ["participant", "label", "recruiter", "external_id", "finished_at", "code", "minutes", "attention_passed"]
     names += ["successes", "currency", "fixed", "bonus", "total"]
-    rows = [
-        payment | {"finished_at": _iso(payment["finished_at"])} for payment in await list_payments(database, number)
-    ]
+    payments = await all_payments(database, number, viewer)
+    rows = [payment | {"finished_at": _iso(payment["finished_at"])} for payment in payments]
     return csv_table(f"payments-{number}.csv", names, ([row[name] for name in names] for row in rows))
 
 
 @router.get("/studies/{number}/bonuses.csv")
-async def bonuses_csv(number: StudyNumber, database: Data, by: By) -> Response:
+async def bonuses_csv(number: StudyNumber, database: Data, viewer: Who) -> Response:
     """The bonuses of people from Prolific as its bulk payment takes them: lines ``id,amount`` without a heading."""
-    await record_export(database, by, (await find_study(database, number)).label, tables="bonuses", kind="real")
-    lines, _ = prolific_bonuses(await list_payments(database, number))
+    await record_export(database, viewer, number, "payments", tables="bonuses", format="csv", kind="real")
+    lines, _ = prolific_bonuses(await all_payments(database, number, viewer))
     headers = {"content-disposition": f'attachment; filename="prolific-bonuses-{number}.csv"'}
     return Response(lines, media_type="text/csv; charset=utf-8", headers=headers)
 

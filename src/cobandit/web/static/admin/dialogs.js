@@ -1,9 +1,10 @@
 // Who may begin, personal links, export.
 
-import { copy, download, el, find, get, number, plural, post, problem, reason, say, toast } from "./common.js";
+import { copy, download, el, find, number, plural, post, problem, reason, say, toast } from "./common.js";
 
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 export const study = main.dataset.study;
+const trusted = "trusted" in main.dataset; // the account may do what a researcher may
 const base = `/api/admin/studies/${study}`;
 const changed = () => document.dispatchEvent(new Event("changed"));
 
@@ -25,6 +26,7 @@ export function watchStanding(now, counts) {
   const badge = find("standing");
   say(badge, STANDINGS[now.state](now.quota));
   badge.className = `badge ${now.state}`;
+  if (!trusted) return;
   const busy = counts.active + counts.idle;
   say(find("state-note"), `${plural(counts.finished, "person has", "people have")} finished, ${number(busy)} `
     + `${busy === 1 ? "is" : "are"} at it.`);
@@ -36,14 +38,15 @@ const fitQuota = () => {
   quota.disabled = states.elements.state.value !== "quota";
   quota.required = !quota.disabled;
 };
-find("standing-button").addEventListener("click", () => {
+// An assistant has none of the dialogs that change a study or take data out.
+find("standing-button")?.addEventListener("click", () => {
   problem(states, null);
   states.elements.state.value = standing.state;
   quota.value = standing.quota ?? "";
   fitQuota();
 });
-states.addEventListener("change", fitQuota);
-states.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
+states?.addEventListener("change", fitQuota);
+states?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   const state = states.elements.state.value;
   problem(states, null);
@@ -69,7 +72,7 @@ async function look(what) {
   }
 }
 
-find("unblind-confirm").addEventListener("click", async () => {
+find("unblind-confirm")?.addEventListener("click", async () => {
   find("unblind-dialog").close();
   await look("unblind");
 });
@@ -77,13 +80,22 @@ find("blind-again").addEventListener("click", () => look("blind"));
 
 // Personal links
 
+const LINKS = 100; // on a page
 /** @type {PersonalLink[]} */
 let links = [];
+let offset = 0;
 
-async function showLinks() {
-  links = await get(`${base}/links`);
+async function loadLinks() {
+  if (!trusted) return showLinks(links.length);
+  const answer = await download(`${base}/links?newest=true&offset=${offset}&limit=${LINKS}`);
+  links = await answer.json();
+  return showLinks(Number(answer.headers.get("X-Total-Count")));
+}
+
+/** @param {number} total */
+function showLinks(total) {
   const body = find("links").tBodies[0];
-  body.replaceChildren(...[...links].reverse().map((one) =>
+  body.replaceChildren(...links.map((one) =>
     el("tr", {},
       el("th", { scope: "row" }, el("bdi", { class: "label" }, one.label ?? "–")),
       el("td", { "data-label": "Participant" }, one.participant),
@@ -94,10 +106,24 @@ async function showLinks() {
           el("span", { class: "unseen" }, ` the link of ${one.label ?? one.participant}`))))));
   find("no-links").hidden = links.length > 0;
   find("links").hidden = links.length === 0;
+  const [newer, older] = find("links-pager").querySelectorAll("button");
+  find("links-pager").hidden = total <= links.length;
+  newer.disabled = offset === 0;
+  older.disabled = offset + links.length >= total;
+  say(find("links-pager").querySelector("span"), `${number(offset + 1)} to ${number(offset + links.length)} of ${number(total)}`);
+  say(find("links-copy"), total > links.length ? "Copy this page" : "Copy all");
 }
 
+find("links-pager").addEventListener("click", (/** @type {any} */ event) => {
+  const button = event.target.closest("button");
+  if (!button) return;
+  offset = Math.max(0, offset + LINKS * Number(button.dataset.page));
+  loadLinks().catch((error) => problem(find("links-form"), error));
+});
+
 document.querySelector('[data-dialog="links-dialog"]')?.addEventListener("click", () => {
-  showLinks().catch((error) => problem(find("links-form"), error));
+  offset = 0;
+  loadLinks().catch((error) => problem(find("links-form"), error));
 });
 const labels = find("links-labels");
 /** @returns {string[]} */
@@ -117,19 +143,21 @@ find("links-form").addEventListener("submit", async (/** @type {SubmitEvent} */ 
     form.reset();
     find("links-count").readOnly = false;
     toast(`${plural(made.length, "link")} made.`);
-    await showLinks();
+    links = [...made].reverse().concat(links);
+    offset = 0;
+    await loadLinks();
     changed();
   } catch (error) {
     problem(form, error);
   }
 });
 find("links-copy").addEventListener("click", () => {
-  copy(links.map((one) => `${one.label ?? one.participant}\t${one.url}`).join("\n"), `${plural(links.length, "link")} copied`);
+  copy([...links].reverse().map((one) => `${one.label ?? one.participant}\t${one.url}`).join("\n"), `${plural(links.length, "link")} copied`);
 });
 
 // Export
 
-find("export-form").addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
+find("export-form")?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   const form = /** @type {HTMLFormElement} */ (event.currentTarget);
   const button = /** @type {HTMLButtonElement} */ (form.querySelector('[type="submit"]'));

@@ -294,8 +294,8 @@ function newRow(one) {
     el("th", { scope: "row" }, el("a", { href: address }, one.participant), " ", parts.label),
     cell("Status", parts.badge), cell("Where", parts.where), cell("Progress", el("span", { class: "bar-cell" }, parts.bar, " ", parts.share)),
     cell("Last seen", parts.seen), cell("Started", parts.started), cell("Order", parts.order), cell("", button));
-  const made = { row, parts, one };
-  button.addEventListener("click", () => copy(made.one.url, "Personal link copied"));
+  const made = { row, parts, one, button };
+  button.addEventListener("click", () => made.one.url && copy(made.one.url, "Personal link copied"));
   return made;
 }
 
@@ -306,7 +306,8 @@ const share = (one) => (one.status === "finished" ? 1 :
   (one.progress.done + (one.episode ? one.episode.played / one.episode.rounds : 0)) / one.progress.total);
 
 /** @param {ReturnType<typeof newRow>} made */
-function showRow({ parts, one }) {
+function showRow({ parts, one, button }) {
+  button.hidden = one.url === null; // the role may not have the link of somebody who has begun
   say(parts.label, one.label ?? one.external_id ?? "");
   say(parts.badge, one.status);
   parts.badge.className = `badge ${one.status}`;

@@ -39,6 +39,8 @@ async function load() {
 
 /** @param {Person} person */
 function showFacts(person) {
+  find("blind-note").hidden = !person.blind;
+  find("copy-link").hidden = person.url === null;
   const badge = find("status");
   say(badge, person.status);
   badge.className = `badge ${person.status}`;
@@ -60,7 +62,7 @@ function showFacts(person) {
   const lost = [
     plural(person.rounds.played, "round"), plural(person.answers.length, "answered step"), plural(person.events_total, "event"),
   ];
-  say(find("delete-note"), `This deletes ${lost.join(", ")} and the personal link, for good. It cannot be undone, ` +
+  if (find("delete-note")) say(find("delete-note"), `This deletes ${lost.join(", ")} and the personal link, for good. It cannot be undone, ` +
     "and the place in the balance of orders becomes free.");
 }
 
@@ -158,13 +160,14 @@ function showEpisode(person, episode) {
   find("episode-facts").replaceChildren(
     fact("Partner", episode.condition),
     fact("Rounds", `${number(episode.played)} of ${number(episode.rounds)}`),
-    fact(words.good, number(episode.good)),
-    fact("Task regret", number(episode.regret, 2)),
+    ...(person.blind ? [] : [fact(words.good, number(episode.good)), fact("Task regret", number(episode.regret, 2))]),
     fact("Mean reaction", seconds(episode.reaction_ms)),
     fact("Opened", moment(episode.opened_at)),
     fact("Finished", moment(episode.finished_at)),
     ...(episode.swapped ? [fact("Labels", "swapped in this set")] : []),
   );
+  for (const id of ["cells-note", "cells-scroll", "strip", "strip-note"]) find(id).hidden = person.blind;
+  if (person.blind) return;
   const mine = person.arms[person.seat];
   const columns = combinations(person.arms.map((labels) => labels.length), person.seat);
   const best = Math.max(...episode.cells.map((cell) => cell.mean));
@@ -196,30 +199,37 @@ function showRounds(person, episode, found) {
   const agents = person.seats.map((_, seat) => seat).filter((seat) => seat !== person.seat);
   /** @type {(text: string, kind?: string) => HTMLElement} */
   const head = (text, kind) => el("th", { scope: "col", class: kind ?? null }, text);
-  find("rounds").tHead.replaceChildren(el("tr", {}, head("Round", "number"), ...called.map((name) => head(name)), head("Outcome"),
-    ...agents.map((seat) => head(`${called[seat]} saw`)), ...agents.map((seat) => head(`${called[seat]} foresaw`)),
-    head("Regret", "number"), head("Reaction", "number"), head("Stored at")));
+  // While blind, the server sends the participant's own arm and the times alone.
+  find("rounds").tHead.replaceChildren(el("tr", {}, head("Round", "number"),
+    ...(person.blind ? [head(called[person.seat])] : [...called.map((name) => head(name)), head("Outcome"),
+      ...agents.map((seat) => head(`${called[seat]} saw`)), ...agents.map((seat) => head(`${called[seat]} foresaw`)),
+      head("Regret", "number")]),
+    head("Reaction", "number"), head("Stored at")));
   /** What an agent foresaw of the others.
    * @type {(row: (number | null)[]) => string} */
   const foreseen = (row) => row.map((arm, seat) => (arm === null ? "" : person.arms[seat][arm])).filter(Boolean).join(" + ") || "–";
+  /** @type {(arm: number | null, seat: number) => string} */
+  const chosenArm = (arm, seat) => (arm === null ? "–" : person.arms[seat][arm]);
   /** @param {number | null} value */
   const outcome = (value) => (value === null ? "nothing" : value ? words.good : words.bad);
   find("rounds").tBodies[0].replaceChildren(...found.rounds.map((round) => el("tr", {},
     el("th", { scope: "row", class: "number" }, number(round.t)),
-    ...round.arms.map((arm, seat) => el("td", {}, person.arms[seat][arm])),
-    el("td", {}, el("span", { class: `outcome ${round.reward ? "good" : "bad"}` }, outcome(round.reward))),
-    ...agents.map((seat) => el("td", {}, outcome(round.seen[seat]))),
-    ...agents.map((seat) => el("td", {}, foreseen(round.predictions[seat]))),
-    el("td", { class: "number" }, number(round.regret, 2)),
+    ...(person.blind ? [el("td", {}, chosenArm(round.arms[person.seat], person.seat))] : [
+      ...round.arms.map((arm, seat) => el("td", {}, chosenArm(arm, seat))),
+      el("td", {}, el("span", { class: `outcome ${round.reward ? "good" : "bad"}` }, outcome(round.reward))),
+      ...agents.map((seat) => el("td", {}, outcome(round.seen[seat]))),
+      ...agents.map((seat) => el("td", {}, foreseen(round.predictions[seat]))),
+      el("td", { class: "number" }, number(round.regret, 2)),
+    ]),
     el("td", { class: "number" }, seconds(round.ms)),
     el("td", { class: "time" }, moment(round.at)),
   )));
   const good = found.rounds.filter((round) => round.reward).length;
   const strip = find("strip");
   strip.setAttribute("aria-label", `${good} of these ${found.rounds.length} rounds were ${words.good}`);
-  strip.replaceChildren(...found.rounds.map((round) => el("span", {
-    class: `${round.reward ? "good" : "bad"}${round.regret < 1e-12 ? " best" : ""}`,
-    title: `Round ${round.t}: ${round.arms.map((arm, seat) => person.arms[seat][arm]).join(" + ")}, ${outcome(round.reward)}`,
+  strip.replaceChildren(...(person.blind ? [] : found.rounds).map((round) => el("span", {
+    class: `${round.reward ? "good" : "bad"}${round.regret !== null && round.regret < 1e-12 ? " best" : ""}`,
+    title: `Round ${round.t}: ${round.arms.map(chosenArm).join(" + ")}, ${outcome(round.reward)}`,
   })));
   find("pager").hidden = found.played <= PAGE;
   const last = first + found.rounds.length - 1;
@@ -277,21 +287,21 @@ function showEvents(person) {
 
 find("reload").addEventListener("click", load);
 find("copy-link").addEventListener("click", () => {
-  if (person) copy(person.url, "Personal link copied");
+  if (person?.url) copy(person.url, "Personal link copied");
 });
 const dialog = find("delete-dialog");
 const form = find("delete-form");
-find("delete").addEventListener("click", () => {
+find("delete")?.addEventListener("click", () => {
   form.reset();
   problem(form, null);
   find("delete-confirm").disabled = true;
   dialog.showModal();
   find("delete-id").focus();
 });
-find("delete-id").addEventListener("input", (/** @type {any} */ event) => {
+find("delete-id")?.addEventListener("input", (/** @type {any} */ event) => {
   find("delete-confirm").disabled = event.target.value.trim() !== participant;
 });
-form.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
+form?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
   if (find("delete-id").value.trim() !== participant) return;
   find("delete-confirm").disabled = true;

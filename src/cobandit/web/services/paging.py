@@ -1,0 +1,54 @@
+"""Pages of long lists, so that a list of any length costs participants nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from cobandit.base.errors import InvalidInput
+from cobandit.web.storage.database import Connection
+
+LARGEST_PAGE = 500
+
+
+@dataclass(frozen=True)
+class Part:
+    """Which part of a list is wanted; without a limit the whole list, which must then fit into one page."""
+
+    offset: int = 0
+    limit: int | None = None
+
+
+@dataclass(frozen=True)
+class Page:
+    """A part of a list, and how long the whole list is."""
+
+    total: int
+    offset: int
+    rows: list[dict[str, Any]]
+
+    def check(self, part: Part, what: str) -> Page:
+        """Refuse to leave rows out where nobody asked for a part: a program must not take a page for the whole."""
+        if part.limit is None and self.offset + len(self.rows) < self.total:
+            raise InvalidInput(
+                f"There are {self.total} {what}; at most {LARGEST_PAGE} are sent at once. Ask for them in parts, by "
+                "offset and limit."
+            )
+        return self
+
+
+class PageReader(Protocol):
+    """Reads one page of a list."""
+
+    def __call__(self, connection: Connection, offset: int, limit: int) -> Page:
+        """Return the rows from an offset on."""
+
+
+def all_rows(connection: Connection, read: PageReader) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a whole list, page by page."""
+    offset, total = 0, 1
+    while offset < total:
+        page = read(connection, offset, LARGEST_PAGE)
+        yield from page.rows
+        offset, total = offset + LARGEST_PAGE, page.total
