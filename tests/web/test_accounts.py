@@ -306,12 +306,18 @@ def test_setting_codes_up_at_the_page(site: Any, browser_of: httpx.Client) -> No
     key = re.search(r'name="key" value="([A-Z2-7]+)"', page)
     assert key is not None
     assert "data:image/svg+xml" in page
-    wrong = browser_of.post("/admin/account/codes/confirm", data=token | {"key": key[1], "code": "1"})
-    assert wrong.status_code == 422
-    assert key[1] in wrong.text
-    done = browser_of.post(
-        "/admin/account/codes/confirm", data=token | {"key": key[1], "code": pyotp.TOTP(key[1]).now()}
-    )
+    other = _login(site, "owner")
+    right = {"key": key[1], "code": pyotp.TOTP(key[1]).now(), "password": OWNERS}
+    for mistake in ({"code": "1"}, {"password": "wrong horse"}, {"password": ""}):
+        wrong = browser_of.post("/admin/account/codes/confirm", data=token | right | mistake)
+        assert wrong.status_code == 422
+        assert key[1] in wrong.text
+    assert site.query("SELECT code_key FROM accounts") == [(None,)]
+    assert other.get("/api/admin/studies").status_code == 200
+    right["code"] = pyotp.TOTP(key[1]).now()
+    done = browser_of.post("/admin/account/codes/confirm", data=token | right)
+    assert other.get("/api/admin/studies").status_code == 401  # it was granted to the password alone
+    assert browser_of.get("/admin/account").status_code == 200
     assert len(re.findall(r"<li><code>\w{5}-\w{5}</code>", done.text)) == 10
     assert browser_of.post("/admin/account/codes/off", data=token | {"password": "wrong"}).status_code == 422
     assert browser_of.post("/admin/account/codes/off", data=token | {"password": OWNERS}).status_code == 200

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import socket
 import sys
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
+from itertools import islice
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -108,24 +110,66 @@ class TestPassword:
         assert try_in("203.0.113.9", "another horse") == 200
 
     def test_guessing_does_not_hold_up_reading(self, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-        """More passwords at once than there are threads to read with: all else is answered meanwhile."""
+        """300 passwords at once: few wait, the others are refused, and all else is answered meanwhile."""
         hashing = threading.Event()
         monkeypatch.setattr(access, "password_fits", lambda *words: not hashing.wait(60))
-        with ThreadPoolExecutor(60) as pool:
-            guesses = [
-                pool.submit(
-                    site.client(headers={"x-forwarded-for": f"198.51.100.{i}"}).post,
-                    "/api/admin/login",
-                    json={"password": "wrong horse"},
-                )
-                for i in range(60)
-            ]
-            while site.query("SELECT count(*) FROM failed_logins") != [(60,)]:
-                time.sleep(0.01)
-            assert site.client().get("/api/health").json() == {"status": "ok"}
-            assert site.person().state()["step"]["id"] == "demographics"
-            hashing.set()
-            assert {guess.result().status_code for guess in guesses} == {403}
+
+        def guess(number: int) -> int:
+            header = {"x-forwarded-for": f"198.51.{number // 100}.{number % 100}"}
+            body = {"password": "wrong horse"}
+            return site.client(headers=header).post("/api/admin/login", json=body).status_code
+
+        with ThreadPoolExecutor(40) as pool:
+            guesses = [pool.submit(guess, number) for number in range(300)]
+            try:
+                refused = [answer.result() for answer in islice(as_completed(guesses), 300 - 1 - access.MOST_WAITING)]
+                assert set(refused) == {429}
+                assert site.client().get("/api/health").json() == {"status": "ok"}
+                assert site.person().state()["step"]["id"] == "demographics"
+            finally:
+                hashing.set()
+            answers = [answer.result() for answer in guesses]
+        assert sorted(answers) == [403] * (1 + access.MOST_WAITING) + [429] * (299 - access.MOST_WAITING)
+
+    def test_an_attempt_whose_client_has_disconnected_is_dropped(
+        self, site: Any, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        hashing, tried, waiting = threading.Event(), [], threading.Semaphore(0)
+
+        def fits(password: str, stored: str) -> bool:
+            tried.append(password)
+            return not hashing.wait(60)
+
+        turn = access.PasswordQueue.turn
+
+        def noted(queue: Any, known: bool, gone: Any) -> Any:
+            waiting.release()
+            return turn(queue, known, gone)
+
+        monkeypatch.setattr(access, "password_fits", fits)
+        monkeypatch.setattr(access.PasswordQueue, "turn", noted)
+        parts = urlsplit(site.url)
+
+        def attempt(password: str) -> socket.socket:
+            body = json.dumps({"password": password}).encode()
+            head = f"POST /api/admin/login HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n"
+            connection = socket.create_connection((parts.hostname, parts.port), timeout=60)
+            connection.sendall(f"{head}content-type: application/json\r\n\r\n".encode() + body)
+            assert waiting.acquire(timeout=60)
+            return connection
+
+        with attempt("first") as first:
+            try:
+                for connection in [attempt(f"gone-{number}") for number in range(5)]:
+                    connection.close()
+                with attempt("last") as last:
+                    assert site.client().get("/api/health").status_code == 200
+                    hashing.set()
+                    assert [int(client.recv(4096).split()[1]) for client in (first, last)] == [403, 403]
+            finally:
+                hashing.set()
+        assert tried == ["first", "last"]
+        assert len(site.query("SELECT * FROM failed_logins")) == 2  # who has left has not failed
 
     def test_a_clock_that_was_ahead(self, site: Any, ask: httpx.Client) -> None:
         ahead = now_ms() + 86_400_000

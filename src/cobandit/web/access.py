@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import os
 import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -37,9 +38,17 @@ from cobandit.web.storage import accounts, logins
 from cobandit.web.storage.accounts import Account
 from cobandit.web.storage.audit import OWNER, network_mark, record
 from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.logins import BROWSER_KNOWN_MS
 from cobandit.web.storage.values import now_ms
 
 COOKIE = "cobandit-login"
+BROWSER_COOKIE = "cobandit-browser"
+"""What a browser is known by in which somebody has logged in; it opens nothing by itself."""
+LOGIN_PATH = "/admin/login"
+
+MOST_WAITING = 16
+"""How many passwords may wait to be tried, beside the one that is being tried."""
+
 NOBODY = "unknown"
 """Who has tried a password that is wrong."""
 
@@ -54,9 +63,43 @@ def _gently() -> None:
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 10)
 
 
-# Threads of their own, and few: hashing is slow on purpose, and database reads must not queue behind it. Somebody whose
-# network has logged in before does not wait for strangers.
-_HASHING = {known: ThreadPoolExecutor(1, "password", initializer=_gently) for known in (False, True)}
+class PasswordQueue:
+    """Tries the passwords of one server one at a time, and lets few wait: hashing is slow on purpose.
+
+    Known browsers and networks have a queue of their own, so that they do not wait for strangers. Each queue has a
+    thread of its own, so that database reads do not wait for hashing.
+    """
+
+    def __init__(self) -> None:
+        self._threads = {known: ThreadPoolExecutor(1, "password", initializer=_gently) for known in (False, True)}
+        self._turns = {known: asyncio.Lock() for known in (False, True)}
+        self._waiting = dict.fromkeys((False, True), 0)
+
+    @contextlib.asynccontextmanager
+    async def turn(self, known: bool, gone: Callable[[], Awaitable[bool]]) -> AsyncIterator[None]:
+        """Wait for a turn; refuse where too many wait, and drop an attempt whose client has disconnected meanwhile."""
+        if self._waiting[known] > MOST_WAITING:
+            raise Refused(
+                429, "too-many", "Too many passwords are being tried just now. Try again in a minute.", retry_after=60
+            )
+        self._waiting[known] += 1
+        try:
+            async with self._turns[known]:
+                if await gone():
+                    raise Refused(499, "gone", "The client has disconnected.")
+                yield
+        finally:
+            self._waiting[known] -= 1
+
+    async def fits(self, known: bool, password: str, stored: str) -> bool:
+        """Return whether a password fits a stored hash; only within a turn."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._threads[known], password_fits, password, stored)
+
+    def close(self) -> None:
+        """End the threads."""
+        for thread in self._threads.values():
+            thread.shutdown(wait=False, cancel_futures=True)
 
 
 @dataclass(frozen=True)
@@ -74,21 +117,41 @@ class Credentials:
         return self.name.strip() or OWNER
 
 
-async def log_in(request: Request, shown: Credentials) -> tuple[str, int]:
-    """A fresh login and when it ends (ms), or a refusal; failures are counted per network and in all."""
+@dataclass(frozen=True)
+class Login:
+    """A fresh login: its token, when it ends (ms), and by what the browser is known from now on."""
+
+    token: str
+    expires: int
+    browser: str
+
+
+@dataclass(frozen=True)
+class _Origin:
+    """Where an attempt comes from: by which name its failures are counted, and whether it is known."""
+
+    name: str
+    known: bool
+
+
+async def log_in(request: Request, shown: Credentials) -> Login:
+    """Return a fresh login, or refuse; failures are counted per known browser, else per network and in all."""
     database: Database = request.app.state.database
+    queue: PasswordQueue = request.app.state.passwords
     network = network_of(request.client.host if request.client else "")
+    cookie = request.cookies.get(BROWSER_COOKIE)
+    browser = None if cookie is None else digest(cookie)
     # Looked at before it is written: a flood of guesses is mostly reading.
-    allowed = await database.ask(lambda connection: _allowed(connection, network))
-    attempt = await database.commit(lambda connection: _reserve(connection, network, shown)) if allowed else None
-    if attempt is None:
-        raise Refused(
-            429, "too-many", "Too many wrong passwords from this address. Wait a quarter of an hour.", retry_after=900
-        )
-    number, account, known = attempt
-    stored = NO_PASSWORD if account is None or account.password is None else account.password
-    loop = asyncio.get_running_loop()
-    fits = await loop.run_in_executor(_HASHING[known], password_fits, shown.password, stored)
+    origin = await database.ask(lambda connection: _allowed(connection, network, browser, shown.account))
+    if origin is None:
+        raise _too_many()
+    async with queue.turn(origin.known, request.is_disconnected):
+        attempt = await database.commit(lambda connection: _reserve(connection, network, browser, shown))
+        if attempt is None:
+            raise _too_many()
+        number, account = attempt
+        stored = NO_PASSWORD if account is None or account.password is None else account.password
+        fits = await queue.fits(origin.known, shown.password, stored)
     if not fits or account is None:
         await database.commit(lambda connection: _record_failure(connection, network, shown, "password"))
         raise _wrong(shown)
@@ -96,18 +159,39 @@ async def log_in(request: Request, shown: Credentials) -> tuple[str, int]:
         # It stays counted: whether a password is right is worth knowing.
         raise Refused(403, "code-needed", "This account asks for a one-time code as well.")
 
-    def job(connection: Connection) -> tuple[str, int] | None:
+    def job(connection: Connection) -> Login | None:
         if not _code_fits(connection, account, shown.code):
             _record_failure(connection, network, shown, "code")
             return None
         logins.delete_failure(connection, number)
         logins.remember_network(connection, network, now_ms())
-        return grant_login(connection, account.name, shown.via, network_mark(connection, network))
+        token, expires = grant_login(connection, account.name, shown.via, network_mark(connection, network))
+        fresh = new_token()
+        if shown.via == "page":  # programs keep no cookies
+            logins.remember_browser(connection, digest(fresh), account.name, now_ms(), browser)
+        return Login(token, expires, fresh)
 
     login = await database.commit(job)
     if login is None:
         raise _wrong(shown)
     return login
+
+
+async def confirm_password(request: Request, name: str, password: str) -> None:
+    """Refuse unless it is the password of an account that is logged in."""
+    database: Database = request.app.state.database
+    queue: PasswordQueue = request.app.state.passwords
+    account = await database.ask(lambda connection: accounts.find_account(connection, name))
+    stored = NO_PASSWORD if account is None or account.password is None else account.password
+    async with queue.turn(True, request.is_disconnected):
+        if not await queue.fits(True, password, stored):
+            raise Refused(403, "forbidden", "The password is wrong.")
+
+
+def _too_many() -> Refused:
+    return Refused(
+        429, "too-many", "Too many wrong passwords from this address. Wait a quarter of an hour.", retry_after=900
+    )
 
 
 def _wrong(shown: Credentials) -> Refused:
@@ -126,30 +210,37 @@ def _code_fits(connection: Connection, account: Account, code: str) -> bool:
     return accounts.use_recovery(connection, account.name, recovery_digest(code))
 
 
-def _allowed(connection: Connection, network: str) -> bool:
-    """Whether one more password may be tried from a network.
+def _allowed(connection: Connection, network: str, browser: str | None, account: str) -> _Origin | None:
+    """Return where an attempt counts, or None where no more may come from there.
 
-    All strangers together have a limit, too; it does not hold for networks with a login of the last weeks, so that
-    nobody can keep the researcher out by guessing.
+    A browser in which the account has logged in before counts by itself, whatever others of its network do. A cookie
+    that is forged, revoked or of another account makes no difference. All strangers together have a limit, too; it does
+    not hold for networks with a login of the last weeks, so that nobody can keep the researcher out by guessing.
     """
     now = now_ms()
     since = now - FAILURE_WINDOW_MS
-    if logins.count_failures(connection, network, since, now) >= FAILURES_ALLOWED:
-        return False
-    if logins.network_is_known(connection, network, now):
-        return True
-    return logins.count_failures(connection, None, since, now) < ALL_FAILURES_ALLOWED
+    if browser is not None and logins.browser_is_known(connection, browser, account, now):
+        origin = _Origin(f"browser {browser[:32]}", known=True)
+    else:
+        origin = _Origin(network, logins.network_is_known(connection, network, now))
+    if logins.count_failures(connection, origin.name, since, now) >= FAILURES_ALLOWED:
+        return None
+    if origin.known or logins.count_failures(connection, None, since, now) < ALL_FAILURES_ALLOWED:
+        return origin
+    return None
 
 
-def _reserve(connection: Connection, network: str, shown: Credentials) -> tuple[int, Account | None, bool] | None:
+def _reserve(
+    connection: Connection, network: str, browser: str | None, shown: Credentials
+) -> tuple[int, Account | None] | None:
     """Count an attempt as failed until it succeeds: of many at once, at any process, no more are let through."""
-    accounts.find_account(connection, OWNER, lock=True)  # whoever tries at the same time waits here
-    if not _allowed(connection, network):
+    accounts.find_account(connection, OWNER, lock=True)  # attempts of other processes wait here
+    origin = _allowed(connection, network, browser, shown.account)
+    if origin is None:
         return None
     now = now_ms()
     logins.delete_failures(connection, now - FAILURE_WINDOW_MS, now)
-    account = accounts.find_account(connection, shown.account)
-    return logins.add_failure(connection, network, now), account, logins.network_is_known(connection, network, now)
+    return logins.add_failure(connection, origin.name, now), accounts.find_account(connection, shown.account)
 
 
 def _record_failure(connection: Connection, network: str, shown: Credentials, wrong: str) -> None:
@@ -211,17 +302,21 @@ def viewer_of(request: Request) -> Viewer:
     return Viewer(acting(request), str(request.state.role))
 
 
-def set_cookie(request: Request, response: Response, token: str) -> None:
-    """Let the browser carry the login, out of reach of scripts and of other sites."""
-    response.set_cookie(
-        COOKIE,
-        token,
-        max_age=LOGIN_HOURS * 3600,
-        httponly=True,
-        samesite="strict",
-        secure=request.url.scheme == "https",
-        path="/",
-    )
+def set_cookies(request: Request, response: Response, login: Login) -> None:
+    """Let the browser carry the login, and be known at the login page; out of reach of scripts and of other sites."""
+    for name, value, seconds, path in (
+        (COOKIE, login.token, LOGIN_HOURS * 3600, "/"),
+        (BROWSER_COOKIE, login.browser, BROWSER_KNOWN_MS // 1000, LOGIN_PATH),
+    ):
+        response.set_cookie(
+            name,
+            value,
+            max_age=seconds,
+            httponly=True,
+            samesite="strict",
+            secure=request.url.scheme == "https",
+            path=path,
+        )
 
 
 async def is_admin(request: Request) -> bool:

@@ -21,7 +21,7 @@ from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
 from cobandit.report.kit.assets import VENDOR
 from cobandit.studies.page_texts import PAGE_LANGUAGE, page_texts
 from cobandit.web import pages
-from cobandit.web.access import forget_failures
+from cobandit.web.access import PasswordQueue, forget_failures
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes import admin, home, participant, robot
@@ -83,6 +83,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
         await asyncio.to_thread(arm.stop)
         if reader is not None:
             await asyncio.to_thread(reader.end)
+        app.state.passwords.close()
         await asyncio.to_thread(database.close)
 
     app = _Server(
@@ -97,6 +98,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     app.state.config = settings
     app.state.database = database
     app.state.robot = arm
+    app.state.passwords = PasswordQueue()
     app.state.participants = Participants(
         database, demo=settings.demo, consent_elsewhere=settings.consent_elsewhere, robot=arm.stage
     )

@@ -19,7 +19,7 @@ from cobandit.web.services.registration import register_study
 from cobandit.web.storage.accounts import PASSWORD
 from cobandit.web.storage.audit import OWNER, command_line, record
 from cobandit.web.storage.database import Database, unsafe_settings
-from cobandit.web.storage.logins import end_logins, forget_networks
+from cobandit.web.storage.logins import end_logins, forget_browsers, forget_networks
 from cobandit.web.storage.participants import DEMO_MS, delete_demos
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import Study
@@ -86,6 +86,7 @@ def prepare(
                 write_setting(connection, PASSWORD, hash_password(password))
                 end_logins(connection)
                 forget_networks(connection)
+                forget_browsers(connection, OWNER)
                 record(connection, command_line(), "password-changed", account=OWNER)
         database.forget_deleted()
     finally:

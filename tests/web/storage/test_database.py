@@ -6,10 +6,13 @@ import os
 import sqlite3
 import stat
 import sys
+from importlib import resources
 from pathlib import Path
 
 import pytest
+from alembic import command
 from alembic.autogenerate import compare_metadata
+from alembic.config import Config
 from alembic.migration import MigrationContext
 from sqlalchemy import inspect, text
 from sqlalchemy.exc import IntegrityError
@@ -17,8 +20,10 @@ from sqlalchemy.exc import IntegrityError
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.web.serving import prepare
+from cobandit.web.storage.accounts import login_of
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.logins import browser_is_known, remember_browser
 from cobandit.web.storage.schema import metadata
 
 
@@ -43,6 +48,24 @@ def test_the_migrations_make_the_tables_of_the_schema(empty: str) -> None:
     with database.reading.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
         assert compare_metadata(context, metadata) == []
+    database.close()
+
+
+def test_a_database_from_before_known_browsers_is_brought_up_to_date(empty: str) -> None:
+    database = Database(empty)
+    config = Config()
+    config.set_main_option("script_location", str(resources.files("cobandit.web").joinpath("migrations")))
+    with database.writing.connect() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0007")
+    with database.write() as connection:
+        connection.execute(text("INSERT INTO admin_logins (digest, expires_at) VALUES ('d', 99)"))
+    database.migrate()
+    with database.write() as connection:
+        assert login_of(connection, "d") == (99, "owner", "owner")
+        assert not browser_is_known(connection, "b", "owner", 1)
+        remember_browser(connection, "b", "owner", 1)
+        assert browser_is_known(connection, "b", "owner", 1)
     database.close()
 
 

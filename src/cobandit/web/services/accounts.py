@@ -11,7 +11,7 @@ import secrets
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import ROLES
-from cobandit.web.security import code_step, hash_password, new_recovery_codes, password_fits, recovery_digest
+from cobandit.web.security import code_step, hash_password, new_recovery_codes, recovery_digest
 from cobandit.web.storage import accounts
 from cobandit.web.storage.accounts import Account
 from cobandit.web.storage.audit import OWNER, record
@@ -59,13 +59,6 @@ def reset_account(connection: Connection, by: str, name: str) -> str:
     return password
 
 
-def check_password(connection: Connection, name: str, password: str) -> None:
-    """Refuse unless it is the password of the account; slow on purpose, so not for the writer's thread."""
-    stored = known_account(connection, name).password
-    if stored is None or not password_fits(password, stored):
-        raise Refused(403, "forbidden", "The password is wrong.")
-
-
 def hashed_password(new: str) -> str:
     """A password of one's own as it is stored."""
     if not SHORTEST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
@@ -80,8 +73,12 @@ def change_password(connection: Connection, name: str, hashed: str) -> None:
     record(connection, name, "password-changed", account=name)
 
 
-def turn_codes_on(connection: Connection, name: str, key: str, code: str) -> list[str]:
-    """Ask for one-time codes from now on, once the first was typed; the recovery codes, which are shown once."""
+def turn_codes_on(connection: Connection, name: str, key: str, code: str, keep: str | None = None) -> list[str]:
+    """Ask for one-time codes from now on, and return the recovery codes, which are shown once.
+
+    Every other login of the account ends: it was granted to the password alone. ``keep`` is the digest of the login
+    that turns them on.
+    """
     if known_account(connection, name).code_key is not None:
         raise InvalidInput("This account has one-time codes already; turn them off first.")
     if not re.fullmatch(r"[A-Z2-7]{32}", key):
@@ -91,6 +88,7 @@ def turn_codes_on(connection: Connection, name: str, key: str, code: str) -> lis
         raise InvalidInput("The code does not fit. Check the clock of the phone, and type the code that it shows now.")
     recovery = new_recovery_codes()
     accounts.set_codes(connection, name, key, [recovery_digest(given) for given in recovery], step)
+    accounts.end_logins_of(connection, name, but=keep)
     record(connection, name, "account-changed", account=name, codes="on")
     return recovery
 

@@ -35,7 +35,7 @@ from cobandit.web.storage.copies import (
     sqlite_url,
 )
 from cobandit.web.storage.database import Connection, Database, database_message
-from cobandit.web.storage.logins import end_logins, forget_networks
+from cobandit.web.storage.logins import end_logins, forget_browsers, forget_networks
 from cobandit.web.storage.participants import participants_of
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import all_studies
@@ -199,6 +199,7 @@ def _settle(part: Path, path: Path) -> None:
         with copy.write() as connection:
             end_logins(connection)
             forget_networks(connection)
+            forget_browsers(connection)
             record(connection, command_line(), "restored", file=path.name)
         copy.forget_deleted()
     finally:

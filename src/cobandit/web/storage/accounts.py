@@ -14,6 +14,7 @@ from typing import Any
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from cobandit.web.storage.audit import OWNER
+from cobandit.web.storage.logins import forget_browsers
 from cobandit.web.storage.schema import accounts, admin_logins
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.values import as_json
@@ -61,18 +62,20 @@ def add_account(connection: Connection, name: str, role: str, password: str, now
 
 
 def remove_account(connection: Connection, name: str) -> None:
-    """Delete an account and end its logins."""
+    """Delete an account, end its logins and forget its browsers."""
     end_logins_of(connection, name)
+    forget_browsers(connection, name)
     connection.execute(delete(accounts).where(accounts.c.name == name))
 
 
 def set_password(connection: Connection, name: str, hashed: str) -> None:
-    """Another password; whoever knew the old one is logged out."""
+    """Store another password, end every login, and forget every browser that is known by the old one."""
     if name == OWNER:
         write_setting(connection, PASSWORD, hashed)
     else:
         connection.execute(update(accounts).where(accounts.c.name == name).values(password=hashed))
     end_logins_of(connection, name)
+    forget_browsers(connection, name)
 
 
 def set_codes(connection: Connection, name: str, key: str | None, recovery: Sequence[str], step: int = 0) -> None:
@@ -141,9 +144,10 @@ def end_session(connection: Connection, id: str, account: str | None) -> str | N
     return str(row.account)
 
 
-def end_logins_of(connection: Connection, name: str) -> None:
-    """End every login of an account."""
-    connection.execute(delete(admin_logins).where(admin_logins.c.account == name))
+def end_logins_of(connection: Connection, name: str, but: str | None = None) -> None:
+    """End every login of an account, except the one with the digest ``but``."""
+    theirs = delete(admin_logins).where(admin_logins.c.account == name)
+    connection.execute(theirs if but is None else theirs.where(admin_logins.c.digest != but))
 
 
 def login_of(connection: Connection, digest: str) -> tuple[int, str, str] | None:

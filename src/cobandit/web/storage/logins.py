@@ -6,10 +6,13 @@ import json
 
 from sqlalchemy import Connection, delete, func, insert, select
 
-from cobandit.web.storage.schema import admin_logins, failed_logins, settings
+from cobandit.web.storage.schema import admin_logins, failed_logins, known_browsers, settings
 from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
 from cobandit.web.storage.values import as_json
 
+BROWSER_KNOWN_MS = 90 * 86_400_000
+MOST_BROWSERS = 20
+"""Of how many browsers each account is known, the latest ones."""
 NETWORK_KNOWN_MS = 30 * 86_400_000
 MOST_NETWORKS = 50
 _NETWORKS = "login-networks"
@@ -72,6 +75,35 @@ def forget_networks(connection: Connection) -> None:
     """A new password: nobody has logged in with it, and nobody has failed to."""
     connection.execute(delete(settings).where(settings.c.name == _NETWORKS))
     connection.execute(delete(failed_logins))
+
+
+def remember_browser(connection: Connection, digest: str, account: str, now: int, before: str | None = None) -> None:
+    """Know a browser in which an account has just logged in, in place of what it was known by ``before``."""
+    theirs = known_browsers.c.account == account
+    latest = select(known_browsers.c.digest).where(theirs).order_by(known_browsers.c.created_at.desc())
+    newest = connection.scalars(latest.limit(MOST_BROWSERS - 1)).all()
+    connection.execute(delete(known_browsers).where(theirs, known_browsers.c.digest.not_in(newest)))
+    connection.execute(
+        delete(known_browsers).where(
+            (known_browsers.c.digest == before) | (known_browsers.c.created_at <= now - BROWSER_KNOWN_MS)
+        )
+    )
+    connection.execute(insert(known_browsers).values(digest=digest, account=account, created_at=now))
+
+
+def browser_is_known(connection: Connection, digest: str, account: str, now: int) -> bool:
+    """Return whether an account has logged in from a browser in the last months."""
+    query = select(known_browsers.c.created_at).where(
+        known_browsers.c.digest == digest, known_browsers.c.account == account
+    )
+    at = connection.scalar(query)
+    return at is not None and 0 <= now - at < BROWSER_KNOWN_MS
+
+
+def forget_browsers(connection: Connection, account: str | None = None) -> None:
+    """Know the browsers of an account (None: of everybody) no longer."""
+    everything = delete(known_browsers)
+    connection.execute(everything if account is None else everything.where(known_browsers.c.account == account))
 
 
 def _networks(connection: Connection) -> dict[str, int]:

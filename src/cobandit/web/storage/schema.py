@@ -141,6 +141,14 @@ admin_logins = Table(
     Column("network", Text, nullable=False, server_default=""),  # four digits, no address
 )
 
+known_browsers = Table(
+    "known_browsers",
+    metadata,
+    Column("digest", Text, primary_key=True),  # of the random value in the browser's cookie
+    Column("account", Text, nullable=False),
+    Column("created_at", BigInteger, nullable=False),  # when the account last logged in there
+)
+
 accounts = Table(
     "accounts",
     metadata,

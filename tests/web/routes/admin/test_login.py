@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import httpx
 import pytest
 
-from cobandit.web.security import FAILURES_ALLOWED
+from cobandit.studies import StudyDesign
+from cobandit.web.access import BROWSER_COOKIE, COOKIE
+from cobandit.web.security import FAILURES_ALLOWED, hash_password
+from cobandit.web.services.accounts import add_account, change_password
+from cobandit.web.serving import prepare
+from cobandit.web.storage.logins import BROWSER_KNOWN_MS, remember_browser
+from cobandit.web.storage.values import now_ms
 
 PASSWORD = "correct horse"
 HTML = {"accept": "text/html"}
@@ -102,3 +110,92 @@ def test_other_sites_cannot_send_the_login_form(shared_site: Any, headers: dict[
     given = shared_site.client().post("/admin/login", data={"password": PASSWORD}, headers=headers)
     assert given.status_code == status
     assert ("set-cookie" in given.headers) == (status == 303)
+
+
+def _log_in(client: httpx.Client, password: str = PASSWORD, name: str = "owner") -> int:
+    return client.post("/admin/login", data={"password": password, "name": name}, headers=HTML).status_code
+
+
+class TestKnownBrowsers:
+    """Whoever has logged in from a browser is not kept out by wrong passwords of others in the same network."""
+
+    def test_others_of_the_same_network_keep_nobody_out(self, site: Any) -> None:
+        known, other = site.client(), site.client()
+        assert _log_in(known) == 303
+        known.cookies.delete(COOKIE, path="/")  # the login has ended, the browser is still known
+        assert [_log_in(other, "wrong horse") for _ in range(FAILURES_ALLOWED + 1)] == [403] * FAILURES_ALLOWED + [429]
+        assert _log_in(other) == 429
+        assert _log_in(known, "mistyped") == 403
+        assert _log_in(known) == 303
+        assert _log_in(other) == 429
+
+    def test_the_cookie_is_out_of_reach_and_lasts_for_months(self, site: Any) -> None:
+        given = site.client().post("/admin/login", data={"password": PASSWORD}, headers=HTML)
+        [cookie] = [text for text in given.headers.get_list("set-cookie") if text.startswith(BROWSER_COOKIE)]
+        parts = {part.strip().lower() for part in cookie.split(";")}
+        assert {"httponly", "samesite=strict", "path=/admin/login"} < parts
+        assert f"max-age={90 * 86_400}" in parts
+        value = cookie.partition("=")[2].partition(";")[0]
+        assert value not in str(site.query("SELECT * FROM known_browsers"))
+        assert site.client(headers={"cookie": f"{BROWSER_COOKIE}={value}"}).get("/admin").status_code == 303
+
+    def test_a_stolen_cookie_allows_ten_wrong_passwords_as_well(self, site: Any) -> None:
+        known = site.client()
+        assert _log_in(known) == 303
+        thief = site.client(headers={"x-forwarded-for": "198.51.100.7"})
+        thief.cookies.update(known.cookies)
+        answers = [_log_in(thief, f"guess {i}") for i in range(FAILURES_ALLOWED + 2)]
+        assert answers == [403] * FAILURES_ALLOWED + [429] * 2
+        moved = site.client(headers={"x-forwarded-for": "198.51.100.8"})  # another network, the same cookie
+        moved.cookies.update(known.cookies)
+        assert _log_in(moved, "guess") == 429
+        assert _log_in(thief, "guess", "researcher-1") == 403  # counts by network, as for any stranger
+
+    @pytest.mark.parametrize("value", ["", "x" * 32, "\u00e9", "' OR 1=1 --"])
+    def test_a_forged_cookie_changes_nothing(self, site: Any, value: str) -> None:
+        client = site.client(headers={"cookie": f"{BROWSER_COOKIE}={value}".encode()})
+        answers = [_log_in(client, f"guess {i}") for i in range(FAILURES_ALLOWED + 1)]
+        assert answers == [403] * FAILURES_ALLOWED + [429]
+        assert _log_in(client) == 429
+
+    def test_a_cookie_holds_for_its_own_account_alone(self, site: Any) -> None:
+        with site.database.write() as connection:
+            password = add_account(connection, "owner", "anna", "assistant")
+        anna, stranger = site.client(), site.client()
+        assert _log_in(anna, password, "anna") == 303
+        for _ in range(FAILURES_ALLOWED):
+            _log_in(stranger, "wrong horse")
+        assert _log_in(anna, PASSWORD, "owner") == 429
+        assert _log_in(anna, password, "anna") == 303
+
+    def test_a_new_password_and_time_make_a_browser_unknown(self, site: Any, short: StudyDesign) -> None:
+        def blocked_after(change: Callable[[], Any], password: str) -> int:
+            client, stranger = site.client(), site.client()
+            site.change("DELETE FROM failed_logins")
+            assert _log_in(client) == 303
+            change()
+            for _ in range(FAILURES_ALLOWED):
+                _log_in(stranger, "wrong horse")
+            return _log_in(client, password)
+
+        aged = now_ms() - BROWSER_KNOWN_MS
+        assert blocked_after(lambda: None, PASSWORD) == 303
+        assert (
+            blocked_after(lambda: site.change("UPDATE known_browsers SET created_at = :at", at=aged), PASSWORD) == 429
+        )
+        another = hash_password("another horse")
+
+        def change() -> None:
+            with site.database.write() as connection:
+                change_password(connection, "owner", another)
+
+        assert blocked_after(change, "another horse") == 429
+        site.change("DELETE FROM failed_logins")
+        prepare(site.config.database, [short], password=PASSWORD)
+        assert site.query("SELECT * FROM known_browsers") == []
+
+    def test_an_account_is_known_in_twenty_browsers(self, site: Any) -> None:
+        with site.database.write() as connection:
+            for number in range(25):
+                remember_browser(connection, f"b{number}", "owner", number)
+        assert {row[0] for row in site.query("SELECT digest FROM known_browsers")} == {f"b{n}" for n in range(5, 25)}

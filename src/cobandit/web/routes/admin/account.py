@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable
 from typing import Annotated, Any, TypeVar
 from urllib.parse import parse_qs
@@ -12,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import moment
-from cobandit.web.access import COOKIE
+from cobandit.web.access import COOKIE, confirm_password
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import ROLES
 from cobandit.web.routes.admin.common import By, Data
@@ -61,7 +62,7 @@ async def change_password(request: Request, database: Data, by: By, form: Form) 
         hashed = await asyncio.to_thread(service.hashed_password, form.get("new", ""))
         await database.commit(lambda connection: service.change_password(connection, by, hashed))
 
-    problem = await _with_password(database, by, form.get("old", ""), change)
+    problem = await _with_password(request, by, form.get("old", ""), change)
     if problem is not None:
         return await _page(request, database, by, problem=problem)
     answer = RedirectResponse("/admin/login", 303)
@@ -77,15 +78,20 @@ async def begin_codes(request: Request, database: Data, by: By) -> Response:
 
 @pages.post("/codes/confirm", response_class=HTMLResponse)
 async def confirm_codes(request: Request, database: Data, by: By, form: Form) -> Response:
-    """The first code is right: from now on one is asked for."""
-    key = form.get("key", "")
-    codes, problem = await _try(
-        database, lambda connection: service.turn_codes_on(connection, by, key, form.get("code", ""))
-    )
+    """Ask for codes from now on, where the password and the first code are right; other logins end."""
+    key, code, login = form.get("key", ""), form.get("code", ""), digest(_token(request))
+    recovery: list[str] = []
+
+    async def turn_on() -> None:
+        recovery.extend(
+            await database.commit(lambda connection: service.turn_codes_on(connection, by, key, code, keep=login))
+        )
+
+    problem = await _with_password(request, by, form.get("password", ""), turn_on)
     if problem is not None:
-        setup = _setup(key, by) if "does not fit" in problem else None
-        return await _page(request, database, by, problem=problem, setup=setup)
-    return await _page(request, database, by, recovery=codes)
+        again = re.fullmatch(r"[A-Z2-7]{32}", key) is not None and "already" not in problem
+        return await _page(request, database, by, problem=problem, setup=_setup(key, by) if again else None)
+    return await _page(request, database, by, recovery=recovery)
 
 
 @pages.post("/codes/off", response_class=HTMLResponse)
@@ -95,7 +101,7 @@ async def codes_off(request: Request, database: Data, by: By, form: Form) -> Res
     async def turn_off() -> None:
         await database.commit(lambda connection: service.turn_codes_off(connection, by))
 
-    problem = await _with_password(database, by, form.get("password", ""), turn_off)
+    problem = await _with_password(request, by, form.get("password", ""), turn_off)
     return await _page(request, database, by, problem=problem)
 
 
@@ -155,12 +161,15 @@ async def _try(database: Database, job: Callable[[Connection], T]) -> tuple[T | 
         return None, str(error)
 
 
-async def _with_password(database: Database, by: str, password: str, act: Callable[[], Awaitable[None]]) -> str | None:
-    """Do something that needs the password once more; wrong ones are counted. The sentence for the page, if any."""
+async def _with_password(request: Request, by: str, password: str, act: Callable[[], Awaitable[None]]) -> str | None:
+    """Do something that needs the password once more, and return the sentence for the page, if any.
+
+    Wrong passwords are counted.
+    """
     if not _PASSWORD_TRIES.allows(by):
         raise Refused(429, "too-many", "Too many passwords were tried. Wait a quarter of an hour.", retry_after=900)
     try:
-        await database.ask(lambda connection: service.check_password(connection, by, password))
+        await confirm_password(request, by, password)
         await act()
     except InvalidInput as error:
         return str(error)
@@ -171,9 +180,13 @@ async def _with_password(database: Database, by: str, password: str, act: Callab
     return None
 
 
+def _token(request: Request) -> str:
+    """Return the token of the request's login."""
+    return request.headers.get("authorization", "").partition(" ")[2].strip() or request.cookies.get(COOKIE, "")
+
+
 async def _sessions(request: Request, database: Database, by: str) -> list[dict[str, Any]]:
-    token = request.headers.get("authorization", "").partition(" ")[2].strip() or request.cookies.get(COOKIE, "")
-    mine = session_id(digest(token))
+    mine = session_id(digest(_token(request)))
     whose = None if request.state.role == "owner" else by
     listed = await database.ask(lambda connection: sessions(connection, now_ms(), whose))
     return [

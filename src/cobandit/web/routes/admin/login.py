@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.web import pages
-from cobandit.web.access import Credentials, is_admin, log_in, set_cookie
+from cobandit.web.access import Credentials, is_admin, log_in, set_cookies
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes.admin.common import LOGIN, PAGE
@@ -39,22 +39,22 @@ async def login(request: Request) -> Response:
         _own_form(request)
         fields = {name: form.get(name, [""])[0] for name in ("password", "name", "code")}
         name = fields["name"]
-        token, _ = await log_in(request, Credentials(**fields, via="page"))
+        granted = await log_in(request, Credentials(**fields, via="page"))
     except Refused as error:
         response = await _login_page(request, onwards, error.status, str(error), name)
         if error.retry_after is not None:
             response.headers["retry-after"] = str(error.retry_after)
         return response
     answer = RedirectResponse(onwards, 303)
-    set_cookie(request, answer, token)
+    set_cookies(request, answer, granted)
     return answer
 
 
 @router.post("/api/admin/login", tags=["researcher"], response_model=LoginBody)
 async def program_login(request: Request, body: PasswordBody) -> dict[str, Any]:
     """A login for programs, sent as a bearer from then on."""
-    token, expires = await log_in(request, Credentials(body.password, body.name, body.code))
-    return {"token": token, "expires_at": expires}
+    granted = await log_in(request, Credentials(body.password, body.name, body.code))
+    return {"token": granted.token, "expires_at": granted.expires}
 
 
 async def _form(request: Request) -> dict[str, list[str]]:

@@ -1,0 +1,25 @@
+"""Browsers in which somebody has logged in, so that wrong passwords of others do not keep that person out."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0008"
+down_revision = "0007"
+branch_labels = None
+depends_on = None
+
+
+def upgrade() -> None:
+    """Create the table; no browser is known yet."""
+    op.create_table(
+        "known_browsers",
+        sa.Column("digest", sa.Text(), nullable=False),
+        sa.Column("account", sa.Text(), nullable=False),
+        sa.Column("created_at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("digest", name="pk_known_browsers"),
+    )
+
+
+def downgrade() -> None:
+    """Drop the table: every browser is unknown again, and nothing else is lost."""
+    op.drop_table("known_browsers")
