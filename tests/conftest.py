@@ -1,8 +1,10 @@
-"""In which order the files of tests are run."""
+"""In which order the files of tests are run, and where they keep state."""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
+from collections.abc import Iterator
 
 import pytest
 
@@ -23,6 +25,18 @@ LONGEST = (
 
 What compiles is put apart: of two files that begin at once each would compile what the other does, too.
 """
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Heads of audit logs are kept in a folder of the tests, by servers in other processes, too."""
+    before = os.environ.get("XDG_STATE_HOME")
+    os.environ["XDG_STATE_HOME"] = str(tmp_path_factory.mktemp("state"))
+    yield
+    if before is None:
+        del os.environ["XDG_STATE_HOME"]
+    else:
+        os.environ["XDG_STATE_HOME"] = before
 
 
 @pytest.hookimpl(trylast=True)

@@ -5,9 +5,12 @@ from __future__ import annotations
 import csv
 import hashlib
 import json
+import os
 import re
 import shutil
+import stat
 import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -32,6 +35,23 @@ def people(design=BURGER) -> StudyData:
         data.participants[0], id="p-invited", status="invited", seed=None, order=None, episodes={}, answers={}
     )
     return replace(data, participants=(*data.participants, invited))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other rights")
+def test_files_with_data_of_people_are_their_owners_alone(tmp_path: Path) -> None:
+    data = people()
+    before = os.umask(0)
+    try:
+        written = write_export(data, tmp_path / "csv")
+        written += write_export(data, tmp_path / "parquet", format="parquet")
+        written += write_sav(data.design, tables(data), tmp_path / "sav")
+        written += write_psych_ds(data.design, tables(data), tmp_path / "psych-ds")
+    finally:
+        os.umask(before)
+    described = {"read_and_test.R", "dataset_description.json"}  # which hold nobody's data
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in written if path.name not in described}
+    assert len(modes) >= 14
+    assert set(modes.values()) == {0o600}
 
 
 @pytest.mark.parametrize("name", ["burger", "casino", "three-by-three", "three-seats"])

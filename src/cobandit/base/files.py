@@ -7,7 +7,7 @@ import io
 import json
 import math
 import os
-import tempfile
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,15 +20,19 @@ PARTIAL = ".partial-"
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A binary file to write to, which takes the place of ``path`` only when all of it is on disk."""
-    handle, partial = tempfile.mkstemp(dir=path.parent, prefix=PARTIAL)
+def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
+    """A binary file to write to, which takes the place of ``path`` only when all of it is on disk.
+
+    The process's umask decides who may read it; a ``private`` file, with data of people, is its owner's alone (0600).
+    """
+    partial = path.parent / f"{PARTIAL}{secrets.token_hex(8)}"
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    handle = os.open(partial, flags, 0o600 if private else 0o666)
     try:
         with os.fdopen(handle, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(partial, 0o644)
         os.replace(partial, path)
     except BaseException:
         os.unlink(partial)
@@ -66,13 +70,13 @@ def make_folder(folder: Path) -> Path:
     return folder
 
 
-def save_text(path: Path, text: str) -> Path:
-    """A whole text file in UTF-8, in a folder that is there."""
+def save_text(path: Path, text: str, *, private: bool = False) -> Path:
+    """A whole text file in UTF-8, in a folder that is there; ``private`` as for `whole_file`."""
     if not path.parent.is_dir():
         raise InvalidInput(f"The folder {str(path.parent)!r} for the file {path.name!r} is not there.")
     if path.is_dir():
         raise InvalidInput(f"{str(path)!r} is a folder; the name of a file is needed.")
-    with whole_file(path) as file:
+    with whole_file(path, private=private) as file:
         file.write(text.encode("utf-8"))
     return path
 

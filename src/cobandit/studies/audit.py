@@ -89,27 +89,31 @@ def _hash(*contents: Any) -> str:
 
 @dataclass(frozen=True)
 class LogDifference:
-    """Something in a log that cannot be as it was written; ``number`` is the entry it is about."""
+    """Something in a log that cannot be as it was written; ``number`` is the entry it is about, 0 the whole log."""
 
     number: int
     problem: str
 
     def __str__(self) -> str:
-        return f"audit log, entry {self.number}: {self.problem}"
+        return f"audit log, entry {self.number}: {self.problem}" if self.number else f"audit log: {self.problem}"
 
 
 def verify_log(
-    entries: Iterable[AuditEntry], head: tuple[int, str] | None = None, known_hash: str | None = None
+    entries: Iterable[AuditEntry],
+    head: tuple[int, str] | None = None,
+    known_hash: str | None = None,
+    witness: tuple[int, str] | None = None,
 ) -> list[LogDifference]:
-    """Every entry that was changed, removed, moved, put in or cut off.
+    """Return every entry that was changed, removed, moved, put in or cut off.
 
-    ``head`` is number and hash of the last entry, as stored beside the log; ``known_hash`` is one that somebody has
-    kept elsewhere and that must still be in it.
+    ``head`` is number and hash of the last entry, as stored beside the log. ``known_hash`` is one that somebody has
+    kept elsewhere and that must still be in it; ``witness`` is number and hash of an entry that this machine has kept.
     """
     differences: list[LogDifference] = []
     changed: list[AuditEntry] = []
     last, before = 0, GENESIS
     known_is_there = known_hash in (None, GENESIS)
+    seen = witness is None or witness[0] == 0
     for entry in entries:
         if entry.number != last + 1:
             differences.append(LogDifference(last + 1, _missing(last + 1, entry.number - 1)))
@@ -118,12 +122,18 @@ def verify_log(
         if entry.hash != entry.own_hash():
             changed.append(entry)
         known_is_there = known_is_there or entry.hash == known_hash
+        if witness is not None and entry.number == witness[0]:
+            seen = entry.hash == witness[1]
         last, before = entry.number, entry.hash
     differences += [LogDifference(entry.number, _change(entry, changed)) for entry in changed]
     if head is not None and head[0] > last:
         differences.append(LogDifference(last + 1, f"{_missing(last + 1, head[0])} at the end"))
     elif head is not None and head != (last, before):
         differences.append(LogDifference(last, f"the log should end with entry {head[0]} and hash {head[1][:12]}..."))
+    if not seen and witness is not None:
+        known = f"entry {witness[0]} with hash {witness[1][:12]}..., which this machine has kept"
+        cut = f"the log was cut: it had {known}" if witness[0] > last else f"the log was written anew: it had {known}"
+        differences.append(LogDifference(last if witness[0] > last else witness[0], cut))
     if not known_is_there:
         differences.append(LogDifference(last, f"the kept hash {str(known_hash)[:12]}... is not in the log any more"))
     return sorted(differences, key=lambda difference: difference.number)

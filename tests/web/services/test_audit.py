@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import stat
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -13,10 +15,11 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from cobandit.studies import StudyDesign
-from cobandit.studies.audit import verify_log
 from cobandit.web.serving import prepare
-from cobandit.web.storage.audit import all_entries, head_of_log, record
-from cobandit.web.storage.database import Database
+from cobandit.web.storage.audit import all_entries, check_log, head_of_log, record
+from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.triggers import POSTGRESQL, SQLITE
+from cobandit.web.storage.witness import read_witness, witness_file
 
 PASSWORD = "correct horse"
 
@@ -35,7 +38,25 @@ def stored(request: pytest.FixtureRequest) -> Iterator[Database]:
 
 def _problems(database: Database) -> list[str]:
     with database.read() as connection:
-        return [str(difference) for difference in verify_log(all_entries(connection), head_of_log(connection))]
+        return [str(difference) for difference in check_log(connection)]
+
+
+def _without_triggers(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        for (name,) in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'trigger'")).all():
+            connection.execute(text(f"DROP TRIGGER {name}"))
+    else:
+        for table in ("audit", "audit_head"):
+            connection.execute(text(f"ALTER TABLE {table} DISABLE TRIGGER ALL"))
+
+
+def _with_triggers(connection: Connection) -> None:
+    if connection.dialect.name == "sqlite":
+        for statement in SQLITE:
+            connection.execute(text(statement))
+    else:
+        for table in ("audit", "audit_head"):
+            connection.execute(text(f"ALTER TABLE {table} ENABLE TRIGGER ALL"))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +93,90 @@ def test_what_is_done_without_the_triggers_is_found(stored: Database) -> None:
         else:
             connection.execute(text("ALTER TABLE audit DISABLE TRIGGER ALL"))
         connection.execute(text('UPDATE audit SET details = \'{"participant": "p-2"}\' WHERE number = 3'))
-    assert _problems(stored) == ["audit log, entry 3: it was changed"]
+    triggers = "audit_no_update" if stored.sqlite else "audit_no_change"
+    problems = _problems(stored)
+    assert problems[-1] == "audit log, entry 3: it was changed"
+    missing = f"the trigger {triggers}, which keeps the log from being changed, is missing or switched off"
+    assert f"audit log: {missing}" in problems
+
+
+@pytest.mark.parametrize("place", range(6))
+def test_a_trigger_that_was_removed_or_replaced_is_named(stored: Database, place: int) -> None:
+    assert _problems(stored) == []
+    with stored.writing.begin() as connection:
+        if stored.sqlite:
+            name = SQLITE[place].split()[2]
+            connection.execute(text(f"DROP TRIGGER {name}"))
+        else:
+            name, table = [sql.split() for sql in POSTGRESQL if "CREATE TRIGGER" in sql][place][2], "audit"
+            table = "audit_head" if "head" in name else "audit"
+            connection.execute(text(f"DROP TRIGGER {name} ON {table}"))
+    [problem] = _problems(stored)
+    assert (
+        problem == f"audit log: the trigger {name}, which keeps the log from being changed, is missing or switched off"
+    )
+    with stored.writing.begin() as connection:
+        if stored.sqlite:
+            connection.execute(text(f"CREATE TRIGGER {name} BEFORE UPDATE ON audit BEGIN SELECT 1; END"))
+        else:
+            grows = "CREATE OR REPLACE FUNCTION cobandit_audit_grows() RETURNS trigger LANGUAGE plpgsql AS"
+            connection.execute(text(f"{grows} $$ BEGIN RETURN NULL; END $$"))
+    assert any("is another one now" in problem for problem in _problems(stored))
+
+
+@pytest.mark.parametrize("left", [0, 1, 2])
+def test_a_log_that_was_cut_at_its_end_is_noticed(stored: Database, left: int) -> None:
+    """Whoever writes to the database removes the last entries, sets the head back and restores the triggers."""
+
+    def cut(connection: Connection) -> None:
+        _without_triggers(connection)
+        connection.execute(text("DELETE FROM audit WHERE number > :left"), {"left": max(left, 1)})
+        head = connection.scalar(text("SELECT hash FROM audit WHERE number = 1")) if left < 2 else None
+        last = head or connection.scalar(text("SELECT hash FROM audit WHERE number = :n"), {"n": left})
+        connection.execute(text("UPDATE audit_head SET number = :n, hash = :h"), {"n": max(left, 1), "h": last})
+        _with_triggers(connection)
+
+    with stored.writing.begin() as connection:
+        kept = connection.scalar(text("SELECT hash FROM audit WHERE number = 3"))
+        cut(connection)
+    said = f"the log was cut: it had entry 3 with hash {str(kept)[:12]}..., which this machine has kept"
+    assert _problems(stored) == [f"audit log, entry {max(left, 1)}: {said}"]
+    with stored.write() as connection:  # further entries do not cover it up
+        for _ in range(4):
+            record(connection, "owner", "study-closed", "a v1")
+    [problem] = _problems(stored)
+    assert "entry 3: the log was written anew: it had entry 3" in problem
+
+
+def test_the_server_keeps_the_head_of_its_log(site: Any, admin: httpx.Client) -> None:
+    admin.post("/api/admin/studies/1/close").raise_for_status()
+    with site.database.read() as connection:
+        assert read_witness(connection) == head_of_log(connection)
+        path = witness_file(connection)
+    assert path is not None
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    with site.database.writing.begin() as connection:
+        _without_triggers(connection)
+        number, _ = head_of_log(connection)
+        connection.execute(text("DELETE FROM audit WHERE number = :n"), {"n": number})
+        previous = connection.scalar(text("SELECT hash FROM audit WHERE number = :n"), {"n": number - 1})
+        connection.execute(text("UPDATE audit_head SET number = :n, hash = :h"), {"n": number - 1, "h": previous})
+        _with_triggers(connection)
+    [difference] = admin.get("/api/admin/log").json()["differences"]
+    assert difference["problem"].startswith("the log was cut")
+
+
+def test_where_the_head_cannot_be_kept_the_act_stands(
+    stored: Database, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    with stored.write() as connection:
+        record(connection, "owner", "study-closed", "a v1")
+    assert "cannot be kept" in caplog.text
+    assert _problems(stored) == []
+    with stored.read() as connection:
+        assert head_of_log(connection)[0] == 4
 
 
 def test_an_act_that_fails_leaves_no_entry(stored: Database) -> None:

@@ -19,7 +19,9 @@ from cobandit.studies import StudyDesign
 from cobandit.web.schedule import BackupSchedule
 from cobandit.web.services.backup import back_up, last_backup, restore
 from cobandit.web.serving import durability_warnings, prepare
+from cobandit.web.storage.audit import check_log, head_of_log, record
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.witness import read_witness
 
 TABLES = ("studies", "participants", "answers", "episodes", "rounds", "events", "audit", "settings")
 
@@ -66,6 +68,28 @@ def test_a_backup_of_a_running_study_and_the_way_back(played: Any, tmp_path: Pat
     again.close()
     page = played.client(headers={"authorization": f"Bearer {played.login()}"}).get("/admin").text
     assert backup.path.name in page
+
+
+def test_a_restored_log_ends_earlier_and_is_whole(database: Database, tmp_path: Path) -> None:
+    """What this machine has kept of the log goes back with the database; a copy elsewhere is another log."""
+    backup = back_up(database, tmp_path / "backups").path
+    with database.write() as connection:
+        record(connection, "owner", "study-closed", "short v1")
+    copy = Database(f"sqlite:///{tmp_path / 'copy.sqlite'}")
+    restore(backup, copy)
+    for opened in (copy, database):
+        with opened.write() as connection:
+            record(connection, "owner", "study-opened", "short v1")
+        with opened.read() as connection:
+            assert check_log(connection) == []
+            assert read_witness(connection) == head_of_log(connection)
+    copy.close()
+    database.writing.dispose()
+    database.reading.dispose()
+    restore(backup, database, overwrite=True)
+    with database.read() as connection:
+        assert check_log(connection) == []
+        assert read_witness(connection) == head_of_log(connection)
 
 
 def test_a_database_is_not_written_over_by_mistake_nor_under_its_server(played: Any, tmp_path: Path) -> None:

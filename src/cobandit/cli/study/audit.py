@@ -52,12 +52,11 @@ class CheckedLog:
 
 def audit_of(database: Database, known_hash: str | None = None) -> CheckedLog:
     """The log, checked; ``known_hash`` was kept elsewhere."""
-    from cobandit.studies.audit import verify_log
-    from cobandit.web.storage.audit import all_entries, head_of_log
+    from cobandit.web.storage.audit import all_entries, check_log
 
     with database.read() as connection:
         entries = list(all_entries(connection))
-        return CheckedLog(entries, verify_log(entries, head_of_log(connection), known_hash))
+        return CheckedLog(entries, check_log(connection, entries, known_hash))
 
 
 @with_option_groups
@@ -84,7 +83,8 @@ def log(
     with existing_database(database) as opened:
         checked = audit_of(opened)
     if out is not None:
-        save_text(out, "".join(json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in checked.entries))
+        lines = (json.dumps(entry.to_dict(), ensure_ascii=False) + "\n" for entry in checked.entries)
+        save_text(out, "".join(lines), private=True)
         say(f"Wrote {out}.")
     if form.as_json:
         listed = {} if out is not None else {"log": [entry.to_dict() for entry in checked.entries]}

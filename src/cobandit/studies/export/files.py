@@ -48,7 +48,7 @@ class CsvFile:
 
 def write_csv(path: Path, columns: tuple[Column, ...], table: Table) -> None:
     """A whole table as a CSV file."""
-    with whole_file(path) as file:
+    with whole_file(path, private=True) as file:
         CsvFile(file, columns).add(table)
 
 

@@ -74,7 +74,7 @@ def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[
     runs = 0
     with ExitStack() as stack:
         for name in TABLES:
-            file = stack.enter_context(whole_file(root / f"{name}.{format}"))
+            file = stack.enter_context(whole_file(root / f"{name}.{format}", private=True))
             files[name] = (
                 CsvFile(file, columns[name])
                 if format == "csv"
@@ -151,7 +151,7 @@ def _about(study: StudyParts, format: str, practice: bool, recruiting: bool) -> 
 
 
 def _write_about(root: Path, about: Mapping[str, Any]) -> None:
-    with whole_file(root / _ABOUT) as file:
+    with whole_file(root / _ABOUT, private=True) as file:
         file.write((json.dumps(about, indent=2) + "\n").encode("ascii"))
 
 

@@ -33,6 +33,7 @@ def write_sav(
     for name, parts in columns.items():
         frame = pd.DataFrame({column.name: _spss_values(column, renamed[name][column.name]) for column in parts})
         path = root / f"{name}.sav"
+        os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # the owner's alone before anything is in it
         pyreadstat.write_sav(
             frame,
             str(path),

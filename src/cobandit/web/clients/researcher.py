@@ -92,7 +92,7 @@ class Researcher:
             file = Path(entry).name
             if Path(file).stem not in PIECES:
                 raise RequestFailed(f"The export of the server holds {file!r}, which does not belong there.")
-            with whole_file(folder / file) as out:
+            with whole_file(folder / file, private=True) as out:
                 out.write(packed.read(entry))
             written.append(folder / file)
         return written

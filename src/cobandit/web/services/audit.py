@@ -6,11 +6,10 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from cobandit.studies.audit import verify_log
 from cobandit.studies.data import moment
 from cobandit.web.roles import Viewer
 from cobandit.web.services.export import record_export
-from cobandit.web.storage.audit import all_entries, count_entries, head_of_log, newest_entries
+from cobandit.web.storage.audit import all_entries, check_log, count_entries, head_of_log, newest_entries
 from cobandit.web.storage.database import Connection, Database
 
 PAGE_SIZE = 50
@@ -30,8 +29,7 @@ async def audit_view(database: Database, viewer: Viewer, before: int | None) -> 
             "older": entries[-1].number if entries and entries[-1].number > 1 else None,
             "newest": before is None,
             "differences": [
-                {"entry": difference.number, "problem": difference.problem}
-                for difference in verify_log(all_entries(connection), head)
+                {"entry": difference.number, "problem": difference.problem} for difference in check_log(connection)
             ],
         }
 

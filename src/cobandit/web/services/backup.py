@@ -40,7 +40,9 @@ from cobandit.web.storage.participants import participants_of
 from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import all_studies
 from cobandit.web.storage.study_data import study_data
+from cobandit.web.storage.triggers import trigger_differences
 from cobandit.web.storage.values import as_json, now_ms
+from cobandit.web.storage.witness import keep_witness
 
 NAME = re.compile(r"studies-(\d{8}T\d{6}Z)(?:-(\d+))?\.sqlite")
 MOST_PROBLEMS = 20
@@ -121,7 +123,8 @@ def verify_file(path: Path) -> Checked:
                     rounds += sum(len(episode) for stored in data.participants for episode in stored.episodes.values())
                     problems += [f"{name}: {difference}" for name, difference in verify_study(data)]
             entries, head = list(all_entries(connection)), head_of_log(connection)
-            problems += [str(difference) for difference in verify_log(entries, head)]
+            log = trigger_differences(connection) + verify_log(entries, head)
+            problems += [str(difference) for difference in log]
     finally:
         copy.close()
     leave_wal(path)
@@ -155,6 +158,8 @@ def restore(path: Path, database: Database, *, overwrite: bool = False, despite:
                 )
             _settle(part, path)
             _put_in_place(part, database)
+            with database.read() as connection:
+                keep_witness(connection, restored=True)  # what came after the backup is gone, as was asked for
     except OSError as error:
         raise InvalidInput(f"The backup could not be restored: {database_message(error)}.") from error
     return checked
@@ -196,7 +201,7 @@ def _settle(part: Path, path: Path) -> None:
     """Whoever was logged in when the backup was made is not any more; the log tells what happened."""
     copy = Database(sqlite_url(part))
     try:
-        with copy.write() as connection:
+        with copy.writing.begin() as connection:
             end_logins(connection)
             forget_networks(connection)
             forget_browsers(connection)

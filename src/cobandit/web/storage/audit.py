@@ -6,15 +6,17 @@ import getpass
 import hashlib
 import hmac
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
-from cobandit.studies.audit import ACTIONS, AuditEntry
+from cobandit.studies.audit import ACTIONS, AuditEntry, LogDifference, verify_log
 from cobandit.web.storage.schema import audit, audit_head
 from cobandit.web.storage.settings import claim_setting, read_setting
+from cobandit.web.storage.triggers import trigger_differences
 from cobandit.web.storage.values import now_ms
+from cobandit.web.storage.witness import WRITTEN, read_witness
 
 OWNER = "owner"
 """Who the one password belongs to."""
@@ -52,6 +54,7 @@ def record(connection: Connection, by: str, action: str, study: str | None = Non
     )
     connection.execute(insert(audit).values(**{column: getattr(entry, column) for column in _COLUMNS}))
     connection.execute(update(audit_head).values(number=entry.number, hash=entry.hash))
+    connection.info[WRITTEN] = True
     return entry
 
 
@@ -66,6 +69,15 @@ def head_of_log(connection: Connection) -> tuple[int, str]:
     """Number and hash of the last entry, as they are kept beside the log."""
     number, last = connection.execute(select(audit_head.c.number, audit_head.c.hash)).one()
     return int(number), str(last)
+
+
+def check_log(
+    connection: Connection, entries: Iterable[AuditEntry] | None = None, known_hash: str | None = None
+) -> list[LogDifference]:
+    """Return what in the log is not as it was written: triggers, chain, head, and what this machine has kept."""
+    stored = all_entries(connection) if entries is None else entries
+    chain = verify_log(stored, head_of_log(connection), known_hash, read_witness(connection))
+    return trigger_differences(connection) + chain
 
 
 def count_entries(connection: Connection) -> int:

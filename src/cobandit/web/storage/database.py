@@ -20,6 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 
 from cobandit.base.errors import InvalidInput
 from cobandit.web.refusals import Refused, busy, damaged, overloaded
+from cobandit.web.storage.witness import keep_head
 from cobandit.web.storage.writer import Done, Job, Writer
 
 T = TypeVar("T")
@@ -62,7 +63,7 @@ class Database:
     def writer(self) -> Writer:
         """The writer of this process, started when it is first needed."""
         if self._writer is None:
-            self._writer = Writer(self.writing, 1 if self.sqlite else POSTGRESQL_WRITERS)
+            self._writer = Writer(self.writing, 1 if self.sqlite else POSTGRESQL_WRITERS, self.reading)
         return self._writer
 
     def absence(self) -> str | None:
@@ -147,8 +148,11 @@ class Database:
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A transaction to write in, outside of a server."""
-        with self._plainly(), self.writing.begin() as connection:
-            yield connection
+        with self._plainly():
+            with self.writing.begin() as connection:
+                info = connection.info
+                yield connection
+            keep_head(self.reading, info)
 
     @contextmanager
     def _plainly(self) -> Iterator[None]:

@@ -23,6 +23,8 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from cobandit.web.storage.witness import keep_head
+
 T = TypeVar("T")
 Job = Callable[[Connection], T]
 
@@ -67,8 +69,9 @@ class _Waiting:
 class Writer:
     """Runs jobs in threads of its own: one for SQLite, a few for PostgreSQL."""
 
-    def __init__(self, engine: Engine, threads: int = 1) -> None:
-        self._engine = engine
+    def __init__(self, engine: Engine, threads: int = 1, reading: Engine | None = None) -> None:
+        """Write by an engine; ``reading`` reads what was committed (the same one, where none is given)."""
+        self._engine, self._reading = engine, reading or engine
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._work, name=f"writer-{i}", daemon=True) for i in range(threads)]
         for thread in self._threads:
@@ -119,10 +122,12 @@ class Writer:
             running: _Waiting | None = None
             try:
                 with self._engine.begin() as connection:
+                    info = connection.info
                     for waiting in _run_joined(connection, together) if joined else together:
                         running = waiting
                         waiting.result = waiting.job(connection)
                     running = None
+                keep_head(self._reading, info)
                 break
             except _Apart:
                 joined = False
