@@ -142,22 +142,30 @@ def export(
 
                 files = _derived(format, *read_export(into)[:2], folder)
     else:
-        from cobandit.studies.export import write_export
-
-        with existing_database(database) as opened:
-            data = _data(opened, study, version, kind)
-            _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting)
-        if not data.participants:
-            say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
-        make_folder(folder.parent)
-        if format in DERIVED:
-            from cobandit.studies.export import tables
-
-            files = _derived(format, data.design, tables(data, recruiting=recruiting), folder)
-        else:
-            files = write_export(data, folder, format=format, recruiting=recruiting)
+        files = _export_stored(database, study, version, folder, format=format, kind=kind, recruiting=recruiting)
     for file in files:
         output.console().print(str(file))
+
+
+def _export_stored(
+    database: str, study: str, version: str | None, folder: Path, *, format: str, kind: str, recruiting: bool
+) -> list[Path]:
+    """Write the data of a study in a database; tables are read and written in parts, so that memory stays flat."""
+    from cobandit.studies.export import tables, write_export
+    from cobandit.web.storage.study_data import study_parts
+
+    with existing_database(database) as opened:
+        stored = stored_study(opened, study, version)
+        _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting)
+        with opened.read() as connection:
+            parts = study_parts(connection, stored, kind)
+            if not parts.count:
+                say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
+            make_folder(folder.parent)
+            if format not in DERIVED:
+                return write_export(parts, folder, format=format, recruiting=recruiting)
+        data = _data(opened, study, version, kind)
+        return _derived(format, data.design, tables(data, recruiting=recruiting), folder)
 
 
 def _derived(format: str, design: StudyDesign, tables: dict[str, Any], folder: Path) -> list[Path]:

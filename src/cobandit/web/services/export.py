@@ -23,6 +23,8 @@ from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.study_data import study_parts
 
 LOOK_SECONDS = 0.5
+COMPRESSION = 1
+"""The fastest level of zip files: a quarter of the time of level 6, for a fifth more bytes."""
 
 
 Gone = Callable[[], Awaitable[bool]]
@@ -94,9 +96,11 @@ def _pack(data: StudyParts, name: str, format: str, recruiting: bool) -> IO[byte
     try:
         write_export(data, folder / "export", format=format, recruiting=recruiting)
         packed = tempfile.TemporaryFile()  # noqa: SIM115 -- the answer closes it, once it is sent
-        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
             for path in sorted((folder / "export").rglob("*")):
-                archive.write(path, Path(name) / path.relative_to(folder / "export"))
+                # Parquet files are compressed already.
+                method = zipfile.ZIP_STORED if path.suffix == ".parquet" else zipfile.ZIP_DEFLATED
+                archive.write(path, Path(name) / path.relative_to(folder / "export"), method)
         packed.seek(0)
         return packed
     except BaseException:

@@ -147,8 +147,9 @@ def round_columns(
     theirs = select(episodes.c.id).where(episodes.c.participant_id.in_(people))
     names = _COLUMNS if chained else _COLUMNS[:-1]
     query = select(rounds.c.episode_id, *(rounds.c[name] for name in names))
-    rows = connection.execute(query.where(rounds.c.episode_id.in_(theirs)).order_by(rounds.c.episode_id, rounds.c.t))
-    by_episode = itertools.groupby(rows, operator.itemgetter(0))
+    ordered = query.where(rounds.c.episode_id.in_(theirs)).order_by(rounds.c.episode_id, rounds.c.t)
+    # All rows at once: fetching them one by one costs a third of an export.
+    by_episode = itertools.groupby(connection.execute(ordered).all(), operator.itemgetter(0))
     return {number: _named_columns(tuple(zip(*part, strict=True))) for number, part in by_episode}
 
 
