@@ -20,6 +20,7 @@ from sqlalchemy import text
 
 from cobandit.studies import load_design
 from cobandit.studies.export import read_export
+from cobandit.web.storage import study_data as stored
 from cobandit.web.storage.database import Database
 
 
@@ -135,6 +136,22 @@ class TestData:
         assert len(tables["long"]["t"]) == 4 * 2 * 40
         assert set(tables["wide"]["status"]) == {"finished"}
         assert "recruiter" not in tables["wide"]
+
+    def test_an_export_never_holds_everybody_at_once(
+        self, run: Any, database: str, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        sizes = []
+        people = stored._people
+
+        def counted(connection: Any, part: Any, *rest: Any, **more: Any) -> Any:
+            sizes.append(len(part))
+            return people(connection, part, *rest, **more)
+
+        monkeypatch.setattr(stored, "_people", counted)
+        monkeypatch.setattr(stored, "ROUNDS_AT_ONCE", 80)
+        assert run("study", "export", "tea", "--kind", "rehearsal").exit_code == 0
+        assert sizes == [1, 1, 1, 1]
+        assert len(read_export(here / "out" / "tea-rehearsal")[1]["long"]["t"]) == 4 * 2 * 40
 
     def test_rehearsals_are_not_among_real_data(self, run: Any, database: str, here: Path) -> None:
         done = run("study", "export", "tea")
