@@ -377,7 +377,8 @@ class TestHttp:
 
     def test_limits_and_kinds_of_events(self, page_called):
         from cobandit.web import access, security
-        from cobandit.web.services.participants import EVENT_KINDS, MOST_MOVES
+        from cobandit.web.services.page_events import EVENT_KINDS
+        from cobandit.web.services.participants import MOST_MOVES
 
         text = " ".join(page_called(self.PAGE).text.split())
         assert f"1 to {MOST_MOVES} moves" in text

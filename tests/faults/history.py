@@ -148,7 +148,7 @@ class Client:
             self._history.answered(call, answer.status_code, said)
             if answer.status_code in SUCCESS:
                 return said or {"stored": True}
-            if answer.status_code == 409:
+            if answer.status_code == 409 or said.get("error") == "too-many-events":
                 return {}
             assert answer.status_code in (429, 500, 503), (kind, answer.status_code, answer.text)
             await asyncio.sleep(_pause(number))

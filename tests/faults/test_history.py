@@ -226,7 +226,7 @@ def test_the_checker_sees_a_server_that_ignores_keys(
         with sqlite3.connect(tmp_path / "studies.sqlite") as connection:
             connection.execute("DROP INDEX ix_events_participant_id_key")
         connection.close()
-        monkeypatch.setattr("cobandit.web.services.participants.known_keys", lambda *words: set())
+        monkeypatch.setattr("cobandit.web.services.page_events.known_keys", lambda *words: set())
     history = past.History()
     with running(WebConfig(database=url, consent_elsewhere=True)) as address:
         past.play(address, little, 1, history, seed=4, twice=True)
@@ -234,6 +234,24 @@ def test_the_checker_sees_a_server_that_ignores_keys(
         problems = past.check(history, past.stored(database, little))
     assert any("stored twice" in problem for problem in problems) == ignored
     assert bool(problems) == ignored
+
+
+def test_what_is_acknowledged_above_the_limit_of_events_is_stored_once(
+    past: ModuleType, little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The limit is reached before the quiz, and everything is sent twice."""
+    url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
+    prepare(url, [little], password="correct horse", seed=1)
+    monkeypatch.setattr("cobandit.web.services.page_events.MOST_EVENTS", 3)
+    history = past.History()
+    with running(WebConfig(database=url, consent_elsewhere=True)) as address:
+        past.play(address, little, 2, history, seed=4, twice=True)
+    with opened(url) as database:
+        assert past.check(history, past.stored(database, little)) == []
+    refused = [call for call in history.calls if call.answer.get("error") == "too-many-events"]
+    quiz = [call for call in history.calls if call.kind == "quiz-wrong"]
+    assert refused[0].sent < quiz[0].sent
+    assert len(quiz) == 4  # each client's wrong attempt, twice
 
 
 SECTOR = 512

@@ -67,17 +67,41 @@ class TestExactlyOnce:
         assert another.client.post(f"{another.path}/events", json={"events": events}).status_code == 204
         assert two[0].query("SELECT count(*) FROM events WHERE kind = 'load'") == [(10,)]
 
-    def test_there_is_an_end_to_them(
-        self, two: tuple[Any, Any], short: StudyDesign, monkeypatch: pytest.MonkeyPatch
+    def test_events_above_the_limit_are_refused(
+        self, two: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch, problem: Any
     ) -> None:
-        monkeypatch.setattr("cobandit.web.services.participants.MOST_EVENTS", 7)
+        monkeypatch.setattr("cobandit.web.services.page_events.MOST_EVENTS", 7)
+        person = two[0].person()
+        sent = [{"kind": "load", "at": 1, "key": key()} for _ in range(9)]
+
+        def send(number: int, events: list[Any]) -> Any:
+            return two[number % 2].client().post(f"{person.path}/events", json={"events": events})
+
+        for i in range(2):
+            assert send(i, sent[3 * i : 3 * i + 3]).status_code == 204
+        problem(send(0, sent[6:9]), 403, "too-many-events")  # all or none: the first of them would fit
+        assert two[0].query("SELECT count(*) FROM events") == [(6,)]
+        assert send(1, sent[6:7]).status_code == 204
+        assert send(0, sent[:7]).status_code == 204  # stored events are acknowledged again, also at the limit
+        problem(send(1, [{"kind": "load", "at": 1}]), 403, "too-many-events")
+        assert two[0].query("SELECT count(*), count(DISTINCT key) FROM events") == [(7, 7)]
+
+    def test_a_keyed_attempt_counts_once_above_the_limit_of_events(
+        self, two: tuple[Any, Any], short: StudyDesign, monkeypatch: pytest.MonkeyPatch, problem: Any
+    ) -> None:
+        monkeypatch.setattr("cobandit.web.services.page_events.MOST_EVENTS", 2)
+        monkeypatch.setattr("cobandit.web.services.page_events.MOST_ATTEMPTS", 2)
         person = two[0].person()
         person.go_on(short, "quiz")
-        body = {"events": [{"kind": "load", "at": 1}] * 3}
-        for i in range(4):
-            assert two[i % 2].client().post(f"{person.path}/events", json=body).status_code == 204
-        wrong = {item.id: item.answer for item in short.quiz} | {"sensor": 0}
-        for _ in range(2):
-            assert person.answer("quiz", wrong, key=key()).status_code == 200
-        assert two[0].query("SELECT count(*) FROM events") == [(7,)]
+        body = {"events": [{"kind": "load", "at": 1}] * 2}
+        assert person.client.post(f"{person.path}/events", json=body).status_code == 204
+        right = {item.id: item.answer for item in short.quiz}
+        wrong, sent = right | {"sensor": 0}, key()
+        tabs = [type(person)(site.client(), person.token) for site in two]
+        for number in range(4):
+            assert tabs[number % 2].answer("quiz", wrong, key=sent).json()["state"]["quiz"]["attempts"] == 1
+        assert person.answer("quiz", wrong, key=key()).json()["state"]["quiz"]["attempts"] == 2
+        problem(person.answer("quiz", wrong, key=key()), 403, "too-many-attempts")
         assert two[0].query("SELECT quiz_attempts FROM participants") == [(2,)]
+        assert person.answer("quiz", right, key=key()).json()["accepted"] is True
+        assert two[0].query("SELECT count(*) FROM events WHERE kind = 'quiz-wrong'") == [(2,)]

@@ -52,6 +52,21 @@ def test_the_code_comes_only_at_the_end(site: Any, short: StudyDesign) -> None:
     assert person.go_on(short)["thanks"]["code"] == "THANKS42"
 
 
+@pytest.mark.parametrize("kind", ["demo", "rehearsal"])
+def test_only_real_participants_get_the_code_of_the_study(
+    open_site: Any, short_sqlite: str, short: StudyDesign, kind: str
+) -> None:
+    site = open_site(short_sqlite, demo=True)
+    client = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    token = site.arrive(client=client, recruiting=PROLIFIC, **{kind: True}).json()["token"]
+    person = site.person()
+    person.token = token
+    thanks = person.go_on(short)["thanks"]
+    assert thanks["code"] == f"{kind.upper()}-{site.public_id(token).removeprefix('p-').upper()}"
+    assert thanks["return_url"] is None
+    assert "THANKS42" not in json.dumps(person.state())
+
+
 def test_the_quiz_is_repeated_until_it_is_right(site: Any, short: StudyDesign) -> None:
     person = site.person()
     person.go_on(short, "quiz")
@@ -448,13 +463,13 @@ def test_what_happens_at_the_page_is_noted(site: Any, problem: Any) -> None:
     problem(person.client.post(f"{person.path}/events", json={"events": many}), 422, "invalid")
 
 
-def test_a_page_gone_wild_cannot_fill_the_disk(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cobandit.web.services.participants.MOST_EVENTS", 30)
+def test_a_faulty_page_cannot_fill_the_disk(site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("cobandit.web.services.page_events.MOST_EVENTS", 30)
     person = site.person()
-    for _ in range(5):
-        events = [{"kind": "load", "at": 1}] * 20
-        assert person.client.post(f"{person.path}/events", json={"events": events}).status_code == 204
-    assert site.query("SELECT count(*) FROM events") == [(30,)]
+    events = [{"kind": "load", "at": 1}] * 20
+    statuses = [person.client.post(f"{person.path}/events", json={"events": events}).status_code for _ in range(5)]
+    assert statuses == [204, 403, 403, 403, 403]
+    assert site.query("SELECT count(*) FROM events") == [(20,)]
 
 
 def test_the_shipped_designs_can_be_played(open_site: Any, sqlite: str) -> None:

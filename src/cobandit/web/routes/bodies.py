@@ -18,7 +18,8 @@ from pydantic_core import PydanticCustomError
 
 from cobandit.web.services.admission import MOST_PEOPLE
 from cobandit.web.services.links import MOST_LINKS
-from cobandit.web.services.participants import EVENT_KINDS, MOST_MOVES
+from cobandit.web.services.page_events import EVENT_KINDS
+from cobandit.web.services.participants import MOST_MOVES
 
 LARGEST = 2**31 - 1
 MOST_ERRORS = 20

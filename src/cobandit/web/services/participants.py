@@ -23,14 +23,15 @@ from cobandit.studies.journey import (
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.admission import reason_to_refuse, refused
+from cobandit.web.services.page_events import store_events, store_wrong_attempt
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
-from cobandit.web.services.recruiting import Recruit, note_unfilled, return_url, unfilled
+from cobandit.web.services.recruiting import Recruit, completion_code_for, note_unfilled, return_url, unfilled
 from cobandit.web.services.results import results_of
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.events import Event, add_events, count_events, event_by_key, known_keys
+from cobandit.web.storage.events import Event, event_by_key
 from cobandit.web.storage.moves import StoreRounds
 from cobandit.web.storage.participants import (
     Participant,
@@ -45,8 +46,6 @@ from cobandit.web.storage.studies import Study, all_studies, find_study, locked_
 from cobandit.web.storage.values import as_json, now_ms
 
 MOST_MOVES = 200
-MOST_EVENTS = 3000  # of one person, so that a page gone wild cannot fill the disk
-EVENT_KINDS = ("load", "hidden", "visible", "offline", "online", "takeover", "warned", "language", "error", "robot")
 
 
 @dataclass(frozen=True)
@@ -248,10 +247,10 @@ class Participants:
                 "rounds": view["rounds"],
             }
         elif step.kind == "thanks":
-            code = person.study.code
+            code = completion_code_for(person.study.code, record.kind, record.public_id)
             if (robot := self.robot_of(person)) is not None:
                 robot.dismiss(person)
-            thanks = {"code": code, "return_url": return_url(record.recruiter, code)}
+            thanks = {"code": code, "return_url": return_url(record.recruiter, record.kind, code)}
             state["thanks"] = thanks | debriefing_payload(design, chosen)
         else:
             state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
@@ -332,9 +331,9 @@ class Participants:
             touch(connection, record.id, person.revision, now, **changes)
             if not wrong:
                 add_answer(connection, record.id, step.id, given, now, sent.ms)
-            elif count_events(connection, record.id) < MOST_EVENTS:
+            else:
                 attempt = Event(now, "quiz-wrong", {"answers": given, "wrong": wrong}, key)
-                add_events(connection, record.id, [attempt])
+                store_wrong_attempt(connection, record.id, attempt, record.quiz_attempts)
 
         await self.people.write(person, job)
         await self.people.refresh(person)
@@ -392,7 +391,7 @@ class Participants:
     # Events
 
     async def note(self, token: str, events: Sequence[Event]) -> None:
-        """Keep what happened at the page, once for a key; it also shows that somebody is there."""
+        """Store what happened at the page, once for a key, and mark the participant as present."""
         async with self.people.person(token) as person:
             participant = person.record.id
 
@@ -400,24 +399,9 @@ class Participants:
                 # First: of two processes with the same events one waits here, and then finds what the other has stored.
                 if not mark_seen(connection, participant, now_ms()):
                     raise not_found(UNKNOWN_LINK)
-                new = _new_events(connection, participant, events)
-                room = MOST_EVENTS - count_events(connection, participant) if new else 0
-                if room > 0:
-                    add_events(connection, participant, new[:room])
+                store_events(connection, participant, events)
 
             await self._database.commit(job)
-
-
-def _new_events(connection: Connection, participant: int, events: Sequence[Event]) -> list[Event]:
-    """Those that are not stored under their key yet, nor twice among themselves."""
-    seen = known_keys(connection, participant, [event.key for event in events if event.key is not None])
-    new = []
-    for event in events:
-        if event.key is None or event.key not in seen:
-            new.append(event)
-        if event.key is not None:
-            seen.add(event.key)
-    return new
 
 
 def _known(connection: Connection, study: int, arrival: Arrival) -> Participant | None:

@@ -91,6 +91,16 @@ def _setting(study: int) -> str:
     return f"unfilled-links-{study}"
 
 
-def return_url(recruiter: str | None, code: str) -> str | None:
-    """Where the recruiting service wants people to go with their completion code."""
-    return f"https://app.prolific.com/submissions/complete?cc={quote(code)}" if recruiter == "prolific" else None
+def completion_code_for(code: str, kind: str, public_id: str) -> str:
+    """Return the completion code that a participant of this kind gets, given the study's ``code``.
+
+    Only real participants get the study's code: anybody can run a demo, and must not be able to claim a payment by it.
+    """
+    return code if kind == "real" else f"{kind.upper()}-{public_id.removeprefix('p-').upper()}"
+
+
+def return_url(recruiter: str | None, kind: str, code: str) -> str | None:
+    """Return the recruiting service's address for real participants who have finished; None: there is none."""
+    if recruiter != "prolific" or kind != "real":
+        return None
+    return f"https://app.prolific.com/submissions/complete?cc={quote(code)}"

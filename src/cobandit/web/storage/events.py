@@ -82,8 +82,7 @@ def latest_events(connection: Connection, participant: int, limit: int) -> list[
     return [Event(row.at, row.kind, json.loads(row.data)) for row in reversed(rows)]
 
 
-def count_events(connection: Connection, participant: int) -> int:
-    """How much happened."""
-    return (
-        connection.scalar(select(func.count()).select_from(events).where(events.c.participant_id == participant)) or 0
-    )
+def count_events(connection: Connection, participant: int, kinds: Sequence[str] = ()) -> int:
+    """Return how many events of a participant are stored: all, or those of some kinds."""
+    query = select(func.count()).select_from(events).where(events.c.participant_id == participant)
+    return connection.scalar(query.where(events.c.kind.in_(kinds)) if kinds else query) or 0
