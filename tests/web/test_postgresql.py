@@ -7,9 +7,11 @@ import uuid
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, verify_participant
@@ -17,6 +19,7 @@ from cobandit.web import WebConfig
 from cobandit.web.serving import prepare
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
+from tests.web.servers import until
 
 
 def key() -> str:
@@ -172,3 +175,47 @@ def test_connections_that_are_cut_come_back(open_site: Callable[..., Any], postg
         assert answer.json()["played"] == t
     assert rounds_of(site, 1) == expected(site, short, person.token, 1, arms)
     assert person.go_on(short)["step"]["kind"] == "thanks"
+
+
+def _server_log(address: str) -> str | None:
+    """Return the log of a PostgreSQL server that the tests have started themselves; None: it is somebody else's."""
+    with psycopg.connect(address) as connection:
+        row = connection.execute("SHOW data_directory").fetchone()
+    assert row is not None
+    log = Path(row[0]).with_name("log")
+    return log.read_text() if log.exists() else None
+
+
+@pytest.mark.parametrize("recruiting", [{}, {"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"}])
+def test_arrivals_at_once_violate_no_constraint(
+    two: tuple[Any, Any], postgresql: str, recruiting: dict[str, str]
+) -> None:
+    """PostgreSQL would write the key of a violated constraint, which proves who somebody is, into its log."""
+    before = _server_log(postgresql)
+    keys = [key(), key()] if recruiting else [key()] * 2
+    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    with ThreadPoolExecutor(2) as pool, psycopg.connect(postgresql) as holding:
+        holding.execute("SELECT id FROM studies FOR UPDATE")
+        answers = [
+            pool.submit(site.arrive, key=name, recruiting=recruiting) for site, name in zip(two, keys, strict=True)
+        ]
+        with psycopg.connect(postgresql, autocommit=True) as watching:
+            until(lambda: watching.execute(waiting).fetchone() == (2,), "both arrivals wait for the study")
+        holding.rollback()
+        first, second = (answer.result() for answer in answers)
+    assert {first.status_code, second.status_code} == {200, 201}
+    assert first.json() == second.json()
+    if before is not None:
+        log = (_server_log(postgresql) or "")[len(before) :]
+        assert not [secret for secret in (*keys, "duplicate key") if secret in log]
+
+
+def test_a_violated_constraint_is_logged_without_the_row(
+    two: tuple[Any, Any], caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = key()
+    assert two[0].arrive(key=sent).status_code == 201
+    monkeypatch.setattr("cobandit.web.services.participants._known", lambda *_: None)
+    assert two[0].arrive(key=sent).status_code == 503
+    assert "violates unique constraint" in caplog.text
+    assert sent not in caplog.text

@@ -187,7 +187,7 @@ def _answer(request: Request, status: int, code: str, message: str, **more: Any)
 def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, Refused)
     if error.status >= 500:
-        log.error("%s %s: %s (%s)", request.method, _path(request), error, error.__cause__)
+        log.error("%s %s: %s (%s)", request.method, _path(request), error, database_message(error.__cause__))
     more = {} if error.state is None else {"state": error.state}
     response = _answer(request, error.status, error.code, str(error), **more)
     if error.retry_after is not None:

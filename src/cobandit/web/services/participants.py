@@ -152,6 +152,11 @@ class Participants:
 
         def job(connection: Connection) -> tuple[str, bool]:
             known = _known(connection, study.id, arrival)
+            if known is None:
+                # Again with the study locked: of two arrivals with one key, the second must find the first. A violated
+                # constraint would put the key into PostgreSQL's log.
+                locked_study(connection, study.id)
+                known = _known(connection, study.id, arrival)
             if known is not None:
                 return known.token, False
             self._admit(connection, study.id, arrival.kind)

@@ -261,9 +261,12 @@ _DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "XX001", "XX002")
 
 
 def database_message(error: BaseException | None) -> str:
-    """What the database said, on one line, without the statement."""
+    """Return what the database said, on one line, without the statement and without the values of a row.
+
+    PostgreSQL names the values of a row that violates a constraint in a ``DETAIL``; messages end up in logs.
+    """
     cause = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    return " ".join(str(cause).split()) or type(cause).__name__
+    return " ".join(str(cause).partition("\nDETAIL:")[0].split()) or type(cause).__name__
 
 
 def _url(address: str) -> URL:
