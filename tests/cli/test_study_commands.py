@@ -77,6 +77,7 @@ class TestDesigns:
             (("serve", "burger", "--backup", "b", "--every", "soon"), "a time such as 30s"),
             (("serve", "burger", "--backup", "b", "--keep", "0"), "keep is 0"),
             (("serve", "burger", "--every", "2h"), "go with --backup"),
+            (("serve", "burger", "--port", "0", "--unlisted", "burgr"), "Did you mean 'burger'"),
             (("backup", "b"), "There is no database"),
             (("restore", "b.sqlite"), "There is no backup"),
             (("serve", "burger", "--workers", "2"), "SQLite has one writer"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas
@@ -39,6 +41,59 @@ def test_a_file_is_read_again(tmp_path: Path, keep: str) -> None:
     assert_same(again, result)
     assert (again.engine, again.engine_reason, again.seconds) == (result.engine, result.engine_reason, result.seconds)
     assert np.array_equal(again.trajectory(6).actions, result.trajectory(6).actions)
+
+
+def _places(data: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """Yield the place of every entry of nested dicts and lists."""
+    for name, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+        yield (*place, name)
+        yield from _places(value, (*place, name))
+
+
+def _damaged(data: Any, place: tuple[Any, ...], value: Any) -> bytes:
+    """Return the data as JSON with another value at a place; the value ``...``: without the entry."""
+    changed = inner = copy.deepcopy(data)
+    for name in place[:-1]:
+        inner = inner[name]
+    if value is ...:
+        del inner[place[-1]]
+    else:
+        inner[place[-1]] = value
+    return json.dumps(changed).encode()
+
+
+@pytest.mark.parametrize("keep", ["runs", "summary"])
+def test_damaged_metadata_gives_an_error_of_ours(tmp_path: Path, keep: str) -> None:
+    """Damage every entry of the metadata; some damage, such as another engine's name, can be read."""
+    path = played(keep=keep, diagnose=True).save(tmp_path / "result.parquet")
+    table = parquet.read_table(path)
+    stored = dict(table.schema.metadata)
+    assert {b"cobandit", b"cobandit.diagnostics"} <= set(stored)
+    raw = (b"", b"[]", b"3", b"null", b"\xff\xfe", b"{}", b"NaN", b"PK\x03\x04", b"[" * 100_000)
+    cases = [(name, damage) for name in stored for damage in (*raw, stored[name][: len(stored[name]) // 2])]
+    for name in (b"cobandit", b"cobandit.diagnostics"):
+        data = json.loads(stored[name])
+        wrong: tuple[Any, ...] = (..., None, [], {}, "x", -1, 10**30, True)
+        cases += [(name, _damaged(data, place, value)) for place in _places(data) for value in wrong]
+    refused = 0
+    for name, damage in cases:
+        parquet.write_table(table.replace_schema_metadata(stored | {name: damage}), path)
+        try:
+            cb.Result.load(path).summary()
+        except cb.CobanditError:
+            refused += 1
+    assert refused > len(cases) // 2
+
+
+@pytest.mark.parametrize("value", [None, "x", -1, 1.5, True])
+@pytest.mark.parametrize("fact", ["horizon", "first_run", "runs"])
+def test_a_fact_of_the_wrong_kind_is_named(tmp_path: Path, fact: str, value: Any) -> None:
+    path = played().save(tmp_path / "result.parquet")
+    table = parquet.read_table(path)
+    about = json.loads(table.schema.metadata[b"cobandit"]) | {fact: value}
+    parquet.write_table(table.replace_schema_metadata({b"cobandit": json.dumps(about).encode()}), path)
+    with pytest.raises(cb.InvalidInput, match=fact):
+        cb.Result.load(path)
 
 
 def test_a_file_of_runs_is_summarised_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,9 @@
 import dataclasses
 import os
 import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,7 @@ from cobandit.experiments.dask import ClusterError, Dask
 from cobandit.experiments.figures import panel
 from cobandit.experiments.store import Store
 from cobandit.experiments.work import compute
+from tests.web.servers import spawned_by
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # Dask's own shutdown warns of sockets it closes a little later
 
@@ -89,6 +93,42 @@ def test_no_cluster_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         run([panel("sim4")], SETTINGS, tmp_path, Dask("tcp://127.0.0.1:9"))
     with pytest.raises(cb.InvalidInput, match=r"one like tcp://127\.0\.0\.1:8786 is needed"):
         Dask("127.0.0.1")
+
+
+@contextmanager
+def killed_at_their_start() -> Iterator[None]:
+    """Kill every process that this one spawns, as a machine without memory would."""
+    over = threading.Event()
+
+    def kill() -> None:
+        while not over.wait(0.01):
+            for pid in spawned_by(os.getpid()):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+
+    killing = threading.Thread(target=kill)
+    killing.start()
+    try:
+        yield
+    finally:
+        over.set()
+        killing.join()
+
+
+def test_workers_killed_while_they_start(tmp_path: Path) -> None:
+    with killed_at_their_start(), pytest.raises(ClusterError, match=r"could not start 1 workers .*--resume"):
+        run([panel("sim3-left")], SETTINGS, tmp_path, Dask(workers=1))
+
+
+def test_a_cluster_that_is_closed_in_mid_run(tmp_path: Path) -> None:
+    cluster = LocalCluster(n_workers=1, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
+
+    def close(step: ChunkEvent) -> None:
+        if step.kind == "finished":
+            cluster.close()
+
+    with pytest.raises(ClusterError, match=r"The Dask cluster was lost .*--resume"):
+        run([panel("sim1-left")], SETTINGS, tmp_path, Dask(cluster.scheduler_address), watch=close)
 
 
 def test_workers_of_another_version_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

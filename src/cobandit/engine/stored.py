@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.team import Team
-from cobandit.base.checks import numeric, short_repr
-from cobandit.base.errors import InvalidInput
+from cobandit.base.checks import numeric, short_repr, whole
+from cobandit.base.errors import CobanditError, InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_path
 from cobandit.base.parquet import pyarrow_modules
@@ -34,7 +34,7 @@ FACTS = ("horizon", "seed", "first_run", "runs", "engine", "engine_reason", "sec
 def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) -> dict[str, Any]:
     """The fields of the `Result` in a file that `Result.save`, ``simulate(out=...)`` or a sweep wrote."""
     require_extras("Reading a result", parquet=True)
-    arrow, parquet = pyarrow_modules()
+    _, parquet = pyarrow_modules()
     source = checked_path("path", path)
     if source.is_dir():
         raise InvalidInput(f"{str(source)!r} is a folder; the name of a Parquet file is needed.")
@@ -59,17 +59,24 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
                     f"{', '.join(COLUMNS)} are needed, or a summary that was written by this version."
                 )
             return fields | _read_runs(file, fields, keep)
-    except (arrow.ArrowException, OSError, json.JSONDecodeError) as error:
-        raise InvalidInput(f"{str(source)!r} cannot be read as the Parquet file of a simulation: {error}") from None
+    except (CobanditError, MemoryError):
+        raise
+    except Exception as error:  # damage can show as almost any error of NumPy, zipfile, json or pyarrow
+        reason = str(error) or type(error).__name__
+        raise InvalidInput(f"{str(source)!r} cannot be read as the Parquet file of a simulation: {reason}") from error
 
 
 def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict[str, Any]:
     """What a result's provenance tells of it, but for the numbers themselves."""
+    if not isinstance(description, Mapping):
+        raise InvalidInput(f"The description of a result is {short_repr(description)}; a dict is needed.")
     classes = tuple(classes_by_name(own).values())
     missing = [key for key in ("problem", "team", *FACTS) if key not in description]
     if missing:
         raise InvalidInput(f"The description of a result lacks {missing[0]!r}; `Result.provenance` has it.")
     facts = {key: description[key] for key in FACTS}
+    for name, least in (("horizon", 1), ("first_run", 0), ("runs", 1)):
+        whole(least)(name, facts[name])
     if facts["seconds"] is None:  # runs that were written while they were played
         facts["seconds"] = float("nan")
     problem, team = Problem, Team
@@ -90,9 +97,7 @@ def markov_room() -> Any:
 
 
 def described_fields(description: Any, own: Iterable[type]) -> dict[str, Any]:
-    """The fields of the `Result` that `Result.describe` told of."""
-    if not isinstance(description, Mapping):
-        raise InvalidInput(f"The description of a result is {short_repr(description)}; a dict is needed.")
+    """Return the fields of the `Result` that `Result.describe` has described."""
     fields = described_facts(description, own)
     if "diagnostics" in description:
         fields["counted"] = Diagnostics.from_dict(description["diagnostics"])

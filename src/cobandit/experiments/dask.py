@@ -39,18 +39,16 @@ class Dask:
     def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
         """Each chunk with its file; Dask plays the chunks of a lost worker again on another one."""
         require_extras("Playing on a Dask cluster", dask=True)
-        from distributed import Client, LocalCluster, as_completed
+        from distributed import Client, as_completed
 
         from cobandit import __version__
 
-        cluster = None
-        if self.address is None:
-            cluster = LocalCluster(
-                n_workers=self.workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None
-            )
+        cluster = _local_cluster(self.workers) if self.address is None else None
         try:
             client = Client(self.address or cluster, timeout=PATIENCE)
         except (OSError, TimeoutError) as error:
+            if cluster is not None:
+                cluster.close()
             raise ClusterError(f"No Dask cluster answers at {self.address}: is its scheduler running?") from error
         try:
             queue = iter(chunks)
@@ -66,7 +64,7 @@ class Dask:
             most = _most_handed_out(client)
             hand_out(most)
             for number, future in enumerate(finished, start=1):
-                file = future.result()
+                file = _result(future)
                 chunk = under_way.pop(future)
                 future.release()
                 if file.version != __version__:
@@ -82,6 +80,35 @@ class Dask:
             client.close()
             if cluster is not None:
                 cluster.close()
+
+
+def _local_cluster(workers: int) -> Any:
+    """Return a cluster of worker processes on this machine."""
+    from distributed import LocalCluster
+
+    try:
+        return LocalCluster(n_workers=workers, threads_per_worker=1, host="127.0.0.1", dashboard_address=None)
+    except (RuntimeError, OSError, TimeoutError) as error:
+        reason = str(error).rstrip(".")
+        raise ClusterError(
+            f"Dask could not start {workers} workers on this machine ({reason}): they were killed, or there is not "
+            "enough memory. Fewer workers may help; with --resume, finished chunks are not played again."
+        ) from error
+
+
+def _result(future: Any) -> ChunkFile:
+    """Return the file that a worker has made."""
+    from distributed import CancelledError, KilledWorker
+    from distributed.comm.core import CommClosedError
+
+    try:
+        file: ChunkFile = future.result()
+    except (KilledWorker, CancelledError, CommClosedError) as error:
+        raise ClusterError(
+            f"The Dask cluster was lost ({type(error).__name__}): its workers were killed, or its scheduler is gone. "
+            "Start again with --resume; finished chunks are not played again."
+        ) from error
+    return file
 
 
 def _most_handed_out(client: Any) -> int:

@@ -10,7 +10,7 @@ import hashlib
 import io
 import json
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -121,7 +121,7 @@ class Store:
             # Neither read_table nor to_numpy: they import pandas, which takes longer than to read all panels.
             with parquet.ParquetFile(path) as file:
                 table = file.read(columns=["t", "task_regret", "team_regret"])
-            about: dict[str, Any] = json.loads(table.schema.metadata[b"cobandit"])
+            about = _provenance(table.schema.metadata)
             if about["digest"] != chunk.digest:
                 raise Unusable("made with other settings")
             runs = chunk.runs
@@ -151,3 +151,22 @@ class Store:
         for path in (self.root / "chunks" / panel).glob("*/*"):
             if path.suffix == ".parquet" or path.name.startswith(PARTIAL):
                 path.unlink()
+
+
+_PROVENANCE: dict[str, type | tuple[type, ...]] = {
+    "digest": str,
+    "checksum": str,
+    "engine": str,
+    "seconds": (int, float),
+    "version": str,
+    "machine": str,
+}
+
+
+def _provenance(metadata: Mapping[bytes, bytes] | None) -> dict[str, Any]:
+    """Return the provenance in the metadata of a chunk's file, with every entry that reading needs."""
+    about = json.loads((metadata or {}).get(b"cobandit", b"{}"))
+    wrong = [name for name, kind in _PROVENANCE.items() if not isinstance(dict(about).get(name), kind)]
+    if wrong:
+        raise Unusable(f"damaged (its metadata has no usable entry {wrong[0]!r})")
+    return dict(about)

@@ -276,6 +276,17 @@ def step_payload(
     return {}
 
 
+def page_texts_of(design: StudyDesign, step: Step | None, language: str | None = None) -> dict[str, str]:
+    """Return the texts of the design that a page needs beside those of its step, which come with `step_payload`.
+
+    Before consent (``step`` is None, or the consent) this is the title alone. Attention checks, right answers and the
+    debriefing are never among them: whoever reads the answers of the server must not learn them early.
+    """
+    texts = design.texts(language)
+    shown = ("title",) if step is None or step.kind == "consent" else ("title", "task.", "seats.")
+    return {key: text for key, text in texts.items() if key.startswith(shown)}
+
+
 def consent_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
     """What somebody agrees to: its version and text; ``marked`` is the tree of a text in Markdown."""
     text = design.texts(language)["consent.text"]

@@ -7,7 +7,7 @@ import contextlib
 import gc
 import logging
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -179,9 +179,21 @@ def _answer(request: Request, status: int, code: str, message: str, **more: Any)
         room = request.url.path.split("/")[1]
         if room in RESEARCHERS:  # whose pages are in English, and say what happened
             texts, language = page_texts(PAGE_LANGUAGE) | {f"{about}.text": message}, PAGE_LANGUAGE
-        home = ("/admin", texts["home.studies"]) if room == "admin" else ("/", texts["home.link"])
-        return pages.message_page(status, texts[f"{about}.title"], texts[f"{about}.text"], language, home)
+        link = _way_on(request, room, status, texts)
+        return pages.message_page(status, texts[f"{about}.title"], texts[f"{about}.text"], language, link)
     return JSONResponse({"error": code, "message": message} | more, status)
+
+
+def _way_on(request: Request, room: str, status: int, texts: Mapping[str, str]) -> tuple[str, str] | None:
+    """Return the address and the name of the link on an error page; None: there is none.
+
+    A participant gets no link but to their own study: the home page tells what studies compare.
+    """
+    if room == "admin":
+        return "/admin", texts["home.studies"]
+    if room in ("", *RESEARCHERS):
+        return "/", texts["home.link"]
+    return (request.url.path, texts["reload"]) if room in ("s", "p") and status != 404 else None
 
 
 def _refused(request: Request, error: Exception) -> Response:

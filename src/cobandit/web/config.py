@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from cobandit.base.errors import InvalidInput
@@ -18,6 +19,8 @@ class WebConfig:
 
     ``docs`` is a folder with the documentation as a site, or None.
 
+    ``unlisted`` names studies that the home page does not show; their links work.
+
     ``consent_elsewhere``: people have agreed elsewhere, so that the placeholder of a shipped design keeps nobody out.
 
     ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
@@ -27,6 +30,7 @@ class WebConfig:
 
     database: str = DEFAULT_URL
     demo: bool = False
+    unlisted: Sequence[str] = ()
     consent_elsewhere: bool = False
     report: str | None = None
     docs: str | None = None

@@ -43,10 +43,9 @@ def page(name: str, status: int = 200, **values: Any) -> HTMLResponse:
     return HTMLResponse(_environment().get_template(name).render(**values), status)
 
 
-def message_page(status: int, title: str, message: str, language: str, home: tuple[str, str]) -> HTMLResponse:
-    """A plain page with one thing to say, and a way home: an address, and what its link is called."""
-    link, link_text = home
-    return page("message.html", status, title=title, message=message, language=language, link=link, link_text=link_text)
+def message_page(status: int, title: str, message: str, language: str, link: tuple[str, str] | None) -> HTMLResponse:
+    """Return a plain page with one message and, where given, one link: its address and its text."""
+    return page("message.html", status, title=title, message=message, language=language, link=link)
 
 
 def spoken_languages(request: Request) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whoever mistypes an address reads a kind page with a way home; programs still get JSON."""
+"""Error pages say what to do and link to nothing but the visitor's own study; programs still get JSON."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ FOR_PROGRAMS = re.compile(
 )
 
 
-def read(answer: httpx.Response, status: int, home: str = "/") -> str:
-    """A page of this status, in which nothing is meant for programs, and which leads home."""
+def read(answer: httpx.Response, status: int, *links: str) -> str:
+    """Check a page of this status with these links and nothing meant for programs, and return its text."""
     assert answer.status_code == status
     assert answer.headers["content-type"].startswith("text/html")
-    assert f'<a class="home" href="{home}">' in answer.text
+    assert re.findall(r'<a [^>]*href="([^"]*)"', answer.text) == list(links)
     text = re.sub(r"<[^>]+>", " ", answer.text)
     assert not FOR_PROGRAMS.search(text), text
     return text
@@ -31,7 +31,7 @@ def read(answer: httpx.Response, status: int, home: str = "/") -> str:
     "address",
     ["/p/", "/p/short", f"/p/{'x' * 32}", "/p/%00", "/p/a/b", "/s/", "/s/Shorts", "/S/short", "/s/%F0%9F%8D%94", LONG],
 )
-@pytest.mark.parametrize(("language", "words"), [("en", "To the front page"), ("de-AT", "Zur Startseite")])
+@pytest.mark.parametrize(("language", "words"), [("en", "Please check that"), ("de-AT", "Bitte prüfen Sie")])
 def test_a_mistyped_link(shared_site: Any, address: str, language: str, words: str) -> None:
     answer = shared_site.client().get(address, headers=HTML | {"accept-language": language})
     text = read(answer, 404)
@@ -40,7 +40,16 @@ def test_a_mistyped_link(shared_site: Any, address: str, language: str, words: s
 
 
 def test_a_wrong_method(shared_site: Any) -> None:
-    read(shared_site.client().post("/s/short", headers=HTML), 405)
+    read(shared_site.client().post("/s/short", headers=HTML), 405, "/s/short")
+
+
+def test_a_study_that_takes_nobody_links_to_itself_alone(site: Any) -> None:
+    site.change("UPDATE studies SET status = 'closed'")
+    read(site.client().get("/s/short", headers=HTML), 403, "/s/short")
+
+
+def test_pages_of_researchers_lead_home(site: Any) -> None:
+    read(site.client().get("/report/nothing", headers=HTML), 404, "/")
 
 
 @pytest.mark.parametrize("address", ["/admin/studies/one", "/admin/studies/99", "/admin/studies/1/participants/nobody"])
@@ -65,7 +74,7 @@ def test_trouble(shared_site: Any, monkeypatch: pytest.MonkeyPatch, error: Excep
 
     monkeypatch.setattr("cobandit.web.services.participants.Participants.study", fail)
     client = shared_site.client()
-    text = read(client.get("/s/short", headers=HTML | {"accept-language": "de"}), status)
+    text = read(client.get("/s/short", headers=HTML | {"accept-language": "de"}), status, "/s/short")
     assert words in text
     assert "secret" not in text
     assert client.get("/api/studies/short", headers=HTML).json()["error"]

@@ -52,21 +52,6 @@ def test_the_code_comes_only_at_the_end(site: Any, short: StudyDesign) -> None:
     assert person.go_on(short)["thanks"]["code"] == "THANKS42"
 
 
-@pytest.mark.parametrize("kind", ["demo", "rehearsal"])
-def test_only_real_participants_get_the_code_of_the_study(
-    open_site: Any, short_sqlite: str, short: StudyDesign, kind: str
-) -> None:
-    site = open_site(short_sqlite, demo=True)
-    client = site.client(headers={"authorization": f"Bearer {site.login()}"})
-    token = site.arrive(client=client, recruiting=PROLIFIC, **{kind: True}).json()["token"]
-    person = site.person()
-    person.token = token
-    thanks = person.go_on(short)["thanks"]
-    assert thanks["code"] == f"{kind.upper()}-{site.public_id(token).removeprefix('p-').upper()}"
-    assert thanks["return_url"] is None
-    assert "THANKS42" not in json.dumps(person.state())
-
-
 def test_the_quiz_is_repeated_until_it_is_right(site: Any, short: StudyDesign) -> None:
     person = site.person()
     person.go_on(short, "quiz")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder
 from cobandit.cli import completion, parsing
@@ -83,6 +83,14 @@ class ServerOptions:
         bool,
         typer.Option("--demo", help="Let anybody try the studies; none of it is data.", rich_help_panel=THE_SERVER),
     ] = False
+    unlisted: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A study that the home page does not show; may be repeated.",
+            rich_help_panel=THE_SERVER,
+        ),
+    ] = None
     consent_elsewhere: Annotated[
         bool,
         typer.Option(
@@ -197,8 +205,12 @@ def serve(
     _check_robot(config, workers)
     schedule = _schedule(database, backups)
     loaded = [load_design(name) for name in designs]
-    if len({design.name for design in loaded}) != len(loaded):
+    names = [design.name for design in loaded]
+    if len(set(names)) != len(names):
         raise InvalidInput("A study was named twice; each needs a name of its own.")
+    for name in config.unlisted:
+        if name not in names:
+            raise UnknownName("study among those to serve called", name, names)
     serving.wait_for_database(database, say)
     ready = serving.prepare(database, loaded, password=password_given(password, password_file), seed=chosen)
     for warning in serving.durability_warnings(database):
@@ -219,6 +231,7 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
     return WebConfig(
         database=database,
         demo=server.demo,
+        unlisted=tuple(server.unlisted or ()),
         consent_elsewhere=server.consent_elsewhere,
         report=str(server.report.resolve()),
         docs=None if server.docs is None else str(server.docs.resolve()),

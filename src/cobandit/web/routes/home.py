@@ -42,14 +42,14 @@ _FIGURE = re.compile(r"figures/([\w-]+\.(?:pdf|svg|png))")
 
 @router.get("/", response_class=HTMLResponse)
 async def home(request: Request) -> Response:
-    """Where everything can be reached from."""
+    """Return the home page: the listed studies, the report and the researcher's pages."""
     config: WebConfig = request.app.state.config
     service: Participants = request.app.state.participants
     studies = await service.studies()
     language = pages.page_language(request)
     texts = front_texts(language)
     asked = request.query_params.get("language")
-    newest = {study.name: study for study in reversed(studies)}
+    newest = {study.name: study for study in reversed(studies) if study.name not in config.unlisted}
     shown = [
         {
             "name": study.name,

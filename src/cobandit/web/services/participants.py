@@ -15,6 +15,7 @@ from cobandit.studies.journey import (
     debriefing_payload,
     journey,
     named_partner,
+    page_texts_of,
     partner_payload,
     step_payload,
     task_payload,
@@ -105,11 +106,11 @@ class Participants:
         )
 
     async def describe(self, study: Study, language: str | None) -> dict[str, Any]:
-        """What somebody sees who has not agreed to anything yet."""
+        """Return what the page needs before consent, and nothing else of the design."""
         design = study.design
         refused = await self.turned_away(study)
         chosen = _language(design.languages, language)
-        texts = design.texts(chosen)
+        texts = page_texts_of(design, None, chosen)
         return {
             "study": design.name,
             "title": texts["title"],
@@ -225,7 +226,7 @@ class Participants:
             "step": {"kind": step.kind, "id": step.id},
             "progress": person.journey.progress(person.done),
             "limits": design.limits.to_dict(),
-            "texts": design.texts(chosen),
+            "texts": page_texts_of(design, step, chosen),
             "task": task_payload(design, chosen),
         }
         if (partner := partner_payload(person.plan, step, chosen)) is not None:

@@ -427,7 +427,6 @@ export class Journey {
         el("p", {}, this.#texts.say(`${page}.text`)),
         reload && el("div", { class: "actions" },
           el("button", { type: "button", class: "primary", onclick: () => location.reload() }, this.#texts.say("reload"))),
-        el("p", {}, el("a", { href: "/" }, this.#texts.say("home.link"))),
       ],
     });
   }

@@ -112,7 +112,11 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
     frame.main.dataset.step = page;
     frame.show({
       heading: texts.say(`${page}.title`),
-      body: [el("p", {}, texts.say(`${page}.text`)), el("p", {}, el("a", { href: "/" }, texts.say("home.link")))],
+      // Never a link to the home page, which lists other studies and what they compare.
+      body: [
+        el("p", {}, texts.say(`${page}.text`)),
+        page !== "unknown" && el("p", {}, el("a", { href: location.href }, texts.say("reload"))),
+      ],
     });
   }
 
