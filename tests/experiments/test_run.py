@@ -198,7 +198,7 @@ def test_nothing_half_written_is_ever_read(tmp_path: Path, monkeypatch: pytest.M
         yield file
 
     monkeypatch.setattr("cobandit.experiments.store.whole_file", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(cb.InvalidInput, match=r"No space left on device.*--resume"):
         run(PANELS[1:], SETTINGS, tmp_path, Here())
     monkeypatch.undo()
     assert not list((tmp_path / "chunks").rglob("*.parquet"))

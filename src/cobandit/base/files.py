@@ -34,8 +34,10 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, path)
-    except BaseException:
+    except BaseException as error:
         os.unlink(partial)
+        if isinstance(error, OSError) and error.errno is not None and error.filename in (None, partial):
+            error.filename = str(path)  # a full disk names no file, and nobody knows the partial one
         raise
 
 

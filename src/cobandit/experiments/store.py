@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.errors import InvalidInput
 from cobandit.base.files import PARTIAL, whole_file
 from cobandit.base.parquet import pyarrow_modules
 from cobandit.engine.runs_file import runs_writer
@@ -108,8 +109,14 @@ class Store:
         """Keep a finished chunk."""
         path = self.path(chunk)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with whole_file(path) as target:
-            target.write(file.content)
+        try:
+            with whole_file(path) as target:
+                target.write(file.content)
+        except OSError as error:
+            raise InvalidInput(
+                f"The finished chunk {chunk.id} cannot be stored at {str(path)!r}: {error.strerror}. Make room, then "
+                "start again with --resume; what is stored is not played again."
+            ) from error
 
     def read(self, chunk: Chunk) -> ChunkResult | None:
         """A finished chunk; None if there is none; `Unusable` if its file is damaged or of other settings."""

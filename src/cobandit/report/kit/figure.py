@@ -81,10 +81,14 @@ def save_figure(make: Make, folder: Path, name: str) -> dict[str, Path]:
 
 
 def write_figure(figure: Any, path: Path, dpi: float = PNG_DPI) -> None:
-    """One file of a figure, in the format that its name says; it appears whole or not at all."""
+    """Write one file of a figure, in the format that its name says; it appears whole or not at all."""
     kind = path.suffix.lower().removeprefix(".")
-    with whole_file(path) as file, _small_fonts() if kind == "pdf" else nullcontext():
-        figure.savefig(file, format=kind, dpi=dpi, metadata=METADATA[kind])
+    # Drawn in memory first: on a full disk Matplotlib's PDF writer fails with an error of its compression instead.
+    drawn = BytesIO()
+    with _small_fonts() if kind == "pdf" else nullcontext():
+        figure.savefig(drawn, format=kind, dpi=dpi, metadata=METADATA[kind])
+    with whole_file(path) as file:
+        file.write(drawn.getbuffer())
 
 
 @contextmanager
