@@ -88,6 +88,7 @@ class Client:
             self._history.tokens[self.name] = arrived["token"]
             while (state := await self._state())["step"]["kind"] != "thanks":
                 await self._step(state)
+                assert (await self._get("/robot"))["robot"] is None  # there is none, and the page may ask
                 events = [{"kind": "hidden", "at": 1, "data": {}, "key": self._key()} for _ in range(2)]
                 await self._do("events", f"{self._path}/events", {"events": events})
 
@@ -101,7 +102,8 @@ class Client:
                 if await self._do("rounds", f"{self._path}/rounds", body) == {}:
                     return  # a second tab was faster: where am I?
             return
-        path = f"{self._path}/answers/{step['id']}"
+        # Some pages name a language, which is stored with the answers.
+        path = f"{self._path}/answers/{step['id']}{self._rng.choice(('', '?language=en'))}"
         if step["kind"] == "quiz":
             wrong = {item.id: (item.answer + 1) % len(item.choices) for item in self._design.quiz}
             await self._do("quiz-wrong", path, {"answers": wrong, "key": self._key()})
@@ -119,15 +121,19 @@ class Client:
         return {}
 
     async def _state(self) -> dict[str, Any]:
+        return await self._get(self._rng.choice(("", "?language=en")))
+
+    async def _get(self, rest: str) -> dict[str, Any]:
+        """Read an address of the participant, again and again until an answer comes."""
         for number in range(TRIES):
             try:
-                answer = await self._http.get(self._path)
+                answer = await self._http.get(self._path + rest)
                 if answer.status_code == 200:
                     return dict(answer.json())
             except (httpx.HTTPError, ValueError):
                 pass
             await asyncio.sleep(_pause(number))
-        raise AssertionError(f"{self.name} gets no state")
+        raise AssertionError(f"{self.name} gets no answer to GET {rest}")
 
     async def _do(self, kind: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
         first = await self._until_answered(kind, path, body)

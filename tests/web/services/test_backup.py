@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,12 +16,14 @@ import pytest
 from sqlalchemy import text
 
 from cobandit.base.errors import InvalidInput
-from cobandit.studies import StudyDesign
+from cobandit.studies import StudyDesign, verify_study
 from cobandit.web.schedule import BackupSchedule
 from cobandit.web.services.backup import back_up, last_backup, restore
 from cobandit.web.serving import durability_warnings, prepare
 from cobandit.web.storage.audit import check_log, head_of_log, record
 from cobandit.web.storage.database import Database
+from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.study_data import study_data
 from cobandit.web.storage.witness import read_witness
 
 TABLES = ("studies", "participants", "answers", "episodes", "rounds", "events", "audit", "settings")
@@ -108,6 +111,33 @@ def test_a_database_is_not_written_over_by_mistake_nor_under_its_server(played: 
     database.close()
     [old] = tmp_path.glob("other.sqlite.before-restore-*")
     assert old.stat().st_size > 0
+
+
+@pytest.mark.parametrize("backend", ["sqlite", "postgresql"])
+def test_restoring_while_people_play_is_refused_and_loses_nothing(
+    backend: str, short: StudyDesign, open_site: Any, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    site = open_site(request.getfixturevalue(backend), short)
+    site.person().go_on(short, until="episode-1")
+    backup = back_up(site.database, tmp_path / "backups").path
+    site.database.close()  # the server alone uses it, as in a command of its own
+    people = [site.person() for _ in range(4)]
+    refused = []
+    with ThreadPoolExecutor(len(people)) as pool:
+        playing = [pool.submit(person.go_on, short) for person in people]
+        while len(refused) < 3 or not all(work.done() for work in playing):
+            database = Database(site.config.database)
+            with pytest.raises(InvalidInput, match=r"in use.*Stop its server first") as error:
+                restore(backup, database, overwrite=True)
+            refused.append(str(error.value))
+            database.close()
+    assert [work.result()["step"]["kind"] for work in playing] == ["thanks"] * len(people)
+    rounds = "SELECT count(*) FROM rounds r JOIN episodes e ON e.id = r.episode_id WHERE e.participant_id > 1"
+    assert site.query(rounds) == [(len(people) * (2 + 4 * 5),)]
+    with site.database.read() as connection:
+        stored = find_study(connection, "short")
+        assert stored is not None
+        assert list(verify_study(study_data(connection, stored))) == []
 
 
 def test_old_backups_go_unless_the_newest_shows_differences(played: Any, tmp_path: Path) -> None:
