@@ -122,7 +122,7 @@ def test_restoring_while_people_play_is_refused_and_loses_nothing(
     backup = back_up(site.database, tmp_path / "backups").path
     site.database.close()  # the server alone uses it, as in a command of its own
     people = [site.person() for _ in range(4)]
-    refused = []
+    refused = list[str]()
     with ThreadPoolExecutor(len(people)) as pool:
         playing = [pool.submit(person.go_on, short) for person in people]
         while len(refused) < 3 or not all(work.done() for work in playing):
