@@ -29,7 +29,9 @@ def moves_of(rounds: int, copies: int, arms: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("engine", ["fast", "reference"])
-@pytest.mark.parametrize(("problem", "team", "seat"), [(PAPER, AWARE, 0), (THREE, MIXED, 1)])
+@pytest.mark.parametrize(
+    ("problem", "team", "seat"), [(PAPER, AWARE, 0), (PAPER.relabelled(), AWARE, 0), (THREE, MIXED, 1)]
+)
 def test_copies_play_what_single_ones_play(problem, team, seat, engine):
     """Copy c has the luck of run c: the runs of a lone environment, one after another, over two episodes."""
     rounds, copies = 12, 5

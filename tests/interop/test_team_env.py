@@ -14,6 +14,7 @@ PROBLEMS = {
     "missed, known": cb.Problem.bernoulli("random", [0.9, 0.3, 0.6], arms=(2, 3, 2), observation="missed-known"),
     "real rewards": cb.Problem.gaussian("random", [0.1, 0.5], arms=(3, 2)),
     "drawn roles": cb.Problem.bernoulli("random", [0.5, 0.9], arms=(3, 4), roles="random", weights=[2.0, 1.0]),
+    "relabelled": cb.Problem.bernoulli([[0.8, 0.4, 0.1], [0.2, 0.6, 0.3]], [1.0, 0.5]).relabelled(),
 }
 
 
@@ -42,7 +43,7 @@ def test_our_agents_play_the_rounds_of_a_simulation(name):
     assert play.rounds == 60
     first = env.means
     env.reset()
-    assert (env.means == first).all() == isinstance(problem.means, cb.FixedMeans)
+    assert (env.means == first).all() == (isinstance(problem.means, cb.FixedMeans) and not problem.relabel)
 
 
 def test_observations_and_infos_tell_what_an_agent_may_know():

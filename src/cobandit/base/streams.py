@@ -3,7 +3,9 @@
 A stream is the SFC64 generator of ``SeedSequence(root, spawn_key=address)``; the first part of the address is its
 purpose. Run r of seed s has the streams ``SeedSequence(s).spawn(runs)[r].spawn(2 + 2 N)``: set-up (means, spreads,
 roles), rewards, one per agent's observation, one per agent's own choices. A joint controller uses the choices of
-agent 0. SFC64 because it is quick, needs nothing wider than 64 bits and so is easy to repeat in compiled code.
+agent 0. Two more streams follow for problems that need them: the transitions of a Markov problem
+(`transition_stream`) and the arm labels of a relabelled problem (`label_stream`). SFC64 because it is quick, needs
+nothing wider than 64 bits and so is easy to repeat in compiled code.
 """
 
 from __future__ import annotations
@@ -80,6 +82,16 @@ def stream_count(agents: int) -> int:
     return 2 + 2 * agents
 
 
+def transition_stream(agents: int) -> int:
+    """Return the number of the stream that draws the states of a Markov problem."""
+    return stream_count(agents)
+
+
+def label_stream(agents: int) -> int:
+    """Return the number of the stream that draws the arm labels of a relabelled problem."""
+    return stream_count(agents) + 1
+
+
 def checked_seed(seed: Any) -> int:
     """The seed as a whole number; None draws a fresh one from the system."""
     if seed is None:
@@ -99,10 +111,13 @@ class Streams:
     rewards: np.random.Generator
     observations: tuple[np.random.Generator, ...]
     choices: tuple[np.random.Generator, ...]
+    labels: np.random.Generator | None = None
 
     @classmethod
-    def of(cls, seed: int, run: int, agents: int) -> Streams:
-        """The streams of one run of one seed."""
+    def of(cls, seed: int, run: int, agents: int, relabel: bool = False) -> Streams:
+        """Return the streams of one run of one seed; ``relabel`` adds the one that draws the arm labels."""
+        labels = generator(seed, run, label_stream(agents)) if relabel else None
         streams = [generator(seed, run, stream) for stream in range(stream_count(agents))]
         middle = FIRST_OBSERVATION + agents
-        return cls(streams[SETUP], streams[REWARDS], tuple(streams[FIRST_OBSERVATION:middle]), tuple(streams[middle:]))
+        observations, choices = tuple(streams[FIRST_OBSERVATION:middle]), tuple(streams[middle:])
+        return cls(streams[SETUP], streams[REWARDS], observations, choices, labels)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cobandit.agents.base import TeamAction
+from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import Streams
 from cobandit.problem import Problem
+from cobandit.problem.labels import to_agents, to_problem
 from cobandit.problem.means import Tensor
 
 
@@ -19,12 +21,26 @@ class Outcome:
     round_regret: float = 0.0
 
 
+def run_streams(problem: Problem, seed: int, run: int) -> Streams:
+    """Return the random streams of one run of a problem."""
+    return Streams.of(seed, run, problem.agents, problem.relabel)
+
+
 class Environment:
-    """Nature for one run of a problem. ``round`` is the round to be played next, ``means`` are its means."""
+    """Nature for one run of a problem. ``round`` is the round to be played next, ``means`` are its means.
+
+    Team actions, ``means`` and ``instance`` are in the agents' labels where the problem is relabelled.
+    """
 
     def __init__(self, problem: Problem, streams: Streams) -> None:
         self.problem = problem
         self.instance = problem.instance(streams.setup)
+        if problem.relabel:
+            if streams.labels is None:
+                raise InvalidInput(
+                    "streams must have labels for a relabelled problem, got None; Streams.of(..., relabel=True)."
+                )
+            self.instance = self.instance.relabelled(problem.draw_labels(streams.labels))
         self.round = 1
         self._streams = streams
         self._shock: float | None = None
@@ -37,8 +53,15 @@ class Environment:
         """
         if not self.problem.means.changes or self._drawn == self.round:
             return False
-        self._set_means(self.problem.draw_means(self.round, self.means, self._streams.setup))
+        self._set_means(self._next_means())
         return True
+
+    def _next_means(self) -> Tensor:
+        """Draw the means of the next round; a model of means sees its own labels only."""
+        problem, rng, labels = self.problem, self._streams.setup, self.instance.labels
+        if labels is None:
+            return problem.draw_means(self.round, self.means, rng)
+        return to_agents(problem.draw_means(self.round, to_problem(self.means, labels), rng), labels)
 
     def step(self, team_action: TeamAction) -> Outcome:
         """Play one round: the same draws of the reward stream and of each observation stream, whatever is played."""

@@ -12,8 +12,7 @@ from cobandit.agents.guards import is_arm
 from cobandit.agents.team import Team
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError, InvalidInput
-from cobandit.base.streams import Streams
-from cobandit.engine.environment import Environment, Outcome
+from cobandit.engine.environment import Environment, Outcome, run_streams
 from cobandit.engine.partner import Partner
 from cobandit.problem import Problem
 
@@ -22,7 +21,7 @@ class Match:
     """An environment and the players reset for it: a partner in every seat, or one joint controller."""
 
     def __init__(self, problem: Problem, team: Team, horizon: int, seed: int, run: int) -> None:
-        streams = Streams.of(seed, run, problem.agents)
+        streams = run_streams(problem, seed, run)
         self.environment = Environment(problem, streams)
         self.horizon = horizon
         self._waiting: deque[tuple[TeamAction, Outcome]] = deque()
@@ -105,7 +104,7 @@ class OpenMatch:
     """
 
     def __init__(self, problem: Problem, agents: Sequence[Agent | None], horizon: int, seed: int, run: int) -> None:
-        streams = Streams.of(seed, run, problem.agents)
+        streams = run_streams(problem, seed, run)
         self.environment = Environment(problem, streams)
         self.horizon = horizon
         self.partners: dict[int, Partner] = {}

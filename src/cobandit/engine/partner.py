@@ -89,7 +89,7 @@ class Partner:
             )
         if roles is not None:
             problem = dataclasses.replace(problem, roles=roles)
-        if means is None and player.oracle and isinstance(problem.means, FixedMeans):
+        if means is None and player.oracle and isinstance(problem.means, FixedMeans) and not problem.relabel:
             means = np.array(problem.means.values).reshape(problem.arms)
         partner = cls.__new__(cls)
         partner._start(player, problem, seat, horizon, seed, problem.binary, means)

@@ -17,6 +17,7 @@ from cobandit.engine.match import Match
 from cobandit.engine.tally import NONE, Counted, make_tally, note_round
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
+from cobandit.problem.labels import original_action
 
 
 def regret_of(counts: NDArray[np.int64], gaps: NDArray[np.float64]) -> float:
@@ -93,7 +94,10 @@ def run_diagnosed(
             for j, arm in partner.predictions.items():
                 predictions[i * agents + j] = arm
         played = int(np.ravel_multi_index(action, problem.arms))
-        note_round(tally, t, played, means.index(max(means)), means, aims, predictions)
+        labels = match.environment.instance.labels
+        own = action if labels is None else original_action(action, labels)
+        original = int(np.ravel_multi_index(own, problem.arms))
+        note_round(tally, t, played, original, means.index(max(means)), means, aims, predictions)
 
     regrets = run_regrets(problem, team, horizon, seed, runs, checkpoints, done, team_regrets, note)
     lost = np.array(tally.lost_at).reshape(*regrets.shape, problem.agents + 3)
@@ -115,7 +119,7 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     """One run with everything that happened in it."""
     match = Match(problem, team, horizon, seed, run)
     instance = match.environment.instance
-    trajectory = Trajectory.empty(run, instance.means, instance.ranks, horizon, changing=problem.means.changes)
+    trajectory = Trajectory.of_instance(run, instance, horizon, changing=problem.means.changes)
     for t, (action, outcome) in enumerate(match.rounds()):
         foreseen = [partner.predictions for partner in match.partners]
         trajectory.write_round(t, action, outcome.reward, outcome.seen, outcome.round_regret, foreseen)

@@ -151,11 +151,12 @@ def begin_tally(me: Any) -> None:
         me.notes[PER_AGENT + agents + i] = 0
 
 
-def note_round(me: Any, t: int, played: int, best: int, means: Any, aims: Any, predictions: Any) -> None:
+def note_round(me: Any, t: int, played: int, original: int, best: int, means: Any, aims: Any, predictions: Any) -> None:
     """Count round t, in which one team action was played and another one, or the same, was the best.
 
-    ``aims`` has the team action at which each agent aims, ``predictions[i * agents + j]`` the arm that agent i
-    foresees for agent j; `NONE` where there is none. Counts grow by what is true, without a branch: most of it could
+    ``original`` is the team action played in the problem's own labels; all else is in those of the agents. ``aims`` has
+    the team action at which each agent aims, ``predictions[i * agents + j]`` the arm that agent i foresees for agent
+    j; `NONE` where there is none. Counts grow by what is true, without a branch: most of it could
     not be foretold.
     """
     if t == 1:
@@ -206,7 +207,7 @@ def note_round(me: Any, t: int, played: int, best: int, means: Any, aims: Any, p
 
     point = notes[POINT]
     if t <= me.points[point]:
-        me.totals[point * (locked + 2 + agents * agents) + played] += 1
+        me.totals[point * (locked + 2 + agents * agents) + original] += 1
         if t == me.points[point]:
             keep_checkpoint(me, best, means)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.files import save_csv
+from cobandit.problem import Instance
+from cobandit.problem.labels import Labels
 
 NOBODY = -1
 """Stands where no arm was foreseen."""
@@ -24,6 +26,8 @@ class Trajectory:
     ``actions[t, i]`` is agent i's arm, ``rewards[t]`` is r*, ``seen[t, i]`` what agent i saw (NaN: it knows it saw
     nothing), ``predictions[t, i, j]`` the arm that agent i foresaw for agent j (-1: it foresaw none). Where the means
     change, ``means`` are those of round 1 and ``round_regret[t]`` is mu_* - mu_a of that round; else it is None.
+    Of a relabelled problem arms and means are in the labels of the agents in this run, and ``labels[i][k]`` is the
+    problem's arm behind agent i's arm k; else it is None.
     """
 
     run: int
@@ -34,6 +38,13 @@ class Trajectory:
     seen: NDArray[np.float64]
     predictions: NDArray[np.int64]
     round_regret: NDArray[np.float64] | None = None
+    labels: Labels | None = None
+
+    @classmethod
+    def of_instance(cls, run: int, instance: Instance, horizon: int, *, changing: bool) -> Trajectory:
+        """Return an empty trajectory of what nature fixed for a run."""
+        blank = cls.empty(run, instance.means, instance.ranks, horizon, changing=changing)
+        return replace(blank, labels=instance.labels)
 
     @classmethod
     def empty(
@@ -116,6 +127,7 @@ class Trajectory:
         """Whether two runs agree to the last bit."""
         return (
             self.ranks == other.ranks
+            and self.labels == other.labels
             and np.array_equal(self.means, other.means)
             and np.array_equal(self.actions, other.actions)
             and np.array_equal(self.rewards, other.rewards)

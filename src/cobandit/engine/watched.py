@@ -34,7 +34,7 @@ def watch_run(problem: Problem, team: Team, horizon: int, seed: int, run: int) -
     environment = match.environment
     players = [match.controller] if match.controller is not None else [partner.agent for partner in match.partners]
     instance = environment.instance
-    trajectory = Trajectory.empty(run, instance.means, instance.ranks, horizon, changing=problem.means.changes)
+    trajectory = Trajectory.of_instance(run, instance, horizon, changing=problem.means.changes)
     ratings = np.full((horizon, len(players), *problem.arms), np.nan)
     means = np.empty((horizon, *problem.arms))
     rounds = match.rounds()

@@ -60,6 +60,8 @@ def problem_lines(problem: Any) -> list[str]:
         means = f"means that change in rounds {', '.join(map(str, problem.means.changes_at)) or '(none)'}"
     else:
         means = f"means by {type(problem.means).__name__}"
+    if getattr(problem, "relabel", False):
+        means += ", arms relabelled in each run"
     reward = problem.reward.name.capitalize()
     if isinstance(problem.reward, Gaussian):
         low, high = problem.reward.low, problem.reward.high

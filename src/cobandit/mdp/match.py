@@ -12,7 +12,7 @@ from cobandit.agents.base import TeamAction
 from cobandit.agents.guards import is_arm
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError
-from cobandit.base.streams import Streams, generator, stream_count
+from cobandit.base.streams import Streams, generator, transition_stream
 from cobandit.engine.reference import regret_of
 from cobandit.mdp.agents.base import MarkovBriefing, MarkovController
 from cobandit.mdp.model import MarkovProblem
@@ -81,7 +81,7 @@ class MarkovMatch:
 
     def __init__(self, problem: MarkovProblem, team: Team, horizon: int, seed: int, run: int) -> None:
         streams = Streams.of(seed, run, problem.agents)
-        self.nature = Nature(problem, streams, generator(seed, run, stream_count(problem.agents)))
+        self.nature = Nature(problem, streams, generator(seed, run, transition_stream(problem.agents)))
         self.horizon = horizon
         self.players = team.players(problem.agents)
         self.joint = isinstance(self.players[0], MarkovController)

@@ -14,7 +14,7 @@ from cobandit.problem.observation import OBSERVATIONS
 from cobandit.problem.rewards import REWARDS
 
 KEYS = ("arms", "means", "reward", "observation", "weights", "roles")
-OPTIONAL = ("delay",)
+OPTIONAL = ("delay", "relabel")
 
 
 def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, Any]:
@@ -40,6 +40,7 @@ def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, An
         "weights": _tuples(description["weights"]),
         "roles": _tuples(roles) if is_list(roles) else roles,
         "delay": description.get("delay", 0),
+        "relabel": description.get("relabel", False),
     }
 
 

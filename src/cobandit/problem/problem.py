@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -14,6 +14,7 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.problem import accept
 from cobandit.problem.described import described_fields
 from cobandit.problem.drifting import DRIFTING
+from cobandit.problem.labels import Labels, draw_labels, shuffled, to_agents
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
 from cobandit.problem.named import named_means
 from cobandit.problem.observation import OBSERVATIONS, Observation
@@ -28,11 +29,21 @@ LONGEST_DELAY = 10**6
 
 @dataclass(frozen=True)
 class Instance:
-    """What nature fixed for one run: the means (of round 1, where they change), the spreads and the agents' ranks."""
+    """What nature fixed for one run: the means (of round 1, where they change), the spreads and the agents' ranks.
+
+    In a run of a relabelled problem means and spreads are in the agents' labels, and ``labels[i][k]`` is the problem's
+    arm behind agent i's arm k; None where the labels are the problem's own.
+    """
 
     means: Tensor
     spreads: Tensor | None
     ranks: tuple[int, ...]
+    labels: Labels | None = None
+
+    def relabelled(self, labels: Labels) -> Instance:
+        """Return the same instance as agents with these labels meet it."""
+        spreads = None if self.spreads is None else to_agents(self.spreads, labels)
+        return replace(self, means=to_agents(self.means, labels), spreads=spreads, labels=labels)
 
     @property
     def gaps(self) -> Tensor:
@@ -55,7 +66,8 @@ class Problem:
     observability; drawn for each run), ``"elected"`` (unknown observability; the team finds out in the first rounds who
     sees more) or a tuple with each agent's rank, 0 being the leader. ``delay`` is for how many rounds everybody waits:
     after round t the agents are told of round t - delay, its team action and what they saw of its reward, and after the
-    first ``delay`` rounds of nothing. Regret is counted when a round is played.
+    first ``delay`` rounds of nothing. Regret is counted when a round is played. ``relabel`` permutes each agent's arms
+    at random in every run (`relabelled`).
     """
 
     means: Means
@@ -64,6 +76,7 @@ class Problem:
     weights: tuple[float, ...] = field(default=())
     roles: Roles = "observability"
     delay: int = 0
+    relabel: bool = False
 
     def __post_init__(self) -> None:
         means, reward = accept.accept_means(self.means), accept.accept_reward(self.reward)
@@ -82,6 +95,8 @@ class Problem:
             raise InvalidInput(f"weights is {short_repr(self.weights)}; at least one weight above 0 is needed.")
         object.__setattr__(self, "roles", checked_roles(self.roles, agents))
         object.__setattr__(self, "delay", whole(0, LONGEST_DELAY)("delay", self.delay))
+        if not isinstance(self.relabel, bool):
+            raise InvalidInput(f"relabel must be True or False, got {short_repr(self.relabel)}.")
 
     @classmethod
     def of(
@@ -165,6 +180,19 @@ class Problem:
             roles=roles,
             delay=delay,
         )
+
+    def relabelled(self) -> Problem:
+        """Return the same problem with each agent's arms in a random order, drawn anew for each run.
+
+        No agent can then gain by favouring its first arms, for instance where ties go to the lowest index. The orders
+        come from a random stream of their own, so all else that nature draws stays as it is, and all teams with one
+        seed meet the same orders. Trajectories are in the agents' labels; `Diagnostics.share` is in the problem's.
+        """
+        return replace(self, relabel=True)
+
+    def draw_labels(self, rng: np.random.Generator) -> Labels:
+        """Draw the labels of one run: ``labels[i][k]`` is the problem's arm behind agent i's arm k."""
+        return draw_labels(self.arms, rng)
 
     @property
     def arms(self) -> tuple[int, ...]:
@@ -264,11 +292,7 @@ class Problem:
         """
         if not self.draws_roles:
             return self.known_ranks()
-        order = list(range(self.agents))
-        for last in range(self.agents - 1, 0, -1):
-            pick = int(rng.random() * (last + 1))
-            order[last], order[pick] = order[pick], order[last]
-        return ranks_of(order)
+        return ranks_of(shuffled(self.agents, rng))
 
     def describe(self) -> dict[str, Any]:
         """The problem as plain data (for provenance and JSON)."""
@@ -280,6 +304,7 @@ class Problem:
             "weights": list(self.weights),
             "roles": self.roles,
             **({"delay": self.delay} if self.delay else {}),
+            **({"relabel": True} if self.relabel else {}),
         }
 
     def _described_means(self) -> Any:

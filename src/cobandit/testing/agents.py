@@ -37,8 +37,9 @@ from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
 from cobandit.agents.team import Team
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import AgentError, CobanditError, InvalidInput
-from cobandit.base.streams import Streams, checked_seed, generator
+from cobandit.base.streams import checked_seed, generator
 from cobandit.engine import Environment, simulate
+from cobandit.engine.environment import run_streams
 from cobandit.problem import Problem
 
 Player = Agent | Controller
@@ -151,7 +152,7 @@ class _Play:
         self.name = str(player)
         self.arms: list[TeamAction] = []
         problem = seat.problem
-        streams = Streams.of(seed, 0, problem.agents)
+        streams = run_streams(problem, seed, 0)
         self._world = Environment(problem, streams)
         self._partners = generator(seed, _PARTNERS)
         means = self._world.instance.means.copy() if player.oracle else None

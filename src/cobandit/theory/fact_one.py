@@ -16,6 +16,7 @@ from cobandit.base.checks import real, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import Streams, checked_seed
 from cobandit.problem import FixedMeans, Noisy, Problem
+from cobandit.problem.labels import to_agents
 
 
 def single_agent_ucb(rewards: Any, exploration: float = 0.025) -> NDArray[np.int64]:
@@ -80,9 +81,11 @@ def potential_rewards(problem: Problem, horizon: int, seed: int, run: int = 0) -
     if not isinstance(problem, Problem) or type(problem.means) is not FixedMeans or problem.reward.name != "bernoulli":
         raise InvalidInput(f"problem is {short_repr(problem)}; one with given means and Bernoulli rewards is needed.")
     rounds = whole(1)("horizon", horizon)
-    streams = Streams.of(seed=checked_seed(seed), run=whole(0)("run", run), agents=problem.agents)
+    streams = Streams.of(checked_seed(seed), whole(0)("run", run), problem.agents, problem.relabel)
     draws = np.asarray(streams.rewards.random(size=(rounds, *(1,) * problem.agents)))
     means = np.array(problem.means.values).reshape(problem.arms)
+    if streams.labels is not None:
+        means = to_agents(means, problem.draw_labels(streams.labels))
     return np.asarray(draws < means, dtype=np.float64)
 
 

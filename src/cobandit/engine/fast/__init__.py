@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.base.streams import Streams
+from cobandit.engine.environment import Environment, run_streams
 from cobandit.engine.fast import caching, lockstep
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
@@ -155,10 +155,11 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     make_ready(play, arguments, team.label)
     play(*arguments)
     means, ranks = game.drawn(stage)
-    if not problem.means.changes:
+    if not problem.means.changes and not problem.relabel:
         return dataclasses.replace(rounds, means=means, ranks=ranks, round_regret=None)
-    first = problem.instance(Streams.of(seed, run, problem.agents).setup).means
-    return dataclasses.replace(rounds, means=first, ranks=ranks)
+    first = Environment(problem, run_streams(problem, seed, run)).instance
+    regret = rounds.round_regret if problem.means.changes else None
+    return dataclasses.replace(rounds, means=first.means, ranks=ranks, round_regret=regret, labels=first.labels)
 
 
 def _general(game: Game, label: str) -> Callable[..., None]:

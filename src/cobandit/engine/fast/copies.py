@@ -10,7 +10,7 @@ from numba import config
 from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent
-from cobandit.base.streams import FIRST_OBSERVATION, stream_count
+from cobandit.base.streams import FIRST_OBSERVATION
 from cobandit.engine.fast.caching import compiled_loop, make_ready
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
 from cobandit.engine.fast.models import (
@@ -23,7 +23,7 @@ from cobandit.engine.fast.models import (
 )
 from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
 from cobandit.engine.fast.rows import kind_at, memory_of
-from cobandit.engine.fast.seeds import run_states
+from cobandit.engine.fast.seeds import run_states, streams_of
 from cobandit.engine.fast.world import World, make_world
 from cobandit.problem import Problem
 
@@ -124,8 +124,8 @@ class Copies:
         squads = make_squads(players)
         window = max(int(getattr(player, "window", 1)) for player in players)
         ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
-        world = make_world(problem.arms, ranks, window, horizon, stream_count(problem.agents))
-        self._streams = stream_count(problem.agents)
+        self._streams, self._drawn_from = streams_of(problem)
+        world = make_world(problem.arms, ranks, window, horizon, self._streams, relabel=problem.relabel)
         self._round = CopiesRound(
             np.zeros((copies, problem.agents), dtype=np.int64),
             np.zeros((copies, problem.agents)),
@@ -163,7 +163,7 @@ class Copies:
     def begin(self, seed: int, first_run: int) -> None:
         """Begin a run of every copy."""
         self.t = 0
-        seeds = run_states(seed, first_run, len(self._states), self._streams)
+        seeds = run_states(seed, first_run, len(self._states), self._streams, self._drawn_from)
         play_copies(*self._arguments(seeds, 0, self._round.arms[:, 0].copy()))
 
     def play(self, moves: NDArray[np.int64]) -> CopiesRound:

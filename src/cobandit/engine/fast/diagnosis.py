@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cobandit.engine import tally as plain
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
+from cobandit.engine.fast.labels import origin_of
 from cobandit.engine.fast.loop import play
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Stage
@@ -45,7 +46,8 @@ class Diagnosis(_Fields):
 
     def keep(self, world: Any, t: int, played: int, reward: float) -> None:
         """One round."""
-        note_round(self, t, played, world.best[0], world.means, world.aim, world.predictions)
+        original = origin_of(world, played)
+        note_round(self, t, played, original, world.best[0], world.means, world.aim, world.predictions)
 
 
 class DiagnosedLoop:

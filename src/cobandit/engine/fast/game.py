@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
-from cobandit.base.streams import stream_count
 from cobandit.engine.fast.late import make_waiting
 from cobandit.engine.fast.loop import NO_RECORD
 from cobandit.engine.fast.models import (
@@ -21,7 +20,7 @@ from cobandit.engine.fast.models import (
     sight_kind,
 )
 from cobandit.engine.fast.players import Squads, Stage, compiled_team, make_squads, make_stage
-from cobandit.engine.fast.seeds import run_states
+from cobandit.engine.fast.seeds import run_states, streams_of
 from cobandit.engine.fast.world import World, make_world
 from cobandit.engine.match import require_patience
 from cobandit.problem import Problem
@@ -49,7 +48,7 @@ class Game:
         self, stage: Stage, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
         """In the order of `loop.play`."""
-        seeds = run_states(seed, runs.start, len(runs), stream_count(self.problem.agents))
+        seeds = run_states(seed, runs.start, len(runs), *streams_of(self.problem))
         drifts = 0 if self.problem.means.changes else None
         return (*stage, seeds, self.horizon, checkpoints, out, drifts, 0 if self.problem.delay else None)
 
@@ -72,5 +71,6 @@ def make_game(problem: Problem, team: Team, horizon: int) -> Game:
     players = compiled_team(problem, members, horizon)
     windows = [int(getattr(player, "window", 1)) for player in players]
     ranks = tuple(range(problem.agents)) if problem.draws_roles else problem.known_ranks()
-    world = make_world(problem.arms, ranks, max(windows), horizon, stream_count(problem.agents), problem.delay)
+    streams, _ = streams_of(problem)
+    world = make_world(problem.arms, ranks, max(windows), horizon, streams, problem.delay, problem.relabel)
     return Game(problem, horizon, players, make_squads(players), world, models)

@@ -9,6 +9,7 @@ import numpy as np
 
 from cobandit.base.errors import CobanditError
 from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP
+from cobandit.engine.fast.labels import begin_labels, place_of
 from cobandit.engine.fast.random import gamma, inlined, normal, small_gamma, uniform
 from cobandit.problem import (
     Bernoulli,
@@ -49,11 +50,12 @@ def require_known_problem(problem: Any) -> None:
 def begin_means(self: Any, world: Any) -> None:
     """The means of a run, in its first round; a method of the kinds that need no more."""
     setup = np.int64(SETUP)
+    begin_labels(world)
     for cell in range(world.cells):
         if self.is_given == 1:
-            world.means[cell] = self.given[cell]
+            world.means[place_of(world, cell)] = self.given[cell]
         else:
-            world.means[cell] = self.low + (self.high - self.low) * uniform(world.streams, setup)
+            world.means[place_of(world, cell)] = self.low + (self.high - self.low) * uniform(world.streams, setup)
 
 
 draw_first_means = inlined(begin_means)
@@ -93,9 +95,9 @@ class GaussianRewards(NamedTuple):
         span = self.highest_spread - self.lowest_spread
         for cell in range(world.cells):
             if self.spreads_are_given == 1:
-                world.spreads[cell] = self.given_spreads[cell]
+                world.spreads[place_of(world, cell)] = self.given_spreads[cell]
             else:
-                world.spreads[cell] = self.lowest_spread + span * uniform(world.streams, setup)
+                world.spreads[place_of(world, cell)] = self.lowest_spread + span * uniform(world.streams, setup)
 
     def draw(self, world: Any, played: int) -> Any:
         """The reward of one round."""
@@ -176,7 +178,7 @@ class PhaseMeans(NamedTuple):
         if phase < self.changes and t == self.changes_at[phase]:
             world.phase[0] = phase + 1
             for cell in range(world.cells):
-                world.means[cell] = self.phases[(phase + 1) * world.cells + cell]
+                world.means[place_of(world, cell)] = self.phases[(phase + 1) * world.cells + cell]
             find_best(world)
 
 
@@ -191,13 +193,14 @@ class WalkingMeans(NamedTuple):
         """The means of round t, from those of the round before (`RandomWalkMeans.draw`)."""
         span = self.high - self.low
         for cell in range(world.cells):
-            mean = world.means[cell] + self.step * normal(world.streams, np.int64(SETUP))
+            place = place_of(world, cell)
+            mean = world.means[place] + self.step * normal(world.streams, np.int64(SETUP))
             folded = 0.0
             if span > 0.0:
                 folded = span - abs((mean - self.low) % (2.0 * span) - span)
             mean = self.low + folded
             mean = self.low if mean < self.low else mean
-            world.means[cell] = self.high if mean > self.high else mean
+            world.means[place] = self.high if mean > self.high else mean
         find_best(world)
 
 

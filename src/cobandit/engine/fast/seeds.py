@@ -12,6 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.streams import label_stream, stream_count
+from cobandit.problem import Problem
+
 _POOL = 4
 _WARM_UP = 12
 _INIT_A, _MULT_A = 0x43B0D7E5, 0x931E8875
@@ -52,6 +55,12 @@ def stream_states(words: Sequence[Word], *spawn_key: Word) -> NDArray[np.uint64]
         for _ in range(_WARM_UP):
             state.step()
     return np.stack([np.asarray(word) for word in (state.a, state.b, state.c, state.d)], axis=-1).reshape(-1, 4)
+
+
+def streams_of(problem: Problem) -> tuple[int, list[int] | None]:
+    """Return how many streams a run of a problem has room for, and which it draws from (None: all of them)."""
+    count, labels = stream_count(problem.agents), label_stream(problem.agents)
+    return (labels + 1, [*range(count), labels]) if problem.relabel else (count, None)
 
 
 def run_states(

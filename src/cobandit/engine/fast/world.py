@@ -29,7 +29,8 @@ class World(NamedTuple):
     arm 0; row ``agents`` of it holds all cells. ``best[0]`` is a_*. ``plays`` counts the plays of every cell.
     ``predictions[i * agents + j]`` is the arm that agent i foresees for agent j, -1 where it foresees none.
     ``values`` is a scratch array, ``phase[0]`` counts the changes of means that change at once. In a
-    `LateWorld` the ring holds what the players were told of.
+    `LateWorld` the ring holds what the players were told of. In a `RelabelledWorld` cells are in the agents' labels:
+    ``place`` has the agents' cell of each of the problem's cells, ``origin`` the inverse, ``label`` is a scratch array.
     """
 
     streams: Any
@@ -58,10 +59,25 @@ class World(NamedTuple):
     ring_size: Any
     table_size: Any
     late: Any
+    place: Any
+    origin: Any
+    label: Any
 
 
 class LateWorld(World):
     """Its players are told of a round ``late[0]`` rounds later; a type of its own, so that others do not pay for it."""
+
+    __slots__ = ()  # the class of both kinds of worlds needs it
+
+
+class RelabelledWorld(World):
+    """Each agent's arms are in a random order, drawn for each run; likewise a type of its own."""
+
+    __slots__ = ()
+
+
+class LateRelabelledWorld(LateWorld, RelabelledWorld):  # type: ignore[misc]  # both are the same tuple
+    """Both."""
 
 
 STATE = ("plays", "predictions", "aim", "phase")
@@ -72,7 +88,13 @@ SHARED = ("arms", "strides", "own", "roots")
 
 
 def make_world(
-    arms: Sequence[int], ranks: Sequence[int], ring_size: int, most_plays: int, streams: int, delay: int = 0
+    arms: Sequence[int],
+    ranks: Sequence[int],
+    ring_size: int,
+    most_plays: int,
+    streams: int,
+    delay: int = 0,
+    relabel: bool = False,
 ) -> World:
     """A world for these agents, before any run."""
     sizes = np.array(arms, dtype=np.int64)
@@ -80,7 +102,8 @@ def make_world(
     strides = np.array([math.prod(arms[i + 1 :]) for i in range(agents)], dtype=np.int64)
     own = (np.arange(cells) // strides[:, np.newaxis]) % sizes[:, np.newaxis]
     table = min(most_plays, LONGEST_TABLE) + 1
-    world = (LateWorld if delay else World)(
+    kinds = {(False, False): World, (True, False): LateWorld, (False, True): RelabelledWorld}
+    world = kinds.get((delay > 0, relabel), LateRelabelledWorld)(
         streams=np.zeros(4 * streams, dtype=np.uint64),
         arms=sizes,
         strides=strides,
@@ -107,6 +130,9 @@ def make_world(
         ring_size=ring_size,
         table_size=table,
         late=np.array([delay], dtype=np.int64),
+        place=np.zeros(cells if relabel else 1, dtype=np.int64),
+        origin=np.zeros(cells if relabel else 1, dtype=np.int64),
+        label=np.zeros(max(arms) if relabel else 1, dtype=np.int64),
     )
     for agent in range(agents + 1):
         higher = [j for j in range(agents) if agent < agents and ranks[j] < ranks[agent]]

@@ -22,6 +22,7 @@ from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
 from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB
+from cobandit.engine.fast.labels import run_origins
 from cobandit.engine.fast.lockstep.loop import Agents, Lanes, play_lanes
 from cobandit.engine.fast.lockstep.notes import LaneNotes, make_notes
 from cobandit.engine.fast.lockstep.steps import LANES
@@ -144,6 +145,11 @@ class Lockstep:
         elif isinstance(given, RandomMeans):
             drawn = draw_uniforms(seeds[:, 4 * SETUP : 4 * SETUP + 4], game.problem.cells)
             means[:, self._real] = given.low + (given.high - given.low) * drawn
+        if game.problem.relabel:
+            origins = run_origins(game.problem, seed, runs)
+            means[:, self._real] = np.take_along_axis(means[:, self._real], origins, axis=1)
+            if stage[1] is not None:
+                self._note_origins(stage[1].value, origins)
         limits = np.ceil(means * UNIT).astype(np.int64)
         gaps = means.max(axis=1, keepdims=True, initial=-1.0) - means
         first = 4 * REWARDS
@@ -166,6 +172,11 @@ class Lockstep:
             checkpoints,
             out,
         )
+
+    def _note_origins(self, notes: LaneNotes, origins: NDArray[np.int64]) -> None:
+        """Put the problem's cells behind the agents' cells into the notes, both with padding."""
+        padded = notes.origins[: len(origins) * self._cells].reshape(-1, self._cells)
+        padded[:, self._real] = np.flatnonzero(self._real)[origins]
 
     def _drawn_from(self) -> list[int]:
         """The streams that anybody ever draws from: nobody foresees for a leader, and given means need no draw."""

@@ -37,7 +37,8 @@ class LaneNotes(NamedTuple):
     ``began``, ``favourite`` most often; ``lock`` is the round in which it locked, ``on_best`` whether on a_*. ``odd``
     are the plays of each cell while exploring, then those in rounds of mismatch, up to the round ``stretch``, since
     which neither the cell nor its reason has changed; ``odd_lanes`` are the lanes of the last round with a mismatch,
-    and with another cell than the habit. ``cause`` is why a cell loses as a habit.
+    and with another cell than the habit. ``cause`` is why a cell loses as a habit. ``origins`` has for every run of the
+    piece the problem's cell behind each of the agents' cells, by which plays are added up.
     """
 
     words: Any
@@ -62,6 +63,7 @@ class LaneNotes(NamedTuple):
     odd_lanes: Any
     stretch: Any
     cause: Any
+    origins: Any
     counted: Any
     totals: Any
     lost_at: Any
@@ -107,6 +109,7 @@ def make_notes(higher: Sequence[int], cells: int, horizon: int, points: int, run
         odd_lanes=planes(2),
         stretch=numbers(LANES),
         cause=numbers(cells * LANES),
+        origins=np.tile(np.arange(cells), runs),
         counted=numbers(width - cells),
         totals=numbers(points * width),
         lost_at=np.zeros(runs * points * (agents + 3)),
@@ -301,11 +304,10 @@ def keep_notes(t: int, cells: int, agents: int, plays: Any, gaps: Any, tally: An
     live = ones(tally.live[0])
     known = 1 + agents * (2 + agents)
     row = point * (cells + known + 2)
-    for cell in range(cells):
-        total = 0
-        for lane in range(live):
-            total += int64(plays[cell * LANES + lane])
-        tally.totals[row + cell] += total
+    for lane in range(live):
+        for cell in range(cells):
+            original = tally.origins[(start + lane) * cells + cell]
+            tally.totals[row + original] += int64(plays[cell * LANES + lane])
     row += cells
     for k in range(known):
         tally.totals[row + k] += tally.counted[k]

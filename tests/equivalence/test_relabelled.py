@@ -1,0 +1,55 @@
+"""Compiled loops on relabelled problems: every model of nature, and both loops, against the reference engine."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit.engine import fast, reference
+from cobandit.engine.fast import lockstep
+from cobandit.engine.fast.game import make_game
+from tests.equivalence.test_compiled import MOODS, REALS, TURN_LATE, WALK
+
+FIXED = cb.Problem.bernoulli([[0.8, 0.4, 0.3], [0.2, 0.6, 0.5]], [1.0, 0.5])
+MANY = cb.Problem.bernoulli("random", [1.0, 0.5], arms=(9, 7))
+CORNERS = cb.Problem.bernoulli(cb.two_corners(3), [0.4, 0.7, 1.0])
+
+GAMES: dict[str, tuple[cb.Problem, list[Any]]] = {
+    "lock-step": (FIXED, [cb.PartnerAwareUCB(window=3), cb.NaiveUCB()]),
+    "lock-step, three agents": (CORNERS, [cb.PartnerAwareUCB(index="companion")] * 3),
+    "tournament": (MANY, [cb.PartnerAwareUCB(), cb.PartnerAwareUCB(window=2)]),
+    "given spreads": (REALS, [cb.KnowledgeGradient(), cb.PartnerAwareTS()]),
+    "walking means": (WALK, [cb.PartnerAwareUCB(window=4), cb.Optimal()]),
+    "means that change, told late, drawn roles": (TURN_LATE, [cb.PartnerAwareUCB(window=4), cb.Optimal()]),
+    "moods": (MOODS, [cb.PartnerAwareUCB(), cb.NaiveUCB()]),
+    "an elected leader": (dataclasses.replace(CORNERS, roles="elected"), [cb.Steered(index="ucb")] * 3),
+}
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_round_is_the_same(name: str) -> None:
+    plain_problem, players = GAMES[name]
+    problem, team = plain_problem.relabelled(), cb.Team(players)
+    for run in (0, 3):
+        plain = reference.run_trajectory(problem, team, 200, 7, run)
+        assert plain.same_as(fast.run_trajectory(problem, team, 200, 7, run))
+        assert plain.labels is not None
+    points = np.array([1, 50, 100])
+    setting = problem, team, 100, 9, range(3, 43), points
+    kernels = ["general"] + ["lockstep"] * lockstep.can_play(make_game(problem, team, 100))
+    assert ("lockstep" in kernels) == name.startswith("lock-step")
+    expected, counted = reference.run_diagnosed(*setting, lambda more: None)
+    for kernel in kernels:
+        np.testing.assert_array_equal(expected, fast.run_regrets(*setting, 2, lambda more: None, kernel))
+        regrets, likewise = fast.run_diagnosed(*setting, 2, lambda more: None, kernel)
+        np.testing.assert_array_equal(expected, regrets)
+        for ours, theirs in zip(counted, likewise, strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+
+
+def test_lock_step_is_still_chosen() -> None:
+    team = cb.Team.of("partner-aware-ucb")
+    for problem in (FIXED, FIXED.relabelled()):
+        assert fast.choose_kernel(problem, team, 2_000, 1_000) == "lockstep"
