@@ -21,7 +21,7 @@ from cobandit import (
 from cobandit.cli.options import AGENT_FLAGS, ProblemOptions, agent_help, teams_of
 
 
-def problem_of(**options: str) -> Problem:
+def problem_of(**options: Any) -> Problem:
     return ProblemOptions(**options).problem()
 
 

@@ -181,7 +181,8 @@ class TestCommandLine:
     def test_every_option_and_no_other(self, page_called, run_command, command):
         section = page_called("docs/reference/command-line.md").section(command)
         told = set(re.findall(r"`(--[a-z][a-z-]*)", section))
-        real = {name for param in COMMANDS[command].params for name in param.opts if name.startswith("--")} - {"--help"}
+        names = [name for param in COMMANDS[command].params for name in (*param.opts, *param.secondary_opts)]
+        real = {name for name in names if name.startswith("--")} - {"--help"}
         assert told == real
         helped = run_command(f"cobandit {command} --help")
         assert helped.exit_code == 0

@@ -93,7 +93,7 @@ def test_with_drawn_roles_a_pair_has_the_mean_of_both_who_may_lead(tmp_path):
     for ranks, seat in (((0, 1), 0), ((1, 0), 1)):
         members: list[cb.Agent] = [cb.PartnerAwareUCB(window=1, index="companion")]
         members.insert(seat, cb.EpsilonGreedy(epsilon=0.0))
-        problem = cb.Problem.bernoulli(cb.local_optima(2), (0.5, 1.0), roles=ranks)
+        problem = cb.Problem.bernoulli(cb.local_optima(2), (0.5, 1.0), roles=ranks).relabelled()
         means.append(cb.simulate(problem, cb.Team(members), 500, runs=6, seed=0).task_regret[:, -1])
     np.testing.assert_allclose(place.pair("greedy", "window-1"), np.mean(means, axis=0))
 
@@ -243,7 +243,8 @@ def test_a_class_by_its_address_joins(tmp_path, monkeypatch):
 
 
 def test_unknown_names_and_odd_numbers_are_refused_before_any_work(tmp_path):
-    for arguments in ({"settings": ["casin"]}, {"leaders": ["gredy"]}, {"followers": ["bnk"]}):
+    wrong: list[dict[str, Any]] = [{"settings": ["casin"]}, {"leaders": ["gredy"]}, {"followers": ["bnk"]}]
+    for arguments in wrong:
         with pytest.raises(cb.UnknownName, match="mean"):
             Arena.of(**arguments)
     odd: list[Any] = [1, 0, 10**9, "many", math.nan]

@@ -14,11 +14,7 @@ from cobandit.cli.door import say
 from cobandit.cli.experiments import (
     OUTCOMES,
     THE_WORK,
-    Address,
-    Engine,
-    Resume,
-    Workers,
-    executor_of,
+    MachineOptions,
     watched,
 )
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
@@ -72,10 +68,13 @@ def arena(
         str, typer.Option(metavar="N", help="Runs of each team in each setting.", rich_help_panel=THE_WORK)
     ] = "2000",
     seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
-    engine: Engine = "processes",
-    dask_address: Address = None,
-    workers: Workers = None,
-    resume: Resume = False,
+    relabel: Annotated[
+        bool,
+        typer.Option(
+            "--relabel/--no-relabel", help="Permute each agent's arms at random in every run.", rich_help_panel=THE_WORK
+        ),
+    ] = True,
+    machine: MachineOptions = MachineOptions(),
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="The folder for chunks and the report.", rich_help_panel=THE_OUTPUT)
     ] = Path("out/arena"),
@@ -85,17 +84,18 @@ def arena(
 
     All meet the same luck. Finished pieces are stored at once: an arena that was stopped goes on with --resume.
     """
-    require_extras("The arena", parquet=True, plot=True, dask=engine == "dask")
+    require_extras("The arena", parquet=True, plot=True, dask=machine.engine == "dask")
     from cobandit.experiments.arena import Arena, arena_settings
 
-    players = Arena.of(setting or (), leader or (), follower or (), own or ())
+    players = Arena.of(setting or (), leader or (), follower or (), own or (), relabel=relabel)
     settings = arena_settings(parsing.number(runs), parsing.number(seed))
     again = ["arena", "--runs", runs, "--seed", seed, "--out", str(out)]
     for flag, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
         again += [part for name in names or () for part in (flag, name)]
-    executor = executor_of(engine, dask_address, workers)
+    again += [] if relabel else ["--no-relabel"]
+    executor = machine.executor()
     with watched(out, again, executor) as watch:
-        result = players.run(out, settings, executor, resume=resume, watch=watch)
+        result = players.run(out, settings, executor, resume=machine.resume, watch=watch)
     finish_arena(result, out, form.as_json, {"executor": executor.name, "command": f"cobandit {shlex.join(again)}"})
 
 

@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,6 +59,11 @@ Resume = Annotated[
     typer.Option("--resume", help="Keep finished chunks and play only what is missing.", rich_help_panel=THE_WORK),
 ]
 
+Relabel = Annotated[
+    bool,
+    typer.Option("--relabel", help="Permute each agent's arms at random in every run.", rich_help_panel=THE_WORK),
+]
+
 Diagnose = Annotated[
     bool,
     typer.Option(
@@ -66,6 +72,33 @@ Diagnose = Annotated[
         rich_help_panel=THE_OUTPUT,
     ),
 ]
+
+
+@dataclass(frozen=True)
+class MachineOptions:
+    """Where the pieces of a job are played."""
+
+    engine: Engine = "processes"
+    dask_address: Address = None
+    workers: Workers = None
+    resume: Resume = False
+
+    def executor(self) -> Executor:
+        """Return the executor that they describe."""
+        from cobandit.base.checks import whole
+
+        count = None if self.workers is None else whole(1, 4096)("workers", parsing.number(self.workers))
+        if self.engine == "dask":
+            from cobandit.experiments.dask import Dask
+
+            return Dask(self.dask_address, count)
+        if self.engine != "processes":
+            raise UnknownName("engine", self.engine, EXECUTORS)
+        if self.dask_address is not None:
+            raise InvalidInput("--dask-address goes with --engine dask.")
+        from cobandit.experiments import Processes
+
+        return Processes(count)
 
 
 @with_option_groups
@@ -92,13 +125,11 @@ def reproduce(
         typer.Option(metavar="paper|companion|anytime", help="The index of the UCB family.", rich_help_panel=THE_WORK),
     ] = "paper",
     seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
+    relabel: Relabel = False,
     chunk_runs: Annotated[
         str, typer.Option(metavar="N", help="Runs of one chunk, the piece that is stored.", rich_help_panel=THE_WORK)
     ] = "500",
-    engine: Engine = "processes",
-    dask_address: Address = None,
-    workers: Workers = None,
-    resume: Resume = False,
+    machine: MachineOptions = MachineOptions(),
     out: Out = Path("out/reproduce"),
     diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
@@ -107,7 +138,7 @@ def reproduce(
 
     Finished chunks are stored at once: a run that was stopped goes on with --resume.
     """
-    require_extras("Reproducing the paper's figures", parquet=True, plot=True, dask=engine == "dask")
+    require_extras("Reproducing the paper's figures", parquet=True, plot=True, dask=machine.engine == "dask")
     from cobandit.experiments import Job, Settings
     from cobandit.experiments.spec import CHUNK_RUNS
 
@@ -119,6 +150,7 @@ def reproduce(
         horizon=None if horizon is None else parsing.number(horizon),
         index=index,
         chunk_runs=parsing.number(chunk_runs),
+        relabel=relabel,
     )
     job = Job.paper(panels or (), settings)
     again = ["reproduce", *(panels or []), "--runs", runs, "--index", index, "--seed", seed, "--out", str(out)]
@@ -126,9 +158,9 @@ def reproduce(
         again += ["--horizon", horizon]
     if settings.chunk_runs != CHUNK_RUNS:
         again += ["--chunk-runs", chunk_runs]
-    executor = executor_of(engine, dask_address, workers)
-    again += ["--diagnose"] if diagnose else []
-    results = _run(job, out, executor, resume, again)
+    executor = machine.executor()
+    again += ["--relabel"] * relabel + ["--diagnose"] * diagnose
+    results = _run(job, out, executor, machine.resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, out, form.as_json, about, diagnose)
 
@@ -147,10 +179,8 @@ def _long_horizon(panels: list[str]) -> str:
 @with_option_groups
 def sweep(
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run: problem, teams, grid of options.")],
-    engine: Engine = "processes",
-    dask_address: Address = None,
-    workers: Workers = None,
-    resume: Resume = False,
+    relabel: Relabel = False,
+    machine: MachineOptions = MachineOptions(),
     out: Annotated[
         Path | None,
         typer.Option(
@@ -163,14 +193,14 @@ def sweep(
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
-    require_extras("A sweep", parquet=True, plot=True, dask=engine == "dask")
+    require_extras("A sweep", parquet=True, plot=True, dask=machine.engine == "dask")
     from cobandit.experiments import Job
 
-    job = Job.sweep(file)
+    job = Job.sweep(file, relabel)
     folder = Path("out") / file.stem if out is None else out
-    executor = executor_of(engine, dask_address, workers)
-    again = ["sweep", str(file), "--out", str(folder), *(["--diagnose"] if diagnose else [])]
-    results = _run(job, folder, executor, resume, again)
+    executor = machine.executor()
+    again = ["sweep", str(file), "--out", str(folder), *["--relabel"] * relabel, *["--diagnose"] * diagnose]
+    results = _run(job, folder, executor, machine.resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, folder, form.as_json, about, diagnose)
 
@@ -195,24 +225,6 @@ def report(
         return
     job = Job.stored(folder)
     _finish(job.results(folder), folder, form.as_json, {"title": job.title, "executor": "stored"}, diagnose)
-
-
-def executor_of(engine: str, address: str | None, workers: str | None) -> Executor:
-    """Where to play."""
-    from cobandit.base.checks import whole
-
-    count = None if workers is None else whole(1, 4096)("workers", parsing.number(workers))
-    if engine == "dask":
-        from cobandit.experiments.dask import Dask
-
-        return Dask(address, count)
-    if engine != "processes":
-        raise UnknownName("engine", engine, EXECUTORS)
-    if address is not None:
-        raise InvalidInput("--dask-address goes with --engine dask.")
-    from cobandit.experiments import Processes
-
-    return Processes(count)
 
 
 def _run(job: Job, out: Path, executor: Executor, resume: bool, again: list[str]) -> list[PanelResult]:

@@ -135,6 +135,15 @@ Delay = Annotated[
     ),
 ]
 
+Relabel = Annotated[
+    bool,
+    typer.Option(
+        "--relabel",
+        help="Permute each agent's arms at random in every run.",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
+
 _FROM_THE_AGENTS = "(see cobandit agents)"
 
 TeamNames = Annotated[
@@ -214,6 +223,7 @@ class ProblemOptions:
     df: Df = None
     correlation: Correlation = None
     delay: Delay = "0"
+    relabel: Relabel = False
 
     def problem(self, sight_of: Callable[[int], tuple[float, ...]] | None = None) -> Problem:
         """The problem that they describe; what is not said is as in the paper's simulations."""

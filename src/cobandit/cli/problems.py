@@ -61,7 +61,8 @@ def problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, .
         "delay": parsing.number(options.delay),
         **sight,
     }
-    return _rewarded(options, matrix, shared)
+    described = _rewarded(options, matrix, shared)
+    return described.relabelled() if options.relabel else described
 
 
 def _rewarded(options: ProblemOptions, matrix: Any, shared: Mapping[str, Any]) -> Problem:

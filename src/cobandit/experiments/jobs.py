@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from cobandit.base.files import checked_path
 from cobandit.experiments.executors import Executor, Processes
 from cobandit.experiments.figures import MARKOV_PREFIX, panel, panel_names
 from cobandit.experiments.run import PanelResult, Watch, gather, read_manifest, run
-from cobandit.experiments.spec import Panel, Settings, with_index
+from cobandit.experiments.spec import Panel, Settings, with_index, with_relabelling
 from cobandit.experiments.store import Store
 from cobandit.experiments.sweep import parse_sweep, sweep_text
 
@@ -44,18 +44,19 @@ class Job:
         panels = tuple(
             wanted if wanted.name.startswith(MARKOV_PREFIX) else with_index(wanted, chosen.index) for wanted in panels
         )
-        return cls(PAPER, panels, chosen, {"kind": "reproduce"})
+        return cls(PAPER, _relabelled(panels, chosen), chosen, {"kind": "reproduce"})
 
     @classmethod
-    def sweep(cls, file: str | os.PathLike[str]) -> Job:
-        """The sweep that a TOML file describes."""
-        return cls._of_sweep(sweep_text(Path(file)), str(file))
+    def sweep(cls, file: str | os.PathLike[str], relabel: bool = False) -> Job:
+        """Return the sweep that a TOML file describes; ``relabel`` permutes each agent's arms in every run."""
+        return cls._of_sweep(sweep_text(Path(file)), relabel, str(file))
 
     @classmethod
-    def _of_sweep(cls, text: str, where: str = "the sweep") -> Job:
-        panels, settings = parse_sweep(text, where)
+    def _of_sweep(cls, text: str, relabel: bool, where: str = "the sweep") -> Job:
+        panels, described = parse_sweep(text, where)
+        settings = replace(described, relabel=relabel)
         title = panels[0].title.split(":")[0]  # what all panels have in common
-        return cls(title, tuple(panels), settings, {"kind": "sweep", "sweep": text})
+        return cls(title, _relabelled(tuple(panels), settings), settings, {"kind": "sweep", "sweep": text})
 
     @classmethod
     def stored(cls, folder: str | os.PathLike[str]) -> Job:
@@ -64,7 +65,7 @@ class Job:
         try:
             settings = Settings(**manifest["settings"])
             if manifest["kind"] == "sweep":
-                return cls._of_sweep(manifest["sweep"])
+                return cls._of_sweep(manifest["sweep"], settings.relabel)
             return cls.paper(manifest["panels"], settings)
         except (KeyError, TypeError) as error:
             where = str(folder)
@@ -90,3 +91,7 @@ class Job:
         """The results that lie in a folder, without playing anything."""
         store = Store(checked_path("folder", folder))
         return [gather(panel, self.settings, store) for panel in self.panels]
+
+
+def _relabelled(panels: tuple[Panel, ...], settings: Settings) -> tuple[Panel, ...]:
+    return tuple(map(with_relabelling, panels)) if settings.relabel else panels

@@ -132,6 +132,7 @@ class PanelResult:
             "fixed": self.panel.fixed,
             "horizon": self.settings.horizon_of(self.panel),
             "runs": self.settings.runs,
+            **({"relabel": True} if self.settings.relabel else {}),
             "seconds": self.seconds,
             "curves": [{"name": curve.curve.name, **curve.finals()} for curve in self.curves],
             "claims": [verdict.to_dict() for verdict in self.verdicts],

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.agents import Team
 from cobandit.agents.beliefs import INDICES
-from cobandit.base.checks import MOST, one_of, whole
+from cobandit.base.checks import MOST, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput
+from cobandit.problem import Problem
 
 if TYPE_CHECKING:
     from cobandit.experiments.claims import Claim
@@ -95,6 +96,7 @@ class Settings:
     horizon: int | None = None
     index: str = "paper"
     chunk_runs: int = CHUNK_RUNS
+    relabel: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", whole(1, MOST)("runs", self.runs))
@@ -103,6 +105,8 @@ class Settings:
             object.__setattr__(self, "horizon", whole(2, MOST)("horizon", self.horizon))
         one_of(INDICES)("index", self.index)
         object.__setattr__(self, "chunk_runs", whole(1, MOST)("chunk_runs", self.chunk_runs))
+        if not isinstance(self.relabel, bool):
+            raise InvalidInput(f"relabel must be True or False, got {short_repr(self.relabel)}.")
 
     def horizon_of(self, panel: Panel) -> int:
         """T of a panel."""
@@ -165,3 +169,14 @@ def chunks(panel: Panel, settings: Settings) -> Iterator[Chunk]:
 def with_index(panel: Panel, index: str) -> Panel:
     """The panel with another index variant wherever an agent has one."""
     return replace(panel, curves=tuple(replace(c, team=c.team.with_options(index=index)) for c in panel.curves))
+
+
+def with_relabelling(panel: Panel) -> Panel:
+    """Return the panel with relabelled problems (`Problem.relabelled`); Markov problems are refused."""
+    for curve in panel.curves:
+        if not isinstance(curve.problem, Problem):
+            raise InvalidInput(
+                f"relabel must be False for panel {panel.name}: the arms of Markov problems cannot be relabelled."
+            )
+    curves = tuple(replace(curve, problem=curve.problem.relabelled()) for curve in panel.curves)
+    return replace(panel, fixed=f"{panel.fixed}, arms relabelled in each run", curves=curves)

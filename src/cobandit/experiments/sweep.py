@@ -13,6 +13,7 @@
     reward = "bernoulli"
     means = [[0.8, 0.4], [0.2, 0.6]]
     observability = [1.0, 0.5]
+    relabel = false                 # optional: permute each agent's arms at random in every run
 
     [[team]]
     name = "aware"
@@ -39,7 +40,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import fields, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
 
 TOP = ("name", "title", "horizon", "runs", "seed", "chunk_runs", "problem", "team", "grid", "claim")
 PROBLEM = (
-    "reward", "means", "arms", "observation", "observability", "noise", "sd", "weights", "roles",
+    "reward", "means", "arms", "observation", "observability", "noise", "sd", "weights", "roles", "relabel",
 )  # fmt: skip
 CLAIMS: dict[str, type[Claim]] = {
     "linear": Linear,
@@ -173,15 +174,16 @@ def _problem(described: Mapping[str, Any]) -> Problem | MarkovProblem:
 
         if "reward" in options or "name" in options:
             raise InvalidInput("problem.reward and problem.name do not go with problem.markov.")
+        if "relabel" in options:
+            raise InvalidInput("problem.relabel does not go with problem.markov: Markov problems cannot be relabelled.")
         return make_problem(options.pop("markov"), **options)
-    reward = options.pop("reward", "bernoulli")
-    if reward == "bernoulli":
-        if "sd" in options:
-            raise InvalidInput("problem.sd goes with reward = 'gaussian'.")
-        return Problem.bernoulli(**options)
-    if reward == "gaussian":
-        return Problem.gaussian(**options)
-    raise UnknownName("reward model", reward, ["bernoulli", "gaussian"])
+    reward, relabel = options.pop("reward", "bernoulli"), options.pop("relabel", False)
+    if reward not in ("bernoulli", "gaussian"):
+        raise UnknownName("reward model", reward, ["bernoulli", "gaussian"])
+    if reward == "bernoulli" and "sd" in options:
+        raise InvalidInput("problem.sd goes with reward = 'gaussian'.")
+    problem = Problem.bernoulli(**options) if reward == "bernoulli" else Problem.gaussian(**options)
+    return replace(problem, relabel=relabel)
 
 
 def _teams(value: Any, grid: Mapping[str, list[Any]], room: Any) -> list[tuple[str, str, Team]]:

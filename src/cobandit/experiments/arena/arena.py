@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.agents import Agent
-from cobandit.base.checks import whole
+from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import save_csv, save_json
 from cobandit.experiments.arena.entries import (
@@ -72,6 +72,7 @@ class Arena:
     followers: tuple[Entry, ...]
     teams: tuple[Entry, ...]
     own: tuple[str, ...] = ()
+    relabel: bool = True
 
     @classmethod
     def of(
@@ -80,23 +81,31 @@ class Arena:
         leaders: Iterable[str] = (),
         followers: Iterable[str] = (),
         own: Iterable[Any] = (),
+        *,
+        relabel: bool = True,
     ) -> Arena:
         """Everybody in every setting, or the named ones alone; whole teams are always there.
 
         ``own`` are agents of one's own: ``"module:Class"``, subclasses of `Agent` or `Controller`, or agents. An agent
         joins as a leader, as a follower and as a team; a controller, and whoever plays in states, as a team.
+        ``relabel`` permutes each agent's arms at random in every run, so that no agent gains by favouring its first
+        arms; problems with states keep their labels.
         """
         joining = [own_entry(described) for described in own]
         names = [entry.name for entry in joining]
         if len(set(names)) != len(names):
             raise InvalidInput(f"Two agents of one's own are called {sorted(names)}; give each a name of its own.")
         agents = tuple(entry for entry in joining if isinstance(entry.own, Agent))
+        if not isinstance(relabel, bool):
+            raise InvalidInput(f"relabel must be True or False, got {short_repr(relabel)}.")
+        places = tuple(setting(name) for name in dict.fromkeys(settings)) or SETTINGS
         return cls(
-            tuple(setting(name) for name in dict.fromkeys(settings)) or SETTINGS,
+            tuple(place.relabelled() for place in places) if relabel else places,
             chosen("leader of the arena", LEADERS, leaders) + agents,
             chosen("follower of the arena", FOLLOWERS, followers) + agents,
             TEAMS + MARKOV_TEAMS + tuple(joining),
             tuple(described if isinstance(described, str) else "" for described in own),
+            relabel,
         )
 
     @classmethod
@@ -109,7 +118,9 @@ class Arena:
             if not all(manifest["own"]):
                 raise InvalidInput(f"{str(folder)!r} has agents that were not named by module:Class; play it again.")
             settings = Settings(**manifest["settings"])
-            return cls.of(manifest["places"], manifest["leaders"], manifest["followers"], manifest["own"]), settings
+            players = (manifest[key] for key in ("places", "leaders", "followers", "own"))
+            # Folders from before arenas were relabelled do not mention it.
+            return cls.of(*players, relabel=manifest.get("relabel", False)), settings
         except (KeyError, TypeError) as error:
             raise InvalidInput(f"The manifest in {str(folder)!r} is not one of this version: {error}.") from error
 
@@ -163,6 +174,7 @@ class Arena:
             "leaders": [entry.name for entry in self.leaders if entry.name not in agents],
             "followers": [entry.name for entry in self.followers if entry.name not in agents],
             "own": list(self.own),
+            "relabel": self.relabel,
         }
 
     def run(
@@ -247,6 +259,7 @@ class ArenaResult:
         return {
             "runs": self.settings.runs,
             "seed": self.settings.seed,
+            "relabel": self.arena.relabel,
             "league": [row.to_dict() for row in self.league()],
             "markov_league": [row.to_dict() for row in self.league([MARKOV])],
             "claims": [{"setting": name, **verdict.to_dict()} for name, verdict in self.verdicts],
@@ -286,7 +299,8 @@ def run_arena(
 
     ``settings``, ``leaders`` and ``followers`` are names (all, where none is given; the whole teams, to which ratios
     are taken, always play). ``own`` are agents of one's own: ``"module:Class"`` or subclasses of `Agent`. The executor
-    is this machine's cores where none is given; with ``resume`` only what is missing is played.
+    is this machine's cores where none is given; with ``resume`` only what is missing is played. Each agent's arms are
+    permuted at random in every run; `Arena.of` with ``relabel=False`` keeps the labels of the problems.
     """
     arena = Arena.of(settings, leaders, followers, own)
     return arena.run(folder, arena_settings(runs, seed), executor, resume=resume, watch=watch)

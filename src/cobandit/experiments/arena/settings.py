@@ -7,7 +7,7 @@ while the agents were made.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cobandit.agents import Briefing, Steered
@@ -16,7 +16,7 @@ from cobandit.base.errors import UnknownName
 from cobandit.mdp import MarkovProblem, make_problem
 from cobandit.problem import Noisy, Problem, RandomMeans
 from cobandit.problem.means import local_optima, two_corners
-from cobandit.problem.problem import ranks_of
+from cobandit.problem.problem import make_observation, ranks_of
 
 MARKOV = "markov"
 """The family of problems with states, which teams of their own play."""
@@ -110,7 +110,12 @@ class Setting:
             return None
         ranks = problem.known_ranks()
         sights = [p if rank == 0 else BLIND for p, rank in zip(self.sights, ranks, strict=True)]
-        return Problem.of(problem.means, problem.reward, problem.observation.name, observability=sights, roles=ranks)
+        observation = make_observation(problem.observation.name, sights, None, problem.agents)
+        return replace(problem, observation=observation, roles=ranks)
+
+    def relabelled(self) -> Setting:
+        """Return the setting with a relabelled problem (`Problem.relabelled`); one with states keeps its labels."""
+        return self if isinstance(self.problem, MarkovProblem) else replace(self, problem=self.problem.relabelled())
 
 
 def _random(arms: tuple[int, ...], sight: tuple[float, ...], low: float = 0.0, high: float = 1.0) -> Problem:

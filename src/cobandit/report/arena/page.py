@@ -77,6 +77,7 @@ def _facts(result: ArenaResult, about: Mapping[str, Any]) -> dict[str, Any]:
         "Version": given["Version"],
         "Runs": f"{count(result.settings.runs, 'run')} of each team in each setting",
         "Seed": result.settings.seed,
+        **({"Arms": "relabelled at random in each run"} if result.arena.relabel else {}),
         "Engine": f"{' and '.join(engines)}, {seconds:.0f} s of play in all",
     }
     return known | given

@@ -216,6 +216,7 @@ def comparison_title(result: Result) -> str:
     }
     if isinstance(problem, Problem):
         means = kinds.get(type(problem.means), f"means by {type(problem.means).__name__}")
+        means += ", relabelled arms" if problem.relabel else ""
     else:
         means = f"{problem.dynamics.name}, {problem.states:,} states, {problem.steps:,} steps"
     kind = "noise" if problem.observation.name == "noisy" else "observability"

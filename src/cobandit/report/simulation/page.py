@@ -132,6 +132,7 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> dict[str
         "Rounds": _ranging((result.settings.horizon_of(result.panel) for result in results), "round"),
         "Seed": ", ".join(str(seed) for seed in sorted({result.settings.seed for result in results})),
         "Index": ", ".join(sorted({result.settings.index for result in results})),
+        **({"Arms": "relabelled at random in each run"} if results[0].settings.relabel else {}),
         "Engine": f"{' and '.join(engines)}, {sum(result.seconds for result in results):.1f} s in all",
     }
     return known | given
