@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # The documentation and its packages come while the server already answers, and only if something has changed.
 run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
-	$(BIN)/cobandit compare --runs 400 --figure out/comparison.svg
+	$(BIN)/cobandit compare --relabel --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
 	@{ nice -n 15 $(PYTHON) tools/install.py $(VENV) docs && nice -n 15 $(BIN)/python tools/docs.py out/docs; } >out/docs.log 2>&1 & \
 	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --docs out/docs --database sqlite:///out/studies.sqlite
