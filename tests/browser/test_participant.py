@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
@@ -26,6 +27,23 @@ from tests.browser.participants import (
 )
 
 
+def wrong_ages(page: Any) -> None:
+    """Try ages that are missing, no number and too low; every other question is answered afterwards."""
+    expect(page.locator(".failed")).to_have_count(3)
+    expect(page.locator("#age")).to_be_focused()
+    expect(page.locator(".form > .problem")).to_have_text("3 answers are still missing.")
+    page.fill("#age", "abc")
+    go_on(page)
+    summary = "2 answers are still missing. One answer needs to be changed."
+    expect(page.locator(".form > .problem")).to_have_text(summary)
+    expect(page.locator("#age-problem")).to_have_text(re.compile("a whole number from 18"))
+    page.fill("#age", "7")
+    fill(page, 0)
+    go_on(page)
+    expect(page.locator(".failed")).to_have_count(1)
+    expect(page.locator(".form > .problem")).to_have_text("One answer needs to be changed.")
+
+
 class TestWholeStudies:
     def test_a_burger_study_by_mouse(self, guest: Invite, site: Site) -> None:
         link = "/s/shop?PROLIFIC_PID=5f3c&STUDY_ID=s&SESSION_ID=one"
@@ -36,19 +54,7 @@ class TestWholeStudies:
         at(page, "demographics")
         token = page.url.rsplit("/", 1)[1]
         go_on(page)
-        expect(page.locator(".failed")).to_have_count(3)
-        expect(page.locator("#age")).to_be_focused()
-        expect(page.locator(".form > .problem")).to_have_text("3 answers are still missing.")
-        page.fill("#age", "abc")
-        go_on(page)
-        summary = "2 answers are still missing. One answer needs to be changed."
-        expect(page.locator(".form > .problem")).to_have_text(summary)
-        expect(page.locator("#age-problem")).to_have_text(re.compile("a whole number from 18"))
-        page.fill("#age", "7")
-        fill(page, 0)
-        go_on(page)
-        expect(page.locator(".failed")).to_have_count(1)
-        expect(page.locator(".form > .problem")).to_have_text("One answer needs to be changed.")
+        wrong_ages(page)
         page.fill("#age", "33")
         go_on(page)
         at(page, "instructions")
