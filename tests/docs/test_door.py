@@ -106,9 +106,9 @@ def test_what_is_private_is_noticed():
     assert private("cb.studies.person_key") == ["cobandit.studies.person_key"]
 
 
-def test_pages_need_nothing_private(coding_page):
-    for block, _ in coding_page.python_blocks():
-        assert private(block.text) == [], f"{coding_page.name}, line {block.line}"
+def test_pages_need_nothing_private(page):
+    for block, _ in page.python_blocks():
+        assert private(block.text) == [], f"{page.name}, line {block.line}"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

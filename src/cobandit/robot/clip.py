@@ -99,9 +99,9 @@ class ClipMaker:
         for path in paths:
             frames = (self._unpacked(image) for image in images)
             if path.suffix.lower() == ".png":
-                kept = images[::-every][::-1]  # the last one among them
-                sample = [self._unpacked(image) for image in kept[:: max(1, len(kept) // 12)]]
-                write_animated_png(path, map(self._unpacked, kept), sample, max(1, round(fps / every)))
+                thinned = images[::-every][::-1]  # the last one among them
+                sample = [self._unpacked(image) for image in thinned[:: max(1, len(thinned) // 12)]]
+                write_animated_png(path, map(self._unpacked, thinned), sample, max(1, round(fps / every)))
             else:
                 encode(path, frames, self._size, fps)
 
