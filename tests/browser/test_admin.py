@@ -398,7 +398,11 @@ def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], ser
     page.locator("#people tbody tr").nth(99).wait_for()  # a page of them
     fits(page)
     page.get_by_role("button", name="Personal links …").click()
-    page.locator("#links tbody tr").nth(199).wait_for()
+    page.locator("#links tbody tr").nth(99).wait_for()  # a page of them, too
+    fits(page)
+    page.locator("#links-pager").get_by_role("button", name="Older").click()
+    page.get_by_text("101 to 200 of").wait_for()
+    assert page.locator("#links tbody tr").count() == 100
     fits(page)
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 1280, "height": 900})
