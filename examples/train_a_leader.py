@@ -65,7 +65,7 @@ class Copies(VecEnv):
 
 def regret_of(model: PPO | None, horizon: int, copies: int, seed: int) -> np.ndarray:
     """Task regret of each run with the trained leader, or with one who picks at random."""
-    envs = SeatVectorEnv(PROBLEM, TEAM, 0, horizon, copies)
+    envs = SeatVectorEnv(PROBLEM, TEAM, 0, horizon, copies, reward="team")
     observations, _ = envs.reset(seed=seed)
     luck = np.random.default_rng(seed)
     lost = np.zeros(copies)

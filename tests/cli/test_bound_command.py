@@ -73,6 +73,13 @@ class TestExact:
             assert any(meaning in line for line in lines)
 
     def test_given_means_have_none(self, run):
-        done = run("bound", "--exact")
+        done = run("bound", "--exact", "--means", "fixed")
         assert done.exit_code == 2
         assert "use random means" in done.stderr
+
+
+def test_exact_limits_need_no_other_option(run):
+    done = run("bound", "--exact", "--json")
+    assert done.exit_code == 0
+    told = json.loads(done.stdout)
+    assert [limit["horizon"] for limit in told["limits"]] == [2, 4, 8]

@@ -61,3 +61,19 @@ def test_a_wrong_folder_is_told(run, place, words, sentence):
     assert done.stdout == ""
     assert done.stderr.splitlines()[-1].startswith(f"Error: {sentence}")
     assert sorted(place.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("simulate", *SMALL, "--out", "new/deep/runs.parquet"),
+        ("compare", "--team", "naive-ucb", *SMALL, "--figure", "new/deep/teams.svg"),
+    ],
+    ids=["out", "figure"],
+)
+def test_files_create_the_folder_they_are_in(run, place, words):
+    assert run(*words).exit_code == 0
+    assert (place / words[-1]).is_file()
+    blocked = run(*words[:-1], f"file/below/{words[-1].rpartition('/')[2]}")
+    assert blocked.exit_code == 2
+    assert IN_THE_WAY in " ".join(blocked.output.split())

@@ -189,7 +189,8 @@ class TestOut:
             raise AssertionError("work has started")
 
         monkeypatch.setattr(simulation, "simulate", never)
-        assert run(*SMALL, "--out", str(tmp_path / "no" / "runs.parquet")).exit_code == 2
+        (tmp_path / "file").write_text("no folder")
+        assert run(*SMALL, "--out", str(tmp_path / "file" / "runs.parquet")).exit_code == 2
 
 
 def test_only_data_on_stdout_of_the_program(program):
@@ -215,3 +216,13 @@ def test_runs_that_are_not_kept(run, tmp_path, monkeypatch: pytest.MonkeyPatch):
     compared = run("compare", "--team", "naive-ucb", "--team", "optimal", *words[1:])
     assert compared.exit_code == 0
     assert "are within 0.4 %" in " ".join(compared.stdout.split())
+
+
+@pytest.mark.parametrize("command", ["simulate", "watch"])
+def test_a_mixed_team_may_be_written_with_a_plus(run, tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    done = run(command, "--team", "knowledge-gradient+naive-ucb", "--runs", "2", "--horizon", "10")
+    assert done.exit_code == 0, done.output
+    if command == "simulate":
+        assert done.output.startswith("knowledge-gradient")
+        assert "+ naive-ucb" in " ".join(done.output.split())

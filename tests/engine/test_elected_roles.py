@@ -91,7 +91,7 @@ def test_what_must_know_who_leads_says_so():
     with pytest.raises(cb.InvalidInput, match="only teams of bandits elect"):
         make_problem("chain", roles="elected")
     with pytest.raises(cb.UnknownName, match="Did you mean 'elected'"):
-        cb.Problem.bernoulli(arms=(2, 2), roles="electd")
+        cb.Problem.bernoulli(arms=(2, 2), roles="electd")  # type: ignore[arg-type]
 
 
 def test_a_learner_sits_among_those_who_elect():

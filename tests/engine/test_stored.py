@@ -181,7 +181,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
     "other columns": (_other_columns, "has the columns a;"),
     "torn": (_torn, "cannot be read as the Parquet file"),
     "cut": (_cut, "it is not whole"),
-    "keep": (lambda folder: cb.Result.load(played().save(folder / "r.parquet"), keep="all"), "no keep 'all'"),
+    "keep": (lambda folder: cb.Result.load(played().save(folder / "r.parquet"), keep="all"), "no keep 'all'"),  # type: ignore[arg-type]
     "nothing": (lambda folder: cb.Result.concat([]), "results is empty"),
     "twice": (lambda folder: cb.Result.concat([played(20), played(20, first_run=10)]), "Runs 10 to 19 are there twice"),
     "a gap": (lambda folder: cb.Result.concat([played(20), played(20, first_run=30)]), "Runs 20 to 29 are missing"),

@@ -147,7 +147,7 @@ def test_a_summary_travels() -> None:
 @pytest.mark.parametrize("engine", ["fast", "reference"])
 def test_progress_counts_on_from_batch_to_batch(engine: str) -> None:
     done: list[int] = []
-    cb.simulate(PROBLEM, TEAM, 5, 200, 0, engine=engine, keep="summary", progress=lambda runs, _: done.append(runs))
+    cb.simulate(PROBLEM, TEAM, 5, 200, 0, engine=engine, keep="summary", progress=lambda runs, _: done.append(runs))  # type: ignore[arg-type]
     assert done[-1] == 200
     assert done == sorted(set(done))
 
@@ -157,7 +157,7 @@ def test_progress_counts_on_from_batch_to_batch(engine: str) -> None:
 def test_every_run_in_a_file_while_playing(tmp_path: Path, keep: str) -> None:
     every = cb.simulate(PROBLEM, TEAM, 60, 200, 7, checkpoints=3, first_run=2)
     target = tmp_path / "runs.parquet"
-    result = cb.simulate(PROBLEM, TEAM, 60, 200, 7, checkpoints=3, first_run=2, keep=keep, out=target)
+    result = cb.simulate(PROBLEM, TEAM, 60, 200, 7, checkpoints=3, first_run=2, keep=keep, out=target)  # type: ignore[arg-type]
     assert result.keeps_runs is (keep == "runs")
     table = parquet.read_table(target)
     assert table.column_names == ["run", "t", "task_regret", "team_regret"]

@@ -132,7 +132,7 @@ def test_the_lock_step_loop_plays_what_the_reference_plays(data: st.DataObject) 
     levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
     roles = data.draw(st.just("observability") | st.permutations(range(len(arms))).map(tuple), label="roles")
     index = data.draw(st.sampled_from(["paper", "anytime", "companion"]), label="index")
-    problem = cb.Problem.bernoulli("random", levels, arms=arms, observation=sight, roles=roles)
+    problem = cb.Problem.bernoulli("random", levels, arms=arms, observation=sight, roles=roles)  # type: ignore[arg-type]
     team = cb.Team(
         [
             cb.PartnerAwareUCB(

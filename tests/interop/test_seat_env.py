@@ -118,9 +118,8 @@ def test_refusals_are_clear():
         SeatEnv(PAPER, cb.Team.of("centralised-ucb"), 0, 5)
     with pytest.raises(cb.InvalidInput, match="seat is 2"):
         SeatEnv(PAPER, AWARE, 2, 5)
-    wrong = "partner-aware-ucb"
-    with pytest.raises(cb.InvalidInput, match="a Team is needed"):
-        SeatEnv(PAPER, wrong, 0, 5)
+    with pytest.raises(cb.InvalidInput, match=r"team must be a cobandit\.Team, .* got 3\."):
+        SeatEnv(PAPER, 3, 0, 5)  # type: ignore[arg-type]
     with pytest.raises(cb.InvalidInput, match="3 agents, but the problem has 2"):
         SeatEnv(PAPER, MIXED, 0, 5)
     envs: Any = SeatVectorEnv(PAPER, AWARE, 0, 5, 3, engine="reference")

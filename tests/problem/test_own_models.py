@@ -183,7 +183,7 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("make", "message"),
         [
-            (lambda: cb.Problem.bernoulli(Drift), r"means is the class Drift; .* Call it: Drift\(\.\.\.\)"),
+            (lambda: cb.Problem.bernoulli(Drift), r"means is the class Drift; .* Call it: Drift\(\.\.\.\)"),  # type: ignore[arg-type]
             (lambda: cb.Problem.of(FIXED, Doubled), r"reward is the class Doubled"),  # type: ignore[arg-type]
             (lambda: cb.Problem.bernoulli(FIXED, observation=Dimmed), r"observation is the class Dimmed"),  # type: ignore[arg-type]
             (

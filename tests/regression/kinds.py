@@ -72,7 +72,7 @@ class Game:
             self.horizon,
             self.runs,
             self.seed,
-            engine=engine,
+            engine=engine,  # type: ignore[arg-type]
             threads=threads,
             checkpoints=self.checkpoints,
             first_run=self.first_run,
@@ -170,7 +170,7 @@ class Company:
             self.behaviours,
             self.participants,
             self.seed,
-            engine=engine,
+            engine=engine,  # type: ignore[arg-type]
             threads=threads,
             checkpoints=self.checkpoints,
         )
@@ -196,7 +196,13 @@ class Power:
     def play(self, engine: str, threads: int) -> Outcome:
         """By `cobandit.analysis.power_analysis`."""
         made = power_analysis(
-            self.design, self.behaviours, self.sizes, self.simulations, self.seed, engine=engine, threads=threads
+            self.design,
+            self.behaviours,
+            self.sizes,
+            self.simulations,
+            self.seed,
+            engine=engine,
+            threads=threads,  # type: ignore[arg-type]
         )
         points = {curve.hypothesis.id: [point.to_dict() for point in curve.points] for curve in made.curves}
         text = np.frombuffer(json.dumps(points, sort_keys=True).encode(), dtype=np.uint8)

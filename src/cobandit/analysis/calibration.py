@@ -27,6 +27,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder, save_csv, save_json
 from cobandit.base.streams import CrowdStream, checked_seed
+from cobandit.engine.choice import Engine
 from cobandit.engine.simulation import Progress
 from cobandit.problem import FixedMeans
 from cobandit.stats import paired_t_p_values
@@ -292,7 +293,7 @@ def calibrate(
     seed: int | None = 0,
     *,
     indices: Sequence[str] = INDICES,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Calibration:
@@ -380,7 +381,7 @@ Outcomes = tuple[Array, Array]  # task regret and good outcomes: studies x parti
 
 
 def _played(
-    design: StudyDesign, participants: int, simulations: int, seed: int, engine: str, threads: int | None
+    design: StudyDesign, participants: int, simulations: int, seed: int, engine: Engine, threads: int | None
 ) -> Iterator[tuple[dict[str, Outcomes], Array, str]]:
     """Some studies at a time: what each pure population achieved, and a draw per participant for the mixtures.
 

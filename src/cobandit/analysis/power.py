@@ -24,6 +24,7 @@ from cobandit.base.checks import is_list, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.extras import require_extras
 from cobandit.base.streams import CrowdStream, checked_seed
+from cobandit.engine.choice import Engine
 from cobandit.engine.simulation import Progress
 from cobandit.studies.crowd import Crowd, Mixture, simulate_participants
 from cobandit.studies.design import StudyDesign, load_design
@@ -57,7 +58,7 @@ def power_analysis(
     seed: int | None = 0,
     *,
     plan: AnalysisPlan | None = None,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> PowerAnalysis:
@@ -141,7 +142,7 @@ def crowds_of(
     simulations: int,
     seed: int,
     *,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Crowd, NDArray[np.int64]]]:

@@ -34,14 +34,19 @@ LIMITS = {
 
 @shared.with_option_groups
 def bound(
-    means: shared.Means = "fixed",
+    means: Annotated[str | None, *shared.Means.__metadata__] = None,
     arms: shared.Arms = None,
     observability: shared.Observability = None,
     weights: shared.Weights = None,
     roles: shared.Roles = "observability",
     horizon: Annotated[
-        str, typer.Option(metavar="T[,T2,...]", help="One horizon or several.", rich_help_panel=shared.THE_WORK)
-    ] = "2000",
+        str | None,
+        typer.Option(
+            metavar="T[,T2,...]",
+            help="One horizon or several (2000; with --exact 2,4,8).",
+            rich_help_panel=shared.THE_WORK,
+        ),
+    ] = None,
     exact: Annotated[
         bool,
         typer.Option(
@@ -55,12 +60,15 @@ def bound(
     """Print the upper bounds of Theorem 1 on the team regret, or the exact limits of small teams.
 
     The bounds are about Partner-Aware UCB with W = 1, L = 2, c = 2 and a known horizon: two agents, Bernoulli rewards,
-    missed observation. With --exact and --means random every possible course of a few rounds is gone through.
+    missed observation. With --exact the means are random where not given, and every possible course of a few rounds
+    is examined.
     """
     from cobandit.cli import output
     from cobandit.theory import bound as theorem
     from cobandit.theory import exact_limits
 
+    means = means or ("random" if exact else "fixed")
+    horizon = horizon or ("2,4,8" if exact else "2000")
     given = shared.ProblemOptions(means, arms, observability=observability, weights=weights, roles=roles)
     problem = given.problem()
     horizons = parsing.numbers("--horizon", horizon, "1000,2000")

@@ -86,7 +86,7 @@ def compare(
     if diagnose and form.style == CSV:
         raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
     problem = problem_options.problem()
-    lineups = [[part.strip() for part in name.split("+")] for name in dict.fromkeys(team or TEAMS)]
+    lineups = [shared.lineup_of([name]) for name in dict.fromkeys(team or TEAMS)]
     teams = shared.teams_of(lineups, agent_options.values())
     for lineup in teams:
         lineup.playing(problem).agents(problem.agents)  # a team of the wrong size is told of before anything else

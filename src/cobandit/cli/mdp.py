@@ -310,7 +310,7 @@ def _problem_row(name: str, kind: type[Any]) -> dict[str, Any]:
 def _teams(names: list[str], options: dict[str, Any]) -> list[Team]:
     from cobandit import mdp
 
-    lineups = [[part.strip() for part in name.split("+")] for name in names]
+    lineups = [shared.lineup_of([name]) for name in names]
     return shared.teams_of(lineups, options, mdp)
 
 

@@ -148,7 +148,12 @@ _FROM_THE_AGENTS = "(see cobandit agents)"
 
 TeamNames = Annotated[
     list[str] | None,
-    typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM, autocompletion=completion.agents),
+    typer.Option(
+        metavar="NAME[+NAME...]",
+        help=_FROM_THE_AGENTS,
+        rich_help_panel=THE_TEAM,
+        autocompletion=completion.lineups,
+    ),
 ]
 
 Window = Annotated[str | None, typer.Option(metavar="W", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
@@ -361,6 +366,11 @@ def agent_options(given: Mapping[str, str | None], settings: Sequence[str] | Non
             raise InvalidInput(f"The option {name} was given twice; once is needed.")
         options[name] = setting
     return options
+
+
+def lineup_of(names: Sequence[str]) -> list[str]:
+    """Return the names of one line-up, each given by itself or joined with others by ``+``."""
+    return [part.strip() for name in names for part in name.split("+")]
 
 
 def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], room: Any = None) -> list[Any]:

@@ -65,7 +65,7 @@ def simulate(
     if diagnose and form.style == CSV:
         raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
     problem = problem_options.problem()
-    chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
+    chosen = shared.teams_of([shared.lineup_of(team or ["partner-aware-ucb"])], agent_options.values())[0]
     target = None if out is None else checked_output(out)
     with progress_bar(1) as progress:
         result = simulation.simulate(

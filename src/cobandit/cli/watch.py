@@ -40,7 +40,7 @@ def watch(
     from cobandit.engine import simulation
 
     problem = problem_options.problem()
-    chosen = shared.teams_of([team or ["partner-aware-ucb"]], agent_options.values())[0]
+    chosen = shared.teams_of([shared.lineup_of(team or ["partner-aware-ucb"])], agent_options.values())[0]
     values = work.values()
     number = whole(0, whole(1)("runs", values["runs"]) - 1)("run", parsing.number(run))
     result = simulation.simulate(problem, chosen, **values)

@@ -43,6 +43,10 @@ class Diagnostics:
     overall: Counts
     moments: Moments
 
+    def __call__(self) -> Diagnostics:
+        """Return these diagnostics, so that ``result.diagnostics`` and ``result.diagnostics()`` are the same."""
+        return self
+
     @classmethod
     def empty(cls, arms: tuple[int, ...], horizon: int, checkpoints: Counts) -> Diagnostics:
         """Of no run."""

@@ -20,19 +20,27 @@ from cobandit.agents.team import Team
 from cobandit.base.checks import is_list, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import installed, require_extras
+from cobandit.base.html import html_table
 from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
 from cobandit.engine.choice import can_play_fast
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.identity import check_agents
 from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
-from cobandit.engine.stored import KEEPS, described_fields, joined_fields, markov_room, stored_fields
+from cobandit.engine.stored import KEEPS, Keep, described_fields, joined_fields, markov_room, stored_fields
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
 checked_regret = one_of(("task", "team"), "regret")
 """A check for the name of a regret."""
+
+
+STATISTICS = ("mean", "se", "median", "q10", "q90")
+
+
+def _cell(value: float) -> str:
+    return "-" if math.isnan(value) else format(value, ".2f")
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,18 +65,29 @@ class RegretSummary:
 
     def __str__(self) -> str:
         shown = picked_rows(len(self.checkpoints))
-        heads = ("mean", "se", "median", "q10", "q90")
+        heads = STATISTICS
         lines = [f"{'round':>10}  " + f"{'task regret':^47}" + "   " + f"{'team regret':^47}"]
         lines.append(" " * 12 + ("".join(f"{head:>9}" for head in heads) + "     ") * 2)
         for k in shown:
             cells = []
             for summary in (self.task_regret, self.team_regret):
                 values = [getattr(summary, head)[k] for head in heads]
-                cells.append("".join(f"{'-' if math.isnan(v) else format(v, '.2f'):>9}" for v in values))
+                cells.append("".join(f"{_cell(value):>9}" for value in values))
             lines.append(f"{self.checkpoints[k]:>10,}  " + "     ".join(cells))
         return "\n".join(line.rstrip() for line in lines)
 
     __repr__ = __str__
+
+    def __call__(self) -> RegretSummary:
+        """Return this summary, so that ``result.summary`` and ``result.summary()`` are the same."""
+        return self
+
+    def _repr_html_(self) -> str:
+        heads = ("round", *(f"{regret}: {name}" for regret in ("task", "team") for name in STATISTICS))
+        columns = [getattr(each, name) for each in (self.task_regret, self.team_regret) for name in STATISTICS]
+        picked = picked_rows(len(self.checkpoints))
+        rows = [(f"{self.checkpoints[k]:,}", *(_cell(column[k]) for column in columns)) for k in picked]
+        return html_table("Task and team regret", heads, rows)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, RegretSummary) and self.to_dict() == other.to_dict()
@@ -135,15 +154,12 @@ class Result:
             return self.summed_team_regret
         return np.asarray(self.task_regret * self.problem.team_factor)
 
+    @cached_property
     def summary(self) -> RegretSummary:
-        """Mean, standard error, median and quantiles of both regrets at each checkpoint.
+        """Mean, standard error, median and quantiles of both regrets at each checkpoint; ``summary()`` is the same.
 
         Where the runs are not kept, median and quantiles are within 0.4 %; the others are exact.
         """
-        return self._summary
-
-    @cached_property
-    def _summary(self) -> RegretSummary:
         if isinstance(self.kept, StreamedSummary):
             task = self.kept.summary()
             return RegretSummary(self.checkpoints, task, task.scaled(self.problem.team_factor))
@@ -164,7 +180,10 @@ class Result:
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
-        """Why the team lost: what went on in all runs, which are played again where that was not counted yet."""
+        """Why the team lost: what went on in all runs, which are played again where that was not counted yet.
+
+        ``diagnostics()`` is the same.
+        """
         if self.counted is not None:
             return self.counted
         if not isinstance(self.problem, Problem):
@@ -177,7 +196,7 @@ class Result:
             self.horizon,
             self.runs,
             self.seed,
-            engine=self.engine if self.engine == "reference" else "auto",
+            engine="reference" if self.engine == "reference" else "auto",
             checkpoints=self.checkpoints.tolist(),
             first_run=self.first_run,
             diagnose=True,
@@ -234,7 +253,7 @@ class Result:
         return target
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: str = "auto") -> Self:
+    def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: Keep = "auto") -> Self:
         """The result in a Parquet file that `save`, or `simulate` with ``out``, wrote.
 
         ``own`` holds the classes of agents and models that are not ours. The file knows which classes played: another
@@ -324,15 +343,38 @@ class Result:
         """
         return reports().plot_result(self, ax, **options)
 
+    def __eq__(self, other: object) -> bool:
+        """Return whether both hold the same runs with the same numbers, whatever engine and machine played them."""
+        if not isinstance(other, Result):
+            return NotImplemented
+        facts = ("horizon", "seed", "first_run", "runs", "keeps_runs", "problem", "team")
+        return (
+            all(getattr(self, name) == getattr(other, name) for name in facts)
+            and np.array_equal(self.checkpoints, other.checkpoints)
+            and _same_numbers(self.kept, other.kept)
+            and _same_numbers(self.summed_team_regret, other.summed_team_regret)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.horizon, self.seed, self.first_run, self.runs))
+
     def _repr_html_(self) -> str | None:
         return reports().result_html(self) if installed("plot") else None
 
     def __repr__(self) -> str:
         if isinstance(self.kept, StreamedSummary):
-            mean, remark = self.summary().task_regret.mean[-1], ", summary only"
+            mean, remark = self.summary.task_regret.mean[-1], ", summary only"
         else:
             mean, remark = float(self.kept[:, -1].mean()), ""
         return (
             f"<Result of {self.team.label}: {self.runs:,} runs x {self.horizon:,} rounds, "
             f"mean task regret {mean:.2f}, seed {self.seed}, {self.engine} engine{remark}>"
         )
+
+
+def _same_numbers(mine: Any, other: Any) -> bool:
+    """Return whether two arrays, two summaries or two Nones hold the same."""
+    if isinstance(mine, StreamedSummary):
+        arrays, others = mine.to_arrays(), other.to_arrays()
+        return arrays.keys() == others.keys() and all(np.array_equal(arrays[key], others[key]) for key in arrays)
+    return mine is None and other is None if mine is None or other is None else np.array_equal(mine, other)

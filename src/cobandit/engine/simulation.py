@@ -23,11 +23,11 @@ from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
-from cobandit.engine.choice import ENGINES, engine_for
+from cobandit.engine.choice import ENGINES, Engine, engine_for
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import runs_file
-from cobandit.engine.stored import KEEPS
+from cobandit.engine.stored import KEEPS, Keep
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
@@ -44,13 +44,13 @@ def simulate(
     team: TeamLike,
     horizon: int,
     runs: int = 100,
-    seed: int | None = None,
+    seed: int | None = 0,
     *,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     checkpoints: int | Sequence[int] | None = None,
     first_run: int = 0,
-    keep: str = "auto",
+    keep: Keep = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
     diagnose: bool = False,
@@ -61,9 +61,9 @@ def simulate(
     each place), an agent, or a list with one for each place.
 
     The result depends on the problem, the team, the horizon and the seed alone, never on the engine or on the
-    number of threads. ``engine="auto"`` takes the fast one where numba is installed, everything (the problem's models
-    and the agents) has a compiled form, and the job is large enough to be worth compiling or loading it; else the
-    reference. The result says which and why.
+    number of threads; ``seed=None`` draws a fresh seed, which the result keeps. ``engine="auto"`` takes the fast one
+    where numba is installed, everything (the problem's models and the agents) has a compiled form, and the job is
+    large enough to be worth compiling or loading it; else the reference. The result says which and why.
     ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
     themselves. ``first_run`` numbers the first run, so a long job can be cut into pieces: runs 0-99 and
     100-199 together are runs 0-199. ``progress(done, runs)`` is called now and then.

@@ -7,7 +7,7 @@ import io
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from cobandit.problem import Problem
 from cobandit.problem.described import classes_by_name
 from cobandit.stats import StreamedSummary, worth_streaming
 
+Keep = Literal["auto", "runs", "summary"]
 KEEPS = ("auto", "runs", "summary")
 """What a result may hold: as it fits, every run, or a summary of them."""
 

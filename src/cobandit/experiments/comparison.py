@@ -15,7 +15,9 @@ from cobandit.agents import Team, TeamLike
 from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import checked_path, save_csv, save_json
+from cobandit.base.html import html_table
 from cobandit.engine import Result
+from cobandit.engine.choice import Engine
 from cobandit.engine.simulation import Progress, checked_flag
 from cobandit.engine.words import distinct_labels
 from cobandit.experiments.compiling import compiled_by_two
@@ -90,6 +92,17 @@ class TeamComparison:
             return save_csv(target, COLUMNS, self.rows(regret))
         raise InvalidInput(f"path is {str(target)!r}; a name that ends in .csv or .json is needed.")
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, TeamComparison) and self.results == other.results
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def _repr_html_(self) -> str:
+        shown = [[f"{cell:,.4g}" if isinstance(cell, float) else cell for cell in row] for row in self.rows()]
+        first = self.results[0]
+        caption = f"Task regret, {first.runs:,} runs of {first.horizon:,} rounds, seed {first.seed}"
+        return html_table(caption, COLUMNS, shown)
+
     def __repr__(self) -> str:
         return f"<TeamComparison of {', '.join(self.labels)}>"
 
@@ -101,7 +114,7 @@ def compare_teams(
     runs: int = 400,
     seed: int | None = 0,
     *,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     progress: Callable[[str], Progress | None] | None = None,
     diagnose: bool = False,

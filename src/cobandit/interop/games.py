@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.problem import Problem
 
+RewardName = Literal["seen", "team", "task"]
 REWARDS = ("seen", "team", "task")
 """The agent's own seen reward, the team's (the weighted mean of what everybody saw), or r* itself."""
 

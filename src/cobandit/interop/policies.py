@@ -17,6 +17,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.streams import checked_seed
 from cobandit.engine.partner import Partner
 from cobandit.problem import Problem
+from cobandit.problem.observation import OBSERVATIONS
 
 require_extras("Playing in a PettingZoo environment", pettingzoo=True)
 
@@ -45,6 +46,7 @@ class TeamPolicy:
         *,
         ranks: Any = None,
         binary: bool = False,
+        observation: str = "missed",
         seed: int | None = None,
     ) -> None:
         self.names: tuple[str, ...] = tuple(env.possible_agents)
@@ -66,6 +68,7 @@ class TeamPolicy:
             "horizon": whole(1, MOST)("horizon", horizon),
             "roles": roles,
             "binary": bool(binary),
+            "observation": observation,
             "seed": checked_seed(seed),
         }
         self.reset()
@@ -77,7 +80,16 @@ class TeamPolicy:
         With the seed of the environment they play, together, the very rounds of a simulation.
         """
         problem: Problem = env.unwrapped.problem
-        return cls(env, agents, env.unwrapped.horizon, ranks=env.unwrapped.ranks, binary=problem.binary, seed=seed)
+        known = problem.observation.name in OBSERVATIONS  # other models may show nothing, too
+        return cls(
+            env,
+            agents,
+            env.unwrapped.horizon,
+            ranks=env.unwrapped.ranks,
+            binary=problem.binary,
+            observation=problem.observation.name if known else "missed-known",
+            seed=seed,
+        )
 
     def reset(self) -> None:
         """Forget everything and get ready for a new run."""

@@ -7,12 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.agents import TeamLike
 from cobandit.agents.team import Team
 from cobandit.base.checks import MOST, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.engine.match import OpenMatch
-from cobandit.interop.games import Luck, checked_move, checked_problem, checked_reward, paid, partners_of, seen_row
+from cobandit.interop.games import (
+    Luck,
+    RewardName,
+    checked_move,
+    checked_problem,
+    checked_reward,
+    paid,
+    partners_of,
+    seen_row,
+)
 from cobandit.interop.views import make_view
 from cobandit.problem import Problem
 
@@ -37,16 +47,17 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], int]):
     def __init__(
         self,
         problem: Problem,
-        team: Team,
+        team: TeamLike,
         seat: int,
         horizon: int,
         *,
         observation: str = "statistics",
-        reward: str = "team",
+        reward: RewardName = "seen",
     ) -> None:
         self.problem = checked_problem(problem)
-        partners_of(problem, team, seat)
-        self.team, self.seat = team, int(seat)
+        self.team = Team.from_any(team)
+        partners_of(problem, self.team, seat)
+        self.seat = int(seat)
         self.horizon = int(whole(1, MOST)("horizon", horizon))
         self.reward = checked_reward(reward)
         self._view = make_view(observation, problem, self.horizon)

@@ -7,13 +7,14 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.agents import TeamLike
 from cobandit.agents.team import Team
 from cobandit.base.checks import MOST, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.engine.choice import engine_for
 from cobandit.engine.match import OpenMatch
-from cobandit.interop.games import Luck, checked_problem, checked_reward, paid, partners_of, seen_row
+from cobandit.interop.games import Luck, RewardName, checked_problem, checked_reward, paid, partners_of, seen_row
 from cobandit.interop.views import make_view
 from cobandit.problem import Problem
 
@@ -77,18 +78,19 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
     def __init__(
         self,
         problem: Problem,
-        team: Team,
+        team: TeamLike,
         seat: int,
         horizon: int,
         num_envs: int,
         *,
         observation: str = "statistics",
-        reward: str = "team",
+        reward: RewardName = "seen",
         engine: str = "auto",
     ) -> None:
         self.problem = checked_problem(problem)
-        partners = partners_of(problem, team, seat)
-        self.team, self.seat = team, int(seat)
+        self.team = Team.from_any(team)
+        partners = partners_of(problem, self.team, seat)
+        self.seat = int(seat)
         self.horizon = int(whole(1, MOST)("horizon", horizon))
         self.num_envs = int(whole(1, MOST_COPIES)("num_envs", num_envs))
         self.reward = checked_reward(reward)

@@ -12,7 +12,7 @@ from cobandit.base.checks import MOST, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.engine.match import OpenMatch
-from cobandit.interop.games import Luck, checked_move, checked_problem, checked_reward, paid, seen_row
+from cobandit.interop.games import Luck, RewardName, checked_move, checked_problem, checked_reward, paid, seen_row
 from cobandit.interop.views import make_view
 from cobandit.problem import Problem
 
@@ -40,7 +40,7 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
     render_mode = None
 
     def __init__(
-        self, problem: Problem, horizon: int, *, observation: str = "statistics", reward: str = "seen"
+        self, problem: Problem, horizon: int, *, observation: str = "statistics", reward: RewardName = "seen"
     ) -> None:
         self.problem = checked_problem(problem)
         self.horizon = int(whole(1, MOST)("horizon", horizon))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -98,7 +99,10 @@ class GivenDynamics(Dynamics):
 
     @classmethod
     def of(cls, transitions: Any, means: Any, steps: int, start: Any = None) -> GivenDynamics:
-        """From arrays: ``transitions[s, a_1, .., a_N, z]``, ``means[s, a_1, .., a_N]`` and ``start[s]`` (else 0)."""
+        """Return the dynamics of arrays: ``transitions[s, a_1, .., a_N, z]``, ``means[s, a_1, .., a_N]``, ``start[s]``.
+
+        ``start`` may also be the number of the state in which every episode begins; it is 0 by default.
+        """
         mu = numeric("means", means, "an array of numbers, states x arms of agent 0 x arms of agent 1 ...,")
         if mu.ndim < 3 or mu.size == 0:
             raise InvalidInput(
@@ -109,7 +113,10 @@ class GivenDynamics(Dynamics):
         table = numeric("transitions", transitions, "an array of numbers, means' axes and one more for the next state,")
         if table.shape != (*mu.shape, states):
             raise InvalidInput(f"transitions has shape {table.shape}; {(*mu.shape, states)} is needed.")
-        first = np.eye(states)[0] if start is None else numeric("start", start, "a list with a chance for each state")
+        if start is None or (isinstance(start, numbers.Integral) and not isinstance(start, bool)):
+            first = np.eye(states)[whole(0, states - 1)("start", 0 if start is None else start)]
+        else:
+            first = numeric("start", start, "a state or a list with a chance for each state")
         if first.shape != (states,):
             raise InvalidInput(f"start has shape {first.shape}; one chance for each of the {states} states is needed.")
         flat = (tuple(array.ravel().tolist()) for array in (table, mu, first))

@@ -16,9 +16,9 @@ from cobandit.base.extras import require_extras
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
-from cobandit.engine.choice import ENGINES, engine_for
+from cobandit.engine.choice import ENGINES, Engine, engine_for
 from cobandit.engine.simulation import Job, Progress, checked_checkpoints, checked_progress, keeps_every_run
-from cobandit.engine.stored import KEEPS
+from cobandit.engine.stored import KEEPS, Keep
 from cobandit.mdp import match
 from cobandit.mdp.model import MarkovProblem
 from cobandit.mdp.result import MarkovResult
@@ -31,13 +31,13 @@ def simulate(
     team: TeamLike,
     episodes: int,
     runs: int = 100,
-    seed: int | None = None,
+    seed: int | None = 0,
     *,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     checkpoints: int | Sequence[int] | None = None,
     first_run: int = 0,
-    keep: str = "auto",
+    keep: Keep = "auto",
     out: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
 ) -> MarkovResult:

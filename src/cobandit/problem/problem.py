@@ -8,9 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cobandit.base.checks import is_list, one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.html import html_table
 from cobandit.problem import accept
 from cobandit.problem.described import described_fields
 from cobandit.problem.drifting import DRIFTING
@@ -101,7 +103,7 @@ class Problem:
     @classmethod
     def of(
         cls,
-        means: Any,
+        means: ArrayLike | Means,
         reward: Reward,
         observation: str | Observation = "missed",
         *,
@@ -109,7 +111,7 @@ class Problem:
         noise: Sequence[float] | None = None,
         arms: Sequence[int] | None = None,
         weights: Sequence[float] = (),
-        roles: Any = "observability",
+        roles: Roles | Sequence[int] = "observability",
         delay: int = 0,
     ) -> Problem:
         """Any models together, one's own among them.
@@ -119,19 +121,19 @@ class Problem:
         """
         checked = _means(means, arms)
         seen = make_observation(observation, observability, noise, len(checked.arms))
-        return cls(checked, reward, seen, _listed(weights), roles, delay)
+        return cls(checked, reward, seen, _listed(weights), roles, delay)  # type: ignore[arg-type]  # checked there
 
     @classmethod
     def bernoulli(
         cls,
-        means: Any = "random",
+        means: ArrayLike | Means = "random",
         observability: Sequence[float] | None = None,
         *,
         arms: Sequence[int] | None = None,
         observation: str | Observation = "missed",
         noise: Sequence[float] | None = None,
         weights: Sequence[float] = (),
-        roles: Any = "observability",
+        roles: Roles | Sequence[int] = "observability",
         delay: int = 0,
     ) -> Problem:
         """Bernoulli rewards: ``means`` a nested list in [0, 1], ``"random"`` with ``arms``, or a `Means`.
@@ -154,15 +156,15 @@ class Problem:
     @classmethod
     def gaussian(
         cls,
-        means: Any = "random",
+        means: ArrayLike | Means = "random",
         noise: Sequence[float] | None = None,
         *,
-        sd: Any = (0.1, 0.5),
+        sd: ArrayLike = (0.1, 0.5),
         arms: Sequence[int] | None = None,
         observation: str | Observation = "noisy",
         observability: Sequence[float] | None = None,
         weights: Sequence[float] = (),
-        roles: Any = "observability",
+        roles: Roles | Sequence[int] = "observability",
         delay: int = 0,
     ) -> Problem:
         """Gaussian rewards N(mu_a, s_a^2): ``sd`` one number, a pair to draw each s_a from, or an array.
@@ -313,6 +315,10 @@ class Problem:
             return list(self.means.values)
         drifting = next((name for name, kind in DRIFTING.items() if type(self.means) is kind), None)
         return ({} if drifting is None else {"name": drifting}) | accept.plain_fields(self.means)
+
+    def _repr_html_(self) -> str:
+        rows = [(key, value) for key, value in self.describe().items()]
+        return html_table(f"Problem: {self.agents} agents, {self.cells:,} team actions", ("part", "value"), rows)
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Problem:

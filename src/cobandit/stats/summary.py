@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.base.html import html_table
+
 Numbers = NDArray[np.float64]
 
 
@@ -38,6 +40,12 @@ class Summary:
             spec.name: [None if math.isnan(value) else value for value in getattr(self, spec.name).tolist()]
             for spec in fields(self)
         }
+
+    def _repr_html_(self) -> str:
+        names = [spec.name for spec in fields(self)]
+        columns = [np.atleast_1d(getattr(self, name)) for name in names]
+        rows = [[f"{value:.4g}" for value in row] for row in zip(*columns, strict=True)]
+        return html_table(f"Summary of {len(rows):,} columns", names, rows)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Summary) and self.to_dict() == other.to_dict()

@@ -21,7 +21,7 @@ from cobandit.base.checks import MOST, is_list, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.streams import CrowdStream, StudyStream, bit_generator, checked_seed, generator
-from cobandit.engine.choice import engine_for
+from cobandit.engine.choice import Engine, engine_for
 from cobandit.engine.simulation import Progress, checked_checkpoints
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
@@ -83,9 +83,9 @@ def simulate_participants(
     design: StudyDesign | str,
     behaviours: Mixture,
     participants: int,
-    seed: int | None = None,
+    seed: int | None = 0,
     *,
-    engine: str = "auto",
+    engine: Engine = "auto",
     threads: int | None = None,
     checkpoints: int | Sequence[int] | None = 1,
     progress: Progress | None = None,

@@ -118,7 +118,7 @@ def test_any_mix_on_any_problem(data: st.DataObject) -> None:
     levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
     described: dict[str, Any] = {"noise": levels} if sight == "noisy" else {"observability": levels}
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
-    problem = make("random", arms=arms, observation=sight, roles=roles, **described)
+    problem = make("random", arms=arms, observation=sight, roles=roles, **described)  # type: ignore[arg-type]
     chosen = data.draw(st.lists(members, min_size=len(arms), max_size=len(arms)), label="members")
     team = cb.Team([cast("cb.Agent", cb.make_agent(name, **options)) for name, options in chosen])  # no controllers
     seed = data.draw(st.integers(0, 2**80), label="seed")

@@ -18,7 +18,7 @@ pytest.importorskip("matplotlib")
 
 
 def results(*teams: cb.Team, horizon: int = 30, runs: int = 5, **problem: object) -> list[cb.Result]:
-    made = cb.Problem.bernoulli(problem.get("means", [[0.8, 0.4], [0.2, 0.6]]), observability=[1.0, 0.5])
+    made = cb.Problem.bernoulli(problem.get("means", [[0.8, 0.4], [0.2, 0.6]]), observability=[1.0, 0.5])  # type: ignore[arg-type]
     return [cb.simulate(made, team, horizon, runs=runs, seed=0, engine="reference") for team in teams]
 
 
