@@ -33,7 +33,8 @@ class TeamPolicy:
     ``agents`` has an agent, or the name of a registered one, for each place that ours play. ``horizon`` is T, for
     agents that plan by it. Whoever is named first in ``env.possible_agents`` leads, unless ``ranks`` says otherwise (0
     leads). An agent takes its reward of the environment for what it saw, or, where an info has ``seen``, that.
-    ``binary`` says whether rewards are all 0 or 1; by default they need not be.
+    ``binary`` says whether rewards are all 0 or 1; by default they need not be. ``observation`` names the observation
+    model; where an info may have ``seen`` as None, it must be ``"missed-known"``.
 
         policy = TeamPolicy(env, {"agent_0": "partner-aware-ucb", "agent_1": "partner-aware-ucb"}, horizon=1000)
     """
