@@ -201,8 +201,8 @@ class Power:
             self.sizes,
             self.simulations,
             self.seed,
-            engine=engine,
-            threads=threads,  # type: ignore[arg-type]
+            engine=engine,  # type: ignore[arg-type]
+            threads=threads,
         )
         points = {curve.hypothesis.id: [point.to_dict() for point in curve.points] for curve in made.curves}
         text = np.frombuffer(json.dumps(points, sort_keys=True).encode(), dtype=np.uint8)
