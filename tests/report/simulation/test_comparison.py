@@ -127,7 +127,7 @@ class TestEdges:
 
 class TestRefused:
     def test_nothing_to_draw(self, tmp_path):
-        with pytest.raises(cb.InvalidInput, match="at least one result"):
+        with pytest.raises(cb.InvalidInput, match="at least one Result, got"):
             draw_comparison([], tmp_path / "teams.svg")
 
     def test_no_such_regret(self, tmp_path):
