@@ -166,7 +166,7 @@ def test_every_run_in_a_file_while_playing(tmp_path: Path, keep: str) -> None:
     assert table["task_regret"].to_numpy().tobytes() == every.task_regret.tobytes()
     assert table["team_regret"].to_numpy().tobytes() == every.team_regret.tobytes()
     kept = json.loads(table.schema.metadata[b"cobandit"])
-    assert set(kept) == set(every.provenance())
+    assert set(kept) == set(every.stored_provenance())
     assert (kept["keeps"], kept["runs"], kept["seed"]) == ("runs", 200, 7)
     assert os.listdir(tmp_path) == ["runs.parquet"]
 
