@@ -17,7 +17,7 @@ from cobandit.web.serving import prepare
 @pytest.fixture
 def stored(tmp_path: Path) -> str:
     address = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(address, [load_design("three-by-three")], password="correct horse", seed=1)
+    prepare(address, [load_design("three-by-three")], password="correct horse", seed=1, consent_elsewhere=True)
     return address
 
 
@@ -26,11 +26,12 @@ def test_it_is_said_and_changed_and_written_down(run: Any, stored: str) -> None:
         return run("study", "state", "three-by-three", *words, "--database", stored)
 
     assert "open: anybody may begin" in state().output
-    assert "open until 60 take part; 0 do" in state("quota", "--quota", "60").output
+    assert "open: 0 of 60 places are taken" in state("quota", "--quota", "60").output
     assert json.loads(state("--json").stdout) == {
         "study": "three-by-three", "version": 2, "state": "quota", "quota": 60, "taken": 0,
+        "availability": {"code": "open", "word": "Open", "reason": None, "taken": 0},
     }  # fmt: skip
-    assert "quota 60" in run("study", "list", "--database", stored).output
+    assert "open (0 of 60)" in run("study", "list", "--database", stored).output
     assert "personal links work" in state("invite-only").output
     assert json.loads(state("closed", "--json").stdout)["quota"] is None
     log = run("study", "log", "--database", stored).output

@@ -352,7 +352,10 @@ interface Listed extends Whereabouts {
 interface Live {
   unfilled: { parameter: string; value: string; count: number; at: number } | null;
   now: number;
-  study: { open: boolean; state: string; quota: number | null };
+  study: {
+    open: boolean; state: string; quota: number | null;
+    availability: { code: string; word: string; reason: string | null; taken: number | null };
+  };
   blind: boolean;
   counts: Record<Kind, StatusCounts>;
   total: number;

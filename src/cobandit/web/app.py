@@ -72,7 +72,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     settings = WebConfig() if config is None else config
     database = Database(settings.database)
     arm = Robot(database, settings)
-    reader = ReaderProcess(settings.database) if reading_apart else None
+    reader = ReaderProcess(settings.database, consent_elsewhere=settings.consent_elsewhere) if reading_apart else None
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
@@ -102,7 +102,8 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     app.state.participants = Participants(
         database, demo=settings.demo, consent_elsewhere=settings.consent_elsewhere, robot=arm.stage
     )
-    app.state.live = Live(database) if reader is None else LiveApart(database, reader)
+    own_live = Live(database, consent_elsewhere=settings.consent_elsewhere)
+    app.state.live = own_live if reader is None else LiveApart(database, reader)
     app.state.curves = Curves(database) if reader is None else CurvesApart(database, reader)
     app.state.health = Health(database)
     app.state.exports = Exports(database)

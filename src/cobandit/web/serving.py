@@ -15,6 +15,12 @@ from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.web.config import WebConfig
 from cobandit.web.security import hash_password, password_fits
+from cobandit.web.services.admission import (
+    Availability,
+    availability,
+    store_consent_elsewhere,
+    stored_consent_elsewhere,
+)
 from cobandit.web.services.registration import register_study
 from cobandit.web.storage.accounts import PASSWORD
 from cobandit.web.storage.audit import OWNER, command_line, record
@@ -40,9 +46,10 @@ WAIT_SECONDS = 300.0
 
 @dataclass(frozen=True)
 class Ready:
-    """What preparing has found: the studies, and a password where one had to be made up."""
+    """What preparing has found: the studies, their states, and a password where one had to be made up."""
 
     studies: tuple[Study, ...]
+    states: tuple[Availability, ...]
     new_password: str | None
 
 
@@ -69,8 +76,12 @@ def prepare(
     password: str | None = None,
     make_password: bool = True,
     seed: int | None = None,
+    consent_elsewhere: bool | None = None,
 ) -> Ready:
-    """Make a database ready to be served; nothing that is stored is lost by doing it again."""
+    """Make a database ready to be served; nothing that is stored is lost by doing it again.
+
+    ``consent_elsewhere`` is stored for the commands that state which studies take people; None keeps what is stored.
+    """
     if password is not None and len(password) < SHORTEST_PASSWORD:
         raise InvalidInput(f"The password has {len(password)} characters; at least {SHORTEST_PASSWORD} are needed.")
     database = Database(url)
@@ -78,6 +89,10 @@ def prepare(
         database.migrate()
         with database.write() as connection:
             studies = tuple(register_study(connection, design, seed) for design in designs)
+            if consent_elsewhere is not None:
+                store_consent_elsewhere(connection, consent_elsewhere)
+            elsewhere = stored_consent_elsewhere(connection)
+            states = tuple(availability(connection, study, consent_elsewhere=elsewhere) for study in studies)
             delete_demos(connection, now_ms() - DEMO_MS)
             stored, new_password = read_setting(connection, PASSWORD), None
             if password is None and stored is None and make_password:
@@ -91,7 +106,7 @@ def prepare(
         database.forget_deleted()
     finally:
         database.close()
-    return Ready(studies, new_password)
+    return Ready(studies, states, new_password)
 
 
 def bound_socket(host: str, port: int) -> socket.socket:

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import re
 import uuid
 from collections.abc import Callable
 from typing import Any
 
 import httpx
 import pytest
+from typer.testing import CliRunner
 
+from cobandit.cli import app
 from cobandit.studies import StudyDesign, load_design
+from cobandit.studies.page_texts import front_texts
+from cobandit.web.services.admission import AVAILABILITY
+from cobandit.web.serving import prepare
 
 STUDY = "/api/admin/studies/1"
 HTML = {"accept": "text/html", "accept-language": "de"}
@@ -26,7 +33,10 @@ def _agree(client: httpx.Client, token: str) -> httpx.Response:
 
 def test_by_invitation_a_personal_link_works_and_the_open_one_does_not(site: Any, admin: Any, problem: Any) -> None:
     answer = admin.post(f"{STUDY}/state", json={"state": "invite-only"})
-    assert answer.json() == {"study": 1, "open": False, "state": "invite-only", "quota": None}
+    assert answer.json()["availability"].pop("reason").startswith("This study takes people by invitation")
+    assert answer.json() | {"availability": None} == {
+        "study": 1, "open": False, "state": "invite-only", "quota": None, "availability": None,
+    }  # fmt: skip
     problem(site.arrive(), 403, "invite-only")
     page = site.client().get("/s/short", headers=HTML)
     assert page.status_code == 403
@@ -70,8 +80,9 @@ def test_a_quota_is_kept_to_and_frees_the_place_of_who_has_left(
     assert second.state()["step"]["kind"] == "demographics"
     problem(site.arrive(), 403, "full")
     [study] = admin.get("/api/admin/studies").json()["studies"]
-    assert (study["state"], study["quota"], study["open"]) == ("quota", 2, True)
-    assert "Open for 2" in admin.get("/admin", headers=HTML).text
+    assert (study["state"], study["quota"], study["open"]) == ("quota", 2, False)
+    assert (study["availability"]["code"], study["availability"]["taken"]) == ("full", 2)
+    assert "2 of 2 places taken" in admin.get("/admin", headers=HTML).text
 
 
 @pytest.mark.parametrize(
@@ -106,3 +117,71 @@ def test_nobody_real_begins_with_a_placeholder_for_consent(
 def test_where_consent_is_given_elsewhere_people_are_taken(open_site: Callable[..., Any], sqlite: str) -> None:
     site = open_site(sqlite, load_design("burger"), consent_elsewhere=True)
     assert site.arrive("burger", key=uuid.uuid4().hex).status_code == 201
+
+
+def _words(site: Any, name: str, number: int = 1) -> dict[str, str | None]:
+    """The word for the state of a study at every place that states it; None where the home page offers to take part."""
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    english = {"accept": "text/html", "accept-language": "en"}
+    home = site.client().get("/", headers=english).text
+    badges = r'class="badge [a-z-]+">([^<]+)<'
+    on_home = re.search(badges, home)
+    assert (on_home is None) == (f'href="/s/{name}"' in home)
+    listed = CliRunner().invoke(app, ["study", "list", "--json", "--database", site.config.database]).stdout
+    state = CliRunner().invoke(app, ["study", "state", name, "--database", site.config.database]).stderr
+    found = re.search(r": ([a-z ]+):", state)
+    assert found is not None, state
+    [entry] = admin.get("/api/admin/studies").json()["studies"]
+    live = admin.get(f"/api/admin/studies/{number}/live").json()["study"]
+    page = admin.get(f"/admin/studies/{number}", headers=english).text
+    assert entry["open"] == live["open"] == (on_home is None)
+    return {
+        "home": None if on_home is None else on_home[1],
+        "admin": re.findall(badges, admin.get("/admin", headers=english).text)[0],
+        "study page": re.findall(r'id="availability" ' + badges, page)[0],
+        "api": entry["availability"]["word"],
+        "live": live["availability"]["word"],
+        "study list": json.loads(listed)["studies"][0]["availability"]["word"],
+        "study state": found[1].capitalize(),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("code", AVAILABILITY)
+def test_one_state_has_one_word_everywhere(
+    open_site: Callable[..., Any], sqlite: str, short: StudyDesign, code: str
+) -> None:
+    design = load_design("burger") if code == "not-ready" else short
+    site = open_site(sqlite, design, consent_elsewhere=False)
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    if code == "full":
+        admin.post(f"{STUDY}/state", json={"state": "quota", "quota": 1})
+        site.person()
+    elif code != "not-ready":
+        admin.post(f"{STUDY}/state", json={"state": code})
+    words = _words(site, design.name)
+    assert words == dict.fromkeys(words, AVAILABILITY[code]) | ({"home": None} if code == "open" else {})
+    page = admin.get("/admin/studies/1", headers=HTML).text
+    assert ("The link refuses people at the moment." in page) == (code != "open")
+
+
+def test_front_page_and_commands_share_their_words() -> None:
+    assert {code: front_texts("en").get(code, "Open") for code in AVAILABILITY} == AVAILABILITY
+
+
+def test_commands_know_that_consent_is_given_elsewhere(open_site: Callable[..., Any], sqlite: str) -> None:
+    prepare(sqlite, [load_design("burger")], password="correct horse", consent_elsewhere=True)
+    site = open_site(sqlite, consent_elsewhere=True)
+    assert set(_words(site, "burger").values()) == {None, "Open"}
+    prepare(sqlite, [load_design("burger")])  # a simulation, which says nothing about consent
+    assert _words(site, "burger")["study list"] == "Open"
+
+
+def test_an_earlier_version_offers_no_link_that_leads_to_another(
+    open_site: Callable[..., Any], sqlite: str, short: StudyDesign
+) -> None:
+    second = StudyDesign.from_dict(short.to_dict() | {"version": 2, "rounds": 6})
+    site = open_site(sqlite, short, second)
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    pages = {number: admin.get(f"/admin/studies/{number}", headers=HTML).text for number in (1, 2)}
+    assert ("leads to its newest version, 2" in pages[1], 'id="open-link"' in pages[1]) == (True, False)
+    assert ("leads to its newest version" in pages[2], 'id="open-link"' in pages[2]) == (False, True)

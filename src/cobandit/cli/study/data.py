@@ -57,25 +57,30 @@ def list_studies(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson
     )
     for row in rows:
         counts = [str(row[key]) for key in ("finished", "active", "dropped", "invited", "rehearsals")]
-        state = f"quota {row['quota']}" if row["state"] == "quota" else row["state"]
+        state = row["availability"]["word"].lower()
+        if row["quota"] is not None:
+            state += f" ({row['availability']['taken']} of {row['quota']})"
         shown.add_row(row["name"], str(row["version"]), state, *counts)
     output.console().print(shown)
 
 
 def _listing(database: Database) -> list[dict[str, Any]]:
+    from cobandit.web.services.admission import stored_consent_elsewhere
+    from cobandit.web.services.studies import availability_fields
     from cobandit.web.storage.studies import all_studies
     from cobandit.web.storage.study_data import census
 
     with database.read() as connection:
+        elsewhere = stored_consent_elsewhere(connection)
         return [
             {
                 "name": study.name,
                 "version": study.design.version,
                 "title": study.design.title,
                 "digest": study.design.digest,
-                "open": study.open,
                 "state": study.state,
                 "quota": study.quota,
+                **availability_fields(connection, study, elsewhere),
                 **census(connection, study),
             }
             for study in all_studies(connection)

@@ -38,13 +38,8 @@ NO_ARM = ("none", "simulated")
 
 EVERY, KEEP = "10m", "24"
 
-STANDINGS = {
-    "open": "",
-    "invite-only": "  (by invitation; personal links are made at /admin)",
-    "quota": "  (until {} take part)",
-    "closed": "  (closed; open it at /admin)",
-}
-"""What is said of a study beside its link."""
+HINTS = {"invite-only": "; create personal links at /admin", "closed": "; open it at /admin"}
+"""What to do about a study whose open link refuses people, by the code of its state."""
 
 PASSWORD_KEPT = "admin-password.txt"
 
@@ -212,7 +207,13 @@ def serve(
         if name not in names:
             raise UnknownName("study among those to serve called", name, names)
     serving.wait_for_database(database, say)
-    ready = serving.prepare(database, loaded, password=password_given(password, password_file), seed=chosen)
+    ready = serving.prepare(
+        database,
+        loaded,
+        password=password_given(password, password_file),
+        seed=chosen,
+        consent_elsewhere=config.consent_elsewhere,
+    )
     for warning in serving.durability_warnings(database):
         say(f"Warning: {warning}")
     listening = serving.bound_socket(server.host, port)
@@ -279,8 +280,10 @@ def _greet(ready: Ready, config: WebConfig, local: str) -> None:
 
     address = config.public_url.rstrip("/") if config.public_url else local
     say(f"cobandit studies at {address}")
-    for study in ready.studies:
-        say(f"  {study.design.title}: {address}/s/{study.name}{STANDINGS[study.state].format(study.quota)}")
+    for study, state in zip(ready.studies, ready.states, strict=True):
+        places = "" if state.taken is None else f", {state.taken} of {study.quota} places taken"
+        word = f"  ({state.word.lower()}{places}{HINTS.get(state.code, '')})" if state.code != "open" or places else ""
+        say(f"  {study.design.title}: {address}/s/{study.name}{word}")
         if config.demo:
             say(f"    to try it:   {address}/s/{study.name}?demo=1")
     say(f"  Researcher:  {address}/admin")

@@ -23,9 +23,13 @@ from cobandit.cli.study.common import (
 WORDS = {
     "open": "open: anybody may begin, by the open link or by a personal one",
     "invite-only": "by invitation: personal links work, the open link does not",
-    "quota": "open until {quota} take part; {taken} do",
+    "full": "full: {taken} of {quota} places are taken",
     "closed": "closed: nobody new may begin",
+    "not-ready": "not ready: nobody may begin before the placeholder of the consent is replaced (set to {state})",
 }
+"""What the command says, by the code of the study's state."""
+
+WITH_QUOTA = "open: {taken} of {quota} places are taken"
 
 
 @with_option_groups
@@ -48,7 +52,13 @@ def state(
     require_extras("Opening and closing studies", web=True)
     from cobandit.base.checks import whole
     from cobandit.base.errors import InvalidInput, UnknownName
-    from cobandit.web.services.admission import MOST_PEOPLE, checked_state, seats_taken
+    from cobandit.web.services.admission import (
+        MOST_PEOPLE,
+        availability,
+        checked_state,
+        seats_taken,
+        stored_consent_elsewhere,
+    )
     from cobandit.web.services.studies import record_state
     from cobandit.web.storage.audit import command_line
     from cobandit.web.storage.studies import STATES, set_state
@@ -69,9 +79,12 @@ def state(
             stored = stored_study(opened, study, str(stored.design.version))
         with opened.read() as connection:
             taken = seats_taken(connection, stored)
+            elsewhere = stored_consent_elsewhere(connection)
+            current = availability(connection, stored, consent_elsewhere=elsewhere)
     if form.as_json:
         row = {"study": stored.name, "version": stored.design.version, "state": stored.state, "quota": stored.quota}
-        output.print_json(row | {"taken": taken})
+        output.print_json(row | {"taken": taken, "availability": current.to_dict()})
         return
-    standing = WORDS[stored.state].format(quota=stored.quota, taken=taken)
-    say(f"{stored.name}, version {stored.design.version}: {standing}.")
+    words = WITH_QUOTA if current.code == "open" and stored.quota is not None else WORDS[current.code]
+    sentence = words.format(quota=stored.quota, taken=taken, state=stored.state)
+    say(f"{stored.name}, version {stored.design.version}: {sentence}.")

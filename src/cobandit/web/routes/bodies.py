@@ -200,13 +200,23 @@ class StateBody(StrictBody):
     quota: Annotated[int, Field(ge=1, le=MOST_PEOPLE)] | None = None
 
 
+class AvailabilityBody(BaseModel):
+    """Whether the open link takes people at the moment."""
+
+    code: str = Field(description="open, invite-only, full, closed or not-ready (the consent is a placeholder)")
+    word: str = Field(description="What pages and commands call it")
+    reason: str | None = Field(description="Why people are refused; empty where the study is open")
+    taken: int | None = Field(description="How many places are taken, if the study has a quota")
+
+
 class StudyStatusBody(BaseModel):
-    """Which new people the study takes; ``open``: those of the open link, with a quota as long as there is room."""
+    """What the researcher has set (``state``), and what the open link does (``availability``; ``open``: it works)."""
 
     study: int
     open: bool
     state: str
     quota: int | None = None
+    availability: AvailabilityBody
 
 
 class InvitationBody(StrictBody):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
+from typing import Any
+
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
 from cobandit.studies.consent import placeholder_consent
 from cobandit.web.refusals import Refused
 from cobandit.web.services.places import places
 from cobandit.web.storage.database import Connection
+from cobandit.web.storage.settings import read_setting, write_setting
 from cobandit.web.storage.studies import STATES, Study
 from cobandit.web.storage.values import now_ms
 
@@ -20,6 +24,17 @@ REASONS = {
     "full": "This study is full: it has all the participants it needs at the moment.",
 }
 """Why somebody may not begin, by the code that programs and pages know it by."""
+
+AVAILABILITY = {
+    "open": "Open",
+    "invite-only": "By invitation",
+    "full": "Full",
+    "closed": "Closed",
+    "not-ready": "Not ready",
+}
+"""The word for the state of a study, by its code: "open", or a code of `REASONS`. Every page and command uses it."""
+
+_CONSENT_ELSEWHERE = "consent-elsewhere"
 
 
 def unready(design: StudyDesign) -> str | None:
@@ -57,6 +72,41 @@ def reason_to_refuse(
     if study.state == "quota" and seats_taken(connection, study) >= (study.quota or 0):
         return "full"
     return None
+
+
+@dataclass(frozen=True)
+class Availability:
+    """Whether the open link of a study takes people, as every page and command states it.
+
+    ``code`` is a key of `AVAILABILITY`, ``word`` its word, ``reason`` the sentence why people are refused (None where
+    the study is open) and ``taken`` the number of places taken, if the study has a quota.
+    """
+
+    code: str
+    word: str
+    reason: str | None
+    taken: int | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON."""
+        return asdict(self)
+
+
+def availability(connection: Connection, study: Study, *, consent_elsewhere: bool = False) -> Availability:
+    """Return the state of a study as people meet it: what its open link does, not only what the researcher has set."""
+    code = reason_to_refuse(connection, study, consent_elsewhere=consent_elsewhere) or "open"
+    taken = seats_taken(connection, study) if study.state == "quota" else None
+    return Availability(code, AVAILABILITY[code], REASONS.get(code), taken)
+
+
+def store_consent_elsewhere(connection: Connection, elsewhere: bool) -> None:
+    """Store whether the server takes participants who consent elsewhere, so that commands state the same as it does."""
+    write_setting(connection, _CONSENT_ELSEWHERE, str(elsewhere).lower())
+
+
+def stored_consent_elsewhere(connection: Connection) -> bool:
+    """Return whether the last server on this database was started with ``--consent-elsewhere``."""
+    return read_setting(connection, _CONSENT_ELSEWHERE) == "true"
 
 
 def refused(reason: str) -> Refused:

@@ -14,7 +14,7 @@ from cobandit.studies.journey import Step, journey
 from cobandit.web.roles import Viewer
 from cobandit.web.services.blinding import masked_live, masked_order_ranks, masks_for
 from cobandit.web.services.recruiting import unfilled_links
-from cobandit.web.services.studies import about, counts_of, stored_study
+from cobandit.web.services.studies import about, availability_fields, counts_of, stored_study
 from cobandit.web.storage.answers import answered_steps
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import (
@@ -47,8 +47,9 @@ class _Summary:
 class Live:
     """Who is where in the studies of one server. However many watch, a study is counted once for all of them."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, *, consent_elsewhere: bool = False) -> None:
         self._database = database
+        self._consent_elsewhere = consent_elsewhere
         self._summaries: dict[tuple[int, str], _Summary] = {}
         self._counting = threading.Lock()
 
@@ -93,7 +94,7 @@ class Live:
             changed = people
         summary = self._summary(connection, study, wanted.kind, now)
         return {
-            "study": about(study),
+            "study": about(study) | availability_fields(connection, study, self._consent_elsewhere),
             "now": now,
             "kind": wanted.kind,
             "limits": study.design.limits.to_dict(),

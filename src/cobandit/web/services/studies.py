@@ -7,7 +7,7 @@ from typing import Any
 
 from cobandit.studies.data import PEOPLE_KINDS
 from cobandit.web.refusals import not_found
-from cobandit.web.services.admission import checked_state
+from cobandit.web.services.admission import Availability, availability, checked_state
 from cobandit.web.storage import studies
 from cobandit.web.storage.audit import record
 from cobandit.web.storage.database import Connection, Database
@@ -26,7 +26,6 @@ def about(study: Study) -> dict[str, Any]:
         "version": design.version,
         "title": design.title,
         "task": design.task.kind,
-        "open": study.open,
         "state": study.state,
         "quota": study.quota,
         "created_at": study.created_at,
@@ -36,6 +35,12 @@ def about(study: Study) -> dict[str, Any]:
         "code": study.code,
         "words": {key: getattr(design.task, key) for key in ("participant", "partner", "configuration", "good", "bad")},
     }
+
+
+def availability_fields(connection: Connection, study: Study, consent_elsewhere: bool) -> dict[str, Any]:
+    """Return ``availability``, and ``open``: whether the open link takes people."""
+    state = availability(connection, study, consent_elsewhere=consent_elsewhere)
+    return {"open": state.code == "open", "availability": state.to_dict()}
 
 
 def counts_of(people: Iterable[Headcount]) -> dict[str, dict[str, int]]:
@@ -54,8 +59,8 @@ def stored_study(connection: Connection, number: int) -> Study:
     return study
 
 
-async def list_studies(database: Database) -> list[dict[str, Any]]:
-    """Every study with how many people are where."""
+async def list_studies(database: Database, *, consent_elsewhere: bool = False) -> list[dict[str, Any]]:
+    """Return every study, whether it takes people, and how many people are where."""
 
     def ask(connection: Connection) -> list[dict[str, Any]]:
         now = now_ms()
@@ -63,7 +68,10 @@ async def list_studies(database: Database) -> list[dict[str, Any]]:
         counts = {study.id: counts_of(headcounts(connection, study, now)) for study in known}
         newest = {study.name: study.id for study in reversed(known)}  # of each name the newest version is the first
         return [
-            about(study) | {"newest": newest[study.name] == study.id, "counts": counts[study.id]} for study in known
+            about(study)
+            | availability_fields(connection, study, consent_elsewhere)
+            | {"newest": newest[study.name] == study.id, "counts": counts[study.id]}
+            for study in known
         ]
 
     return await database.ask(ask, heavy=True)
@@ -72,6 +80,17 @@ async def list_studies(database: Database) -> list[dict[str, Any]]:
 async def find_study(database: Database, number: int) -> Study:
     """One study."""
     return await database.ask(lambda connection: stored_study(connection, number))
+
+
+async def find_availability(database: Database, study: Study, *, consent_elsewhere: bool) -> Availability:
+    """Return the state of a study as people meet it."""
+    return await database.ask(lambda connection: availability(connection, study, consent_elsewhere=consent_elsewhere))
+
+
+async def newest_version(database: Database, name: str) -> int | None:
+    """Return the version of a study that its open link leads to."""
+    newest = await database.ask(lambda connection: studies.find_study(connection, name))
+    return None if newest is None else newest.design.version
 
 
 async def set_state(database: Database, number: int, state: str, quota: int | None, by: str) -> None:

@@ -40,8 +40,9 @@ T = TypeVar("T")
 class ReaderProcess:
     """One process that reads a database: it begins with the first question, and ends however the server ends."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, *, consent_elsewhere: bool = False) -> None:
         self._url = url
+        self.consent_elsewhere = consent_elsewhere
         self._asking = ThreadPoolExecutor(1, "reader-process")
         self._process: Any = None
         self._line: Connection[Any, Any] | None = None
@@ -72,7 +73,7 @@ class ReaderProcess:
     def _begin(self) -> None:
         context = multiprocessing.get_context("spawn")
         line, its_end = context.Pipe()
-        process = context.Process(target=_answer, args=(its_end, self._url), daemon=True)
+        process = context.Process(target=_answer, args=(its_end, self._url, self.consent_elsewhere), daemon=True)
         process.start()
         its_end.close()  # so that whoever listens at the other end hears when it has died
         self._process, self._line, self._ready = process, line, False
@@ -102,7 +103,7 @@ class LiveApart(Live):
     """Who is where, as that process tells it."""
 
     def __init__(self, database: Database, reader: ReaderProcess) -> None:
-        super().__init__(database)
+        super().__init__(database, consent_elsewhere=reader.consent_elsewhere)
         self._reader = reader
 
     async def view(self, number: int, wanted: Listing, base: str, viewer: Viewer, since: int | None = None) -> bytes:
@@ -129,7 +130,7 @@ class CurvesApart(Curves):
 _services: list[tuple[Database, Live, Curves]] = []
 
 
-def _answer(line: Connection[Any, Any], url: str) -> None:
+def _answer(line: Connection[Any, Any], url: str, consent_elsewhere: bool) -> None:
     """Answer questions until the other end of the line is closed, by a server that stops or by its death.
 
     Others go first, and Ctrl-C is the server's to hear. What goes wrong is answered by None.
@@ -138,7 +139,8 @@ def _answer(line: Connection[Any, Any], url: str) -> None:
     with contextlib.suppress(AttributeError, OSError):  # not on Windows
         os.nice(NICENESS)
     database = Database(url)
-    _services.append((database, Live(database), Curves(database, CURVE_SECONDS, share_of_time=1.0)))
+    live = Live(database, consent_elsewhere=consent_elsewhere)
+    _services.append((database, live, Curves(database, CURVE_SECONDS, share_of_time=1.0)))
     with contextlib.suppress(EOFError, OSError):
         line.send(True)
         while True:

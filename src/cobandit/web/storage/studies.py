@@ -51,11 +51,6 @@ class Study:
         """Name and version, for people."""
         return f"{self.name} v{self.design.version}"
 
-    @property
-    def open(self) -> bool:
-        """Whether the open link is there to take new people; with a quota, as long as there is room."""
-        return self.state in ("open", "quota")
-
     def secret_for(self, kind: str) -> str:
         """What goes into the means that people of a kind share: a demo or a rehearsal tells nothing of the real ones.
 

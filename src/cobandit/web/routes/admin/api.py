@@ -35,6 +35,7 @@ from cobandit.web.routes.admin.common import (
 from cobandit.web.routes.admin.stream import ticks
 from cobandit.web.routes.bodies import (
     LARGEST,
+    AvailabilityBody,
     DeletedBody,
     DoneBody,
     ErrorBody,
@@ -48,7 +49,8 @@ from cobandit.web.services import links, payments
 from cobandit.web.services.blinding import blind, unblind
 from cobandit.web.services.export import record_export
 from cobandit.web.services.plays import delete_person, participant_view, rounds_view
-from cobandit.web.services.studies import find_study, list_studies, set_state
+from cobandit.web.services.studies import find_availability, find_study, list_studies, set_state
+from cobandit.web.storage.database import Database
 
 MOST_ROUNDS = 1000
 CHUNK = 256 * 1024
@@ -76,9 +78,9 @@ async def program_logout(request: Request) -> DoneBody:
 
 
 @router.get("/studies")
-async def studies(database: Data) -> dict[str, list[dict[str, Any]]]:
-    """Every study, with how many people of each kind are where."""
-    return {"studies": await list_studies(database)}
+async def studies(request: Request, database: Data) -> dict[str, list[dict[str, Any]]]:
+    """Every study, whether it takes people, and how many people of each kind are where."""
+    return {"studies": await list_studies(database, consent_elsewhere=request.app.state.config.consent_elsewhere)}
 
 
 @router.get("/studies/{number}/live", response_model=dict[str, Any])
@@ -129,25 +131,39 @@ async def stream(request: Request, number: StudyNumber, database: Data) -> Respo
 
 
 @router.post("/studies/{number}/open", response_model=StudyStatusBody)
-async def open_study(number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
+async def open_study(request: Request, number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
     """Let new people in."""
     await set_state(database, number, "open", None, by)
-    return StudyStatusBody(study=number, open=True, state="open")
+    return await _status(request, number, database)
 
 
 @router.post("/studies/{number}/close", response_model=StudyStatusBody)
-async def close_study(number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
+async def close_study(request: Request, number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
     """Let nobody new in; whoever has begun may finish."""
     await set_state(database, number, "closed", None, by)
-    return StudyStatusBody(study=number, open=False, state="closed")
+    return await _status(request, number, database)
 
 
 @router.post("/studies/{number}/state", response_model=StudyStatusBody)
-async def change_state(number: StudyNumber, body: StateBody, database: Data, by: By) -> StudyStatusBody:
+async def change_state(
+    request: Request, number: StudyNumber, body: StateBody, database: Data, by: By
+) -> StudyStatusBody:
     """Let in anybody, the invited alone, so many people, or nobody new; whoever has begun may finish."""
     await set_state(database, number, body.state, body.quota, by)
+    return await _status(request, number, database)
+
+
+async def _status(request: Request, number: int, database: Database) -> StudyStatusBody:
     study = await find_study(database, number)
-    return StudyStatusBody(study=number, open=study.open, state=study.state, quota=study.quota)
+    elsewhere = request.app.state.config.consent_elsewhere
+    current = await find_availability(database, study, consent_elsewhere=elsewhere)
+    return StudyStatusBody(
+        study=number,
+        open=current.code == "open",
+        state=study.state,
+        quota=study.quota,
+        availability=AvailabilityBody(**current.to_dict()),
+    )
 
 
 @router.post("/studies/{number}/links", status_code=201, response_model=list[LinkBody])

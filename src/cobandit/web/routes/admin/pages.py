@@ -23,7 +23,7 @@ from cobandit.web.services.links import MOST_LINKS
 from cobandit.web.services.paging import Part
 from cobandit.web.services.payments import all_payments, list_payments, prolific_bonuses, sum_payments
 from cobandit.web.services.plays import participant_view
-from cobandit.web.services.studies import about, find_study, list_studies
+from cobandit.web.services.studies import about, find_availability, find_study, list_studies, newest_version
 
 PAYMENTS_SHOWN = 100
 
@@ -49,9 +49,8 @@ async def studies_page(request: Request, database: Data) -> Response:
     config: WebConfig = request.app.state.config
     stored = await request.app.state.participants.studies()
     sentences = {study.id: None if config.consent_elsewhere else unready(study.design) for study in stored}
-    return view(
-        "studies", request, "Studies", studies=await list_studies(database), disk=disk, backup=backup, unready=sentences
-    )
+    studies = await list_studies(database, consent_elsewhere=config.consent_elsewhere)
+    return view("studies", request, "Studies", studies=studies, disk=disk, backup=backup, unready=sentences)
 
 
 @router.get("/log", response_class=HTMLResponse)
@@ -73,7 +72,16 @@ async def study_page(request: Request, number: StudyNumber, database: Data) -> R
     study = about(stored)
     config: WebConfig = request.app.state.config
     sentence = None if config.consent_elsewhere else unready(stored.design)
-    return view("study", request, study["title"], study=study, most_links=MOST_LINKS, unready=sentence)
+    return view(
+        "study",
+        request,
+        study["title"],
+        study=study,
+        most_links=MOST_LINKS,
+        unready=sentence,
+        availability=await find_availability(database, stored, consent_elsewhere=config.consent_elsewhere),
+        newest=await newest_version(database, stored.name),
+    )
 
 
 @router.get("/studies/{number}/participants/{participant}", response_class=HTMLResponse)

@@ -12,20 +12,27 @@ const changed = () => document.dispatchEvent(new Event("changed"));
 
 /** @type {{ state: string, quota: number | null }} */
 let standing = { state: main.dataset.state ?? "open", quota: Number(main.dataset.quota) || null };
-/** @type {Record<string, (quota: number | null) => string>} */
-const STANDINGS = {
-  open: () => "Open", "invite-only": () => "By invitation", quota: (quota) => `Open for ${quota}`, closed: () => "Closed",
-};
-
 /**
- * @param {{ state: string, quota: number | null }} now
+ * @param {Live["study"]} now
  * @param {StatusCounts} counts
  */
-export function watchStanding(now, counts) {
+export function showAvailability(now, counts) {
   standing = now;
-  const badge = find("standing");
-  say(badge, STANDINGS[now.state](now.quota));
-  badge.className = `badge ${now.state}`;
+  const { code, word, reason, taken } = now.availability;
+  const badge = find("availability");
+  say(badge, word);
+  badge.className = `badge ${code}`;
+  find("places").hidden = now.quota === null;
+  say(find("places"), now.quota === null ? "" : `${number(taken)} of ${number(now.quota)} places taken`);
+  const note = find("link-note"); // earlier versions of a study have no link
+  if (note) {
+    note.hidden = !reason;
+    say(note, reason ? `The link refuses people at the moment. ${reason}` : "");
+  }
+  // A personal link works by invitation, too.
+  const refused = code === "open" || code === "invite-only" ? "" : reason ?? "";
+  find("links-note").hidden = !refused;
+  say(find("links-note"), refused && `Nobody new can begin at the moment. ${refused}`);
   if (!trusted) return;
   const busy = counts.active + counts.idle;
   say(find("state-note"), `${plural(counts.finished, "person has", "people have")} finished, ${number(busy)} `
@@ -51,9 +58,9 @@ states?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   const state = states.elements.state.value;
   problem(states, null);
   try {
-    await post(`${base}/state`, state === "quota" ? { state, quota: Number(quota.value) } : { state });
+    const now = await post(`${base}/state`, state === "quota" ? { state, quota: Number(quota.value) } : { state });
     find("state-dialog").close();
-    toast(`Now: ${STANDINGS[state](Number(quota.value)).toLowerCase()}.`);
+    toast(`State of the study: ${now.availability.word.toLowerCase()}.`);
     changed();
   } catch (error) {
     problem(states, error);

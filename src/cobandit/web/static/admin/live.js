@@ -3,7 +3,7 @@
 
 import { Chart } from "./chart.js";
 import { ago, copy, el, find, get, moment, number, place, plural, reason, say, shortMoment, toast } from "./common.js";
-import { study, watchStanding } from "./dialogs.js";
+import { showAvailability, study } from "./dialogs.js";
 
 /** @type {Status[]} */
 const STATUSES = ["active", "idle", "dropped", "invited", "finished"];
@@ -187,7 +187,7 @@ function hush() {
 
 /** @param {Live} data */
 function show(data) {
-  watchStanding(data.study, data.counts.real);
+  showAvailability(data.study, data.counts.real);
   for (const button of find("kinds").children) {
     const all = Object.values(data.counts[/** @type {Kind} */ (button.dataset.kind)]).reduce((sum, one) => sum + one, 0);
     say(button.querySelector(".count"), number(all));
