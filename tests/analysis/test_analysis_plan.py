@@ -273,6 +273,30 @@ class TestStatus:
         assert found.stored.status == "open"
         assert found.planned
 
+    @pytest.mark.parametrize(
+        ("stored", "status"), [("2024-05-01T11:00:00.000Z", "planned"), ("2024-05-01T12:02:30.000Z", "late")]
+    )
+    def test_the_time_of_storing_counts_too(self, stored, status):
+        data = with_plan(default_plan(BURGER))
+        found = analyse_data(replace(data, about=data.about | {"plan_stored_at": stored}))
+        assert found.stored.status == status
+        assert bool(found.planned) == (status == "planned")
+
+    @pytest.mark.parametrize(
+        ("stored", "status"), [("2024-05-01T11:00:00.000Z", "open"), ("2024-05-01T12:02:30.000Z", "late")]
+    )
+    def test_a_plan_for_simulated_people_may_be_late_too(self, stored, status):
+        data = people()
+        simulated = tuple(replace(person, kind="rehearsal") for person in data.participants)
+        data = replace(data, participants=simulated, plan=plan_toml(default_plan(BURGER)))
+        found = analyse_data(replace(data, about={"plan_fixed_at": None, "plan_stored_at": stored}))
+        assert found.stored.status == status
+        assert bool(found.planned) == (status == "open")
+        if status == "late":
+            assert "was stored after 3 simulated participants had started" in found.methods
+            assert found.stored.sentence in found.deviations
+            assert "(planned)" not in found.results_text
+
     def test_a_text_that_its_digest_does_not_vouch_for(self):
         found = analyse_data(with_plan(default_plan(BURGER), plan_digest="0" * 64))
         assert found.stored.status == "changed"

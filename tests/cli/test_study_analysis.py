@@ -148,6 +148,16 @@ class TestPlan:
         done = run("study", "analyse", "burger", "--out", "res", "--json")
         assert json.loads(done.stdout)["stored_plan"]["status"] == "late"
 
+    def test_after_a_rehearsal(self, run, here, database, study):
+        take_part(database, study, kind="rehearsal")
+        (here / "plan.toml").write_text(PLAN, encoding="utf-8")
+        assert run("study", "plan", "burger", "--set", "plan.toml").exit_code == 0
+        done = run("study", "analyse", "burger", "--kind", "rehearsal", "--out", "res", "--json")
+        stored = json.loads(done.stdout)["stored_plan"]
+        assert stored["status"] == "late"
+        assert "after 1 simulated participant had started" in stored["sentence"]
+        assert "fixed before" not in (here / "res" / "report.html").read_text(encoding="utf-8")
+
 
 class TestStore:
     def test_fixed_with_the_first_person(self, database, study):

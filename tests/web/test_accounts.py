@@ -231,6 +231,14 @@ def test_an_assistant_has_the_links_of_invitations_alone(site: Any, short: Study
     assert all(entry["url"] for entry in whole["participants"])
 
 
+def test_a_page_for_another_role_says_which_role_it_needs(site: Any, people: dict[str, str]) -> None:
+    answer = _login(site, "assistant-1").get("/admin/log", headers={"accept": "text/html"})
+    assert answer.status_code == 403
+    assert "<h1>Your account is not allowed to do this</h1>" in answer.text
+    assert "the role researcher" in answer.text
+    assert "Something went wrong" not in answer.text
+
+
 def test_the_one_password_is_the_owners(site: Any, people: dict[str, str], problem: Any) -> None:
     client = site.client()
     for body in ({"password": OWNERS}, {"password": OWNERS, "name": "owner"}):

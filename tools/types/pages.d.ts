@@ -424,6 +424,7 @@ interface Person extends Whereabouts {
   finished_at: number | null;
   last_seen: number | null;
   idle_seconds: number | null;
+  kind: Kind;
   rounds: { played: number };
   episodes: PlayedEpisode[];
   answers: {

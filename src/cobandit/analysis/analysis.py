@@ -261,7 +261,7 @@ def analyse(
     known = about or {}
     if plan is not None:
         plan.checked(design)
-    stored = plan_state(design, tables, known)
+    stored = plan_state(design, tables, known, kind=kind)
     followed = plan or stored.plan or default_plan(design)
     if plan is not None and stored.plan is not None:
         followed = joined_plan(stored.plan, plan)

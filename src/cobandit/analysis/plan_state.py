@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.analysis.plan import AnalysisPlan, parse_plan, text_digest
-from cobandit.analysis.tables import Tables
+from cobandit.analysis.tables import Tables, analysed_kind
 from cobandit.base.errors import InvalidInput
 from cobandit.base.numbers import count
 from cobandit.studies.design import StudyDesign
@@ -48,11 +48,15 @@ class PlanState:
         }
 
 
-def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any]) -> PlanState:
-    """What is known of the stored plan: whether there is one, and whether it came before the data."""
+def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any], *, kind: str | None = None) -> PlanState:
+    """Return what is known of the stored plan: whether there is one, and whether it came before the data.
+
+    ``kind`` is the kind of participants that are analysed; a plan may come before people and after simulated ones.
+    """
     text, digest = about.get("analysis_plan"), about.get("analysis_plan_sha256")
     beside = about.get("about")
-    fixed = beside.get("plan_fixed_at") if isinstance(beside, Mapping) else None
+    times = beside if isinstance(beside, Mapping) else {}
+    fixed, stored = times.get("plan_fixed_at"), times.get("plan_stored_at")
     if not isinstance(text, str):
         return PlanState(
             UNPLANNED, False, "No analysis plan was stored with the study, so every result is exploratory."
@@ -65,9 +69,13 @@ def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any]) ->
         plan = parse_plan(text, "the stored plan").checked(design)
     except InvalidInput as error:
         return _unusable(CHANGED, f"The stored plan cannot be followed: {str(error).rstrip('.')}", own, fixed)
-    earlier = _began_before(tables, fixed)
-    if plan.late or earlier:
-        many = count(plan.late or earlier, "participant")
+    real = plan.late or _began_before(tables, "real", fixed)
+    if stored is not None and not real:
+        real = _began_before(tables, "real", stored)
+    analysed = analysed_kind([str(value) for value in tables.get("wide", {}).get("kind", [])], kind)
+    simulated = _began_before(tables, analysed, stored) if stored is not None and analysed != "real" else 0
+    if real or simulated:
+        many = count(real, "participant") if real else count(simulated, "simulated participant")
         sentence = (
             f"The analysis plan (SHA-256 {own[:12]}...) was stored after {many} had started, so every result is "
             f"exploratory."
@@ -85,18 +93,18 @@ def _unusable(status: str, why: str, digest: Any, fixed: Any) -> PlanState:
     return PlanState(status, False, f"{why}. Every result is exploratory.", None, sha256, fixed)
 
 
-def _began_before(tables: Tables, fixed: Any) -> int:
-    """How many real participants had consented before the plan was fixed (all, where it never was)."""
+def _began_before(tables: Tables, kind: str, at: Any) -> int:
+    """Return how many participants of a kind had consented before a time (all, where it is no time)."""
     wide = tables.get("wide", {})
     if "consented_at" not in wide or "kind" not in wide:
         return 0
-    real = np.array([kind == "real" for kind in wide["kind"].tolist()], dtype=bool)
-    times = np.asarray(wide["consented_at"], dtype="datetime64[ms]")[real]
+    mine = np.array([value == kind for value in wide["kind"].tolist()], dtype=bool)
+    times = np.asarray(wide["consented_at"], dtype="datetime64[ms]")[mine]
     times = times[~np.isnat(times)]
-    if not isinstance(fixed, str):
+    if not isinstance(at, str):
         return len(times)
     try:
-        moment = np.datetime64(fixed.removesuffix("Z").removesuffix("+00:00"), "ms")
+        moment = np.datetime64(at.removesuffix("Z").removesuffix("+00:00"), "ms")
     except ValueError:
         return len(times)
     return int((times < moment).sum())

@@ -41,6 +41,13 @@ def _table(tables: Tables, name: str, columns: Sequence[str]) -> Mapping[str, ND
     return table
 
 
+def analysed_kind(there: Sequence[str], wanted: str | None) -> str:
+    """Return the kind of participants to analyse: the one asked for, else people, where there are any."""
+    if wanted is not None:
+        return str(one_of(KINDS, "kind of participants to analyse called")("kind", wanted))
+    return next((kind for kind in KINDS if kind in there), "real")
+
+
 class People:
     """Those of one kind who began, from the wide table: one entry each, in the order of the table."""
 
@@ -49,7 +56,7 @@ class People:
         self.columns = _wide_columns(design, wide)
         kinds = [str(value) for value in wide["kind"].tolist()]
         self.in_tables = len(kinds)
-        self.kind = self._kind(kinds, kind)
+        self.kind = analysed_kind(kinds, kind)
         others = {name: kinds.count(name) for name in dict.fromkeys(kinds) if name != self.kind}
         self.strangers = sum(others.values())
         for name, count in others.items():
@@ -75,12 +82,6 @@ class People:
         }
         checks = [column.name for column in self.columns if column.key[:1] == ("attention",)]
         self.failed = [any(float(wide[name][i]) == 0.0 for name in checks) for i in rows]
-
-    @staticmethod
-    def _kind(there: Sequence[str], wanted: str | None) -> str:
-        if wanted is not None:
-            return str(one_of(KINDS, "kind of participants to analyse called")("kind", wanted))
-        return next((kind for kind in KINDS if kind in there), "real")
 
     @staticmethod
     def _order(design: StudyDesign, text: Any) -> tuple[str, ...] | None:

@@ -56,6 +56,12 @@ PAGES = {
 """Which texts of the catalogue a page shows for the code of a refusal; those of trouble for any other."""
 
 RESEARCHERS = ("admin", "docs", "report")
+RESEARCHER_TITLES = {
+    "not-allowed": "Your account is not allowed to do this",
+    "form-expired": "This form has expired",
+}
+"""Titles of refusals that only researchers meet, on pages that are in English."""
+
 NO_PAGE = "There is no page at this address."
 
 TIDY_SECONDS = 3600
@@ -181,7 +187,8 @@ def _answer(request: Request, status: int, code: str, message: str, **more: Any)
         if room in RESEARCHERS:  # whose pages are in English, and say what happened
             texts, language = page_texts(PAGE_LANGUAGE) | {f"{about}.text": message}, PAGE_LANGUAGE
         link = _way_on(request, room, status, texts)
-        return pages.message_page(status, texts[f"{about}.title"], texts[f"{about}.text"], language, link)
+        title = RESEARCHER_TITLES.get(code, texts[f"{about}.title"])
+        return pages.message_page(status, title, texts[f"{about}.text"], language, link)
     return JSONResponse({"error": code, "message": message} | more, status)
 
 

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from cobandit.base.errors import InvalidInput
 from cobandit.web.storage.database import DEFAULT_URL
@@ -41,6 +42,12 @@ class WebConfig:
     robot_folder: str | None = None
     robot_variants: int = 8
     robot_skin: str = "own"
+
+    @property
+    def report_page(self) -> Path | None:
+        """Return the file of the report, if there is one."""
+        path = None if self.report is None else Path(self.report) / "report.html"
+        return path if path is not None and path.is_file() else None
 
     def to_environment(self) -> None:
         """Leave it where `from_environment` finds it, in this process and those it starts."""

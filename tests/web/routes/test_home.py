@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cobandit.studies import load_design
+from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
 from cobandit.web.serving import running
 
@@ -41,6 +41,14 @@ def test_the_report_and_its_figures(reported, ask):
     assert "found" in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert ask.get(f"{reported}/report/figures/sim0-left.svg").text == "<svg/>"
+
+
+def test_researchers_get_a_link_to_the_report_where_there_is_one(reported, short_sqlite, ask):
+    with running(WebConfig(short_sqlite)) as unreported:
+        for url, shown in ((reported, True), (unreported, False)):
+            token = ask.post(f"{url}/api/admin/login", json={"password": "correct horse"}).json()["token"]
+            page = ask.get(f"{url}/admin", headers={"authorization": f"Bearer {token}"}).text
+            assert ('href="/report"' in page) == shown
 
 
 @pytest.mark.parametrize(
@@ -105,6 +113,22 @@ def test_an_unlisted_study_is_not_on_the_home_page(open_site: Callable[..., Any]
     assert 'href="/s/casino"' in page
     assert site.client().get("/s/burger", headers=HTML).status_code == 200
     assert site.arrive("burger").status_code == 201
+
+
+def test_studies_of_the_same_title_are_told_apart(open_site: Callable[..., Any], sqlite: str) -> None:
+    burger = load_design("burger")
+    other = StudyDesign.from_dict(burger.to_dict() | {"name": "pilot", "rounds": 3})
+    site = open_site(sqlite, burger, other, load_design("casino"), demo=True)
+    page = site.client().get("/", headers=HTML).text
+    assert f"{burger.title} (burger)</h3>" in page
+    assert f"{burger.title} (pilot)</h3>" in page
+    assert "(casino)" not in page
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+    for address, title in (("", f"{burger.title} (pilot v"), ("/payments", "Payments: pilot v")):
+        [number] = [
+            study["id"] for study in admin.get("/api/admin/studies").json()["studies"] if study["name"] == "pilot"
+        ]
+        assert f"<title>{title}" in admin.get(f"/admin/studies/{number}{address}", headers=HTML).text
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from cobandit.studies import StudyDesign
-from cobandit.studies.export import read_export, write_export
+from cobandit.studies.export import EXPORT_FORMATS, read_export, write_export, write_psych_ds
 from cobandit.studies.export.tables import tables
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import Viewer
@@ -69,6 +69,59 @@ def test_a_server_without_parquet_says_so(site: Any, admin: httpx.Client, monkey
     answer = admin.get(f"{STUDY}/export", params={"format": "parquet"})
     assert answer.status_code == 422
     assert answer.json()["message"].endswith("needs the extra 'parquet': pip install 'cobandit[parquet]'")
+
+
+def test_formats_for_statistics_programs(
+    site: Any, short: StudyDesign, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(stored, "MOST_PEOPLE_AT_ONCE", 1)  # one person in a part
+    people = [site.person(recruiting={"PROLIFIC_PID": f"{i:024x}"}) for i in range(3)]
+    for person in people:
+        person.go_on(short)
+    admin.post(f"{STUDY}/links", json={"count": 2})  # who never begins has a file of their own
+    page = admin.get("/admin/studies/1", headers={"accept": "text/html"}).text
+    for name in EXPORT_FORMATS:
+        assert f'<option value="{name}">' in page
+    with site.database.read() as connection:
+        study = find_study(connection, "short")
+        assert study is not None
+        whole = study_data(connection, study)
+    files = unpacked(admin.get(f"{STUDY}/export", params={"format": "psych-ds"}))
+    expected = write_psych_ds(short, tables(whole), tmp_path / "psych-ds")
+    assert {path.name: path.read_bytes() for path in expected} == files
+    assert b"0000000000000001" not in b"".join(files.values())
+    pyreadstat = pytest.importorskip("pyreadstat")
+    answer = admin.get(f"{STUDY}/export", params={"format": "sav", "recruiting": "true"})
+    assert 'filename="short-v1-real-sav.zip"' in answer.headers["content-disposition"]
+    for name, contents in unpacked(answer).items():
+        (tmp_path / name).write_bytes(contents)
+    long, _ = pyreadstat.read_sav(str(tmp_path / "long.sav"))
+    assert list(long["run"]) == list(tables(whole)["long"]["run"])
+    wide, _ = pyreadstat.read_sav(str(tmp_path / "wide.sav"))
+    assert sorted(wide["external_id"]) == [f"{i:024x}" for i in range(3)]
+    assert len(pyreadstat.read_sav(str(tmp_path / "not_begun.sav"))[0]) == 2
+    [last] = admin.get("/api/admin/log").json()["entries"][:1]
+    assert (last["action"], last["details"]["format"]) == ("export", "sav")
+
+
+@pytest.mark.parametrize("format", ["psych-ds", "sav"])
+def test_a_study_without_people_has_empty_files_for_statistics_programs(
+    site: Any, admin: httpx.Client, format: str
+) -> None:
+    files = unpacked(admin.get(f"{STUDY}/export", params={"format": format}))
+    if format == "psych-ds":
+        assert len(files["study-short_description-wide_data.csv"].splitlines()) == 1
+    assert len(files) == {"psych-ds": 7, "sav": 5}[format]
+
+
+def test_a_server_without_spss_says_so(site: Any, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyreadstat", None)
+    answer = admin.get(f"{STUDY}/export", params={"format": "sav"})
+    assert answer.status_code == 422
+    assert answer.json()["message"].endswith("needs the extra 'spss': pip install 'cobandit[spss]'")
+    page = admin.get("/admin/studies/1", headers={"accept": "text/html"}).text
+    assert '<option value="sav" disabled>SPSS (the server lacks the extra "spss")</option>' in page
+    assert '<option value="psych-ds">' in page
 
 
 @pytest.mark.parametrize("backend", ["sqlite", "postgresql"])

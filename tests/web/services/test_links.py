@@ -77,3 +77,27 @@ def test_links_carry_the_public_address(short_sqlite: str, ask: httpx.Client) ->
         token = ask.post(f"{url}/api/admin/login", json={"password": PASSWORD}).json()["token"]
         answer = ask.post(f"{url}{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
         assert answer.json()[0]["url"].startswith("https://lab.example/p/")
+
+
+def test_a_label_that_has_a_link_already_is_named(site: Any, admin: httpx.Client, problem: Any) -> None:
+    def invite(*labels: str, **more: Any) -> httpx.Response:
+        return admin.post(f"{STUDY}/links", json={"labels": list(labels)} | more)
+
+    assert invite("anna", "ben").status_code == 201
+    answer = invite("ben", "clara", "dora", "dora")
+    problem(answer, 409, "label-exists")
+    assert answer.json()["message"] == (
+        "Labels that have a link already: ben. Labels that are given more than once: dora. No link was created."
+    )
+    assert [link["label"] for link in admin.get(f"{STUDY}/links").json()] == ["anna", "ben"]
+    assert invite("ben", kind="rehearsal").status_code == 201  # simulated people have labels of their own
+    assert invite("ben", "", repeat=True).status_code == 201
+    assert invite("", "").status_code == 201  # people without a label
+    assert [link["label"] for link in admin.get(f"{STUDY}/links").json()] == ["anna", "ben", "ben", None, None, None]
+
+
+def test_many_known_labels_are_listed_in_short(site: Any, admin: httpx.Client) -> None:
+    labels = [f"person {i}" for i in range(30)]
+    admin.post(f"{STUDY}/links", json={"labels": labels})
+    message = admin.post(f"{STUDY}/links", json={"labels": labels}).json()["message"]
+    assert "person 19 and 10 more." in message

@@ -93,3 +93,13 @@ def test_without_rules_there_are_no_amounts(site: Any, short: StudyDesign, admin
     assert [paid[0][key] for key in ("currency", "fixed", "bonus", "total")] == [None] * 4
     assert prolific_bonuses(paid) == ("", 0)
     assert "no rules of payment" in admin.get("/admin/studies/1/payments", headers=HTML).text
+
+
+def test_rules_without_anybody_who_has_finished(open_site: Any, sqlite: str, short: StudyDesign) -> None:
+    paid = StudyDesign.from_dict(short.to_dict() | {"payment": RULES})
+    for number, (design, rules) in enumerate([(paid, True), (short, False)]):
+        site = open_site(f"{sqlite}-{number}", design)
+        admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+        page = admin.get("/admin/studies/1/payments", headers=HTML).text
+        assert "nobody has finished yet" in page
+        assert ("The design has no rules of payment" in page) == (not rules)

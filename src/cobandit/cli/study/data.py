@@ -31,13 +31,8 @@ from cobandit.cli.study.common import (
 )
 
 if TYPE_CHECKING:
-    from cobandit.studies import StudyDesign
     from cobandit.studies.data import StudyData
     from cobandit.web.storage.database import Database
-
-FORMATS = ("csv", "parquet", "psych-ds", "sav")
-DERIVED = ("psych-ds", "sav")
-"""Formats for statistics programs, which are made from the tables of an export."""
 
 KINDS = ("real", "rehearsal")
 DIFFERENT = 1  # the exit code of a study that is not what it says
@@ -123,11 +118,14 @@ def export(
 
     Ids are pseudonyms; rehearsals and demos are never among real data.
     """
-    # A server sends Parquet files ready-made.
-    parquet = format == "parquet" and url is None
-    require_extras("Exporting a study", web=True, parquet=parquet, spss=format == "sav")
-    if format not in FORMATS:
-        raise UnknownName("format", format, FORMATS)
+    require_extras("Exporting a study", web=True)
+    from cobandit.studies.export import EXPORT_FORMATS
+
+    if format not in EXPORT_FORMATS:
+        raise UnknownName("format", format, tuple(EXPORT_FORMATS))
+    derived = EXPORT_FORMATS[format].derived
+    if url is None or derived:  # a server sends Parquet files ready-made
+        EXPORT_FORMATS[format].require("Exporting a study")
     if kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
     folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out
@@ -135,17 +133,17 @@ def export(
     if url is not None:
         from cobandit.web.clients.researcher import Researcher
 
-        sent = "csv" if format in DERIVED else format
+        sent = "csv" if derived else format
         with (
             Researcher(url, password_given(password, password_file)) as researcher,
             tempfile.TemporaryDirectory() as scratch,
         ):
-            into = Path(scratch) / "export" if format in DERIVED else folder
+            into = Path(scratch) / "export" if derived else folder
             files = researcher.export(study, into, format=sent, kind=kind, recruiting=recruiting, version=version)
-            if format in DERIVED:
-                from cobandit.studies.export import read_export
+            if derived:
+                from cobandit.studies.export import read_export, write_psych_ds, write_sav
 
-                files = _derived(format, *read_export(into)[:2], folder)
+                files = (write_sav if format == "sav" else write_psych_ds)(*read_export(into)[:2], folder)
     else:
         files = _export_stored(database, study, version, folder, format=format, kind=kind, recruiting=recruiting)
     for file in files:
@@ -156,7 +154,7 @@ def _export_stored(
     database: str, study: str, version: str | None, folder: Path, *, format: str, kind: str, recruiting: bool
 ) -> list[Path]:
     """Write the data of a study in a database; tables are read and written in parts, so that memory stays flat."""
-    from cobandit.studies.export import tables, write_export
+    from cobandit.studies.export import write_study
     from cobandit.web.storage.study_data import study_parts
 
     with existing_database(database) as opened:
@@ -167,17 +165,7 @@ def _export_stored(
             if not parts.count:
                 say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
             make_folder(folder.parent)
-            if format not in DERIVED:
-                return write_export(parts, folder, format=format, recruiting=recruiting)
-        data = _data(opened, study, version, kind)
-        return _derived(format, data.design, tables(data, recruiting=recruiting), folder)
-
-
-def _derived(format: str, design: StudyDesign, tables: dict[str, Any], folder: Path) -> list[Path]:
-    """The tables of an export in a format for statistics programs."""
-    from cobandit.studies.export import write_psych_ds, write_sav
-
-    return (write_sav if format == "sav" else write_psych_ds)(design, tables, folder)
+            return write_study(parts, folder, format, recruiting=recruiting)
 
 
 def _data(

@@ -48,11 +48,20 @@ KINDS = {"rehearsal": "SIMULATED", "demo": "visitors of the demo", "real": "real
 PLANS = {
     PLANNED: ("holds", "fixed before the first participant"),
     OPEN: ("holds", "stored before any real participant"),
-    LATE: ("does not hold", "stored too late"),
+    LATE: ("does not hold", "stored after the data"),
     CHANGED: ("does not hold", "not the plan that was stored"),
     UNPLANNED: ("undecided", "no plan was stored"),
 }
 """How the plan is headed, by its status."""
+
+PLANNED_HEADS = {
+    PLANNED: "Planned: asked for by a plan that was fixed before the first participant started",
+    OPEN: "Planned: asked for by the stored plan; no real participant has started yet",
+    LATE: "Planned: nothing counts as planned, because the plan was stored after the data",
+    CHANGED: "Planned: nothing counts as planned, because the stored plan is not the original one",
+    UNPLANNED: "Planned: nothing, because no plan was stored",
+}
+"""How the planned hypotheses are headed, by the status of the plan."""
 
 RULES = {
     "unfinished": "had not finished",
@@ -218,7 +227,7 @@ def _glance(analysis: Analysis) -> dict[str, Any]:
 
 def _hypotheses(analysis: Analysis) -> dict[str, Any]:
     groups = {
-        "planned": ("Planned: asked for by a plan that was fixed before the data", analysis.planned),
+        "planned": (PLANNED_HEADS[analysis.stored.status], analysis.planned),
         "exploratory": ("Exploratory: not planned before the data", analysis.exploratory),
     }
     every = (*analysis.planned, *analysis.exploratory)

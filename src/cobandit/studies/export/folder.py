@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -71,7 +71,6 @@ def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[
     format, recruiting = about["format"], about["recruiting"]
     columns = schema(study.about.design, recruiting=recruiting)
     files: dict[str, CsvFile | ParquetFile] = {}
-    runs = 0
     with ExitStack() as stack:
         for name in TABLES:
             file = stack.enter_context(whole_file(root / f"{name}.{format}", private=True))
@@ -80,9 +79,7 @@ def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[
                 if format == "csv"
                 else ParquetFile(file, columns[name], about | {"table": name})
             )
-        for part in study.parts:
-            exported = tables(part, practice=about["practice"], recruiting=recruiting, first_run=runs)
-            runs += len(np.unique(exported["long"]["run"]))
+        for exported in table_parts(study, practice=about["practice"], recruiting=recruiting):
             for name in TABLES:
                 files[name].add(exported[name])
         for name in TABLES:
@@ -92,6 +89,15 @@ def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[
     rows = {f"{name}.{format}": files[name].rows for name in TABLES}
     rows[_CODEBOOK] = len(next(iter(explained.values())))
     return {name: {"rows": count, "sha256": _sha256(root / name)} for name, count in rows.items()}
+
+
+def table_parts(study: StudyParts, *, practice: bool = True, recruiting: bool = False) -> Iterator[dict[str, Table]]:
+    """Yield the tables of each part of a study; runs are numbered through all parts."""
+    runs = 0
+    for part in study.parts:
+        exported = tables(part, practice=practice, recruiting=recruiting, first_run=runs)
+        runs += len(np.unique(exported["long"]["run"]))
+        yield exported
 
 
 def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from cobandit.base.extras import require_extras
 from cobandit.studies.design import StudyDesign
-from cobandit.studies.export.columns import Column
-from cobandit.studies.export.statistics import free_folder, statistics_tables
+from cobandit.studies.export.columns import Column, Table
+from cobandit.studies.export.statistics import Columns, free_folder, statistics_tables
 
 LONGEST_LABEL = 120
 """Characters of the label of a value in SPSS."""
@@ -23,12 +23,19 @@ def write_sav(
     design: StudyDesign, tables: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]
 ) -> list[Path]:
     """The tables as SPSS files in a new folder, with labels of variables and values; Stata and R read them, too."""
+    return write_sav_parts(design, [tables], folder)
+
+
+def write_sav_parts(
+    design: StudyDesign, parts: Iterable[Mapping[str, Mapping[str, Any]]], folder: str | os.PathLike[str]
+) -> list[Path]:
+    """Write the same from tables that come in parts, at least one."""
     require_extras("Writing SPSS files", spss=True)
     import pandas as pd
     import pyreadstat
 
-    columns, renamed = statistics_tables(design, tables)
     root = free_folder(folder)
+    columns, renamed = _joined(design, parts)
     written = []
     for name, parts in columns.items():
         frame = pd.DataFrame({column.name: _spss_values(column, renamed[name][column.name]) for column in parts})
@@ -43,6 +50,17 @@ def write_sav(
         )
         written.append(path)
     return written
+
+
+def _joined(design: StudyDesign, parts: Iterable[Mapping[str, Mapping[str, Any]]]) -> tuple[Columns, dict[str, Table]]:
+    """Return the columns and the whole tables of all parts."""
+    contents = [statistics_tables(design, part) for part in parts]
+    columns = contents[0][0]
+    joined = {
+        name: {column.name: np.concatenate([tables[name][column.name] for _, tables in contents]) for column in known}
+        for name, known in columns.items()
+    }
+    return columns, joined
 
 
 def _spss_values(column: Column, values: Any) -> Any:

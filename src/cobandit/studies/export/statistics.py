@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import ExitStack
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from cobandit.base.errors import InvalidInput
-from cobandit.base.files import make_folder, save_json, save_text
+from cobandit.base.files import make_folder, save_json, save_text, whole_file
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.export.columns import Column, Table, schema
-from cobandit.studies.export.files import write_csv
+from cobandit.studies.export.files import CsvFile
 
 NOT_BEGUN = "not_begun"
 DESCRIPTION = "dataset_description.json"
@@ -62,15 +63,28 @@ def write_psych_ds(
     design: StudyDesign, tables: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]
 ) -> list[Path]:
     """The study as a Psych-DS dataset in a new folder: CSV files, their metadata, and an R script that reads them."""
-    columns, renamed = statistics_tables(design, tables)
+    return write_psych_ds_parts(design, [tables], folder)
+
+
+def write_psych_ds_parts(
+    design: StudyDesign, parts: Iterable[Mapping[str, Mapping[str, Any]]], folder: str | os.PathLike[str]
+) -> list[Path]:
+    """Write the same from tables that come in parts, at least one; memory does not grow with the study."""
     root = free_folder(folder)
     data = make_folder(root / "data")
     study = re.sub(r"[^a-z0-9]", "", design.name)
-    files = {name: f"study-{study}_description-{name.replace('_', '')}_data.csv" for name in columns}
-    written = []
-    for name, parts in columns.items():
-        write_csv(data / files[name], parts, renamed[name])
-        written.append(data / files[name])
+    columns: Columns = {}
+    files: dict[str, str] = {}
+    tables: dict[str, CsvFile] = {}
+    with ExitStack() as stack:
+        for part in parts:
+            columns, renamed = statistics_tables(design, part)
+            for name in columns:
+                if name not in tables:
+                    files[name] = f"study-{study}_description-{name.replace('_', '')}_data.csv"
+                    tables[name] = CsvFile(stack.enter_context(whole_file(data / files[name])), columns[name])
+                tables[name].add(renamed[name])
+    written = [data / file for file in files.values()]
     about = {
         "@context": "https://schema.org/",
         "@type": "Dataset",

@@ -220,11 +220,15 @@ class StudyStatusBody(BaseModel):
 
 
 class InvitationBody(StrictBody):
-    """How many people to invite; ``labels`` are the researcher's own names for them, one each."""
+    """How many people to invite; ``labels`` are the researcher's own names for them, one each.
+
+    Labels that exist already are refused, unless ``repeat`` allows another link for them.
+    """
 
     count: Annotated[int, Field(ge=1, le=MOST_LINKS)] | None = None
     labels: Annotated[list[Short], Field(min_length=1, max_length=MOST_LINKS)] | None = None
     kind: Literal["real", "rehearsal"] = "real"
+    repeat: bool = False
 
 
 class LinkBody(BaseModel):

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Mapping
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
@@ -50,10 +52,11 @@ async def home(request: Request) -> Response:
     texts = front_texts(language)
     asked = request.query_params.get("language")
     newest = {study.name: study for study in reversed(studies) if study.name not in config.unlisted}
+    titles = Counter(_titled(study.design, language)["title"] for study in newest.values())
     shown = [
         {
             "name": study.name,
-            **_titled(study.design, language),
+            **_titled(study.design, language, titles),
             "task": study.design.task.kind,
             "refused": await service.turned_away(study),
             "summary": _summary(study.design, texts),
@@ -68,15 +71,20 @@ async def home(request: Request) -> Response:
         asked=asked if asked in page_languages() else None,
         studies=shown,
         demo=config.demo,
-        report=_report(config) is not None,
+        report=config.report_page is not None,
         docs=_docs(config) is not None,
     )
 
 
-def _titled(design: StudyDesign, language: str) -> dict[str, str]:
-    """The title of a study in the page's language, or in the study's first; which of them it is."""
+def _titled(design: StudyDesign, language: str, titles: Mapping[str, int] | None = None) -> dict[str, str]:
+    """Return the title of a study in the page's language, or in the study's first, and which of them it is.
+
+    If several studies share the title (``titles`` counts them), the study's name follows in brackets.
+    """
     spoken = language if language in design.languages else design.languages[0]
-    return {"title": design.texts(spoken)["title"], "language": spoken}
+    title = design.texts(spoken)["title"]
+    several = titles is not None and titles.get(title, 0) > 1
+    return {"title": f"{title} ({design.name})" if several else title, "language": spoken}
 
 
 def _summary(design: StudyDesign, texts: dict[str, str]) -> str:
@@ -95,7 +103,8 @@ async def report() -> Response:
 @router.get("/report/{file:path}")
 async def report_file(request: Request, file: str) -> Response:
     """The report of the simulations and its figures, where there is one."""
-    page = _report(request.app.state.config)
+    config: WebConfig = request.app.state.config
+    page = config.report_page
     if page is None:
         raise not_found(NO_REPORT)
     if file in ("", page.name):
@@ -130,10 +139,3 @@ def _docs(config: WebConfig) -> Path | None:
         return None
     folder = Path(config.docs)
     return folder if (folder / "index.html").is_file() else None
-
-
-def _report(config: WebConfig) -> Path | None:
-    if config.report is None:
-        return None
-    path = Path(config.report) / "report.html"
-    return path if path.is_file() else None

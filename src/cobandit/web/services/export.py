@@ -12,9 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from cobandit.base.extras import require_extras
 from cobandit.studies.data import StudyData, StudyParts
-from cobandit.studies.export import write_export
+from cobandit.studies.export import EXPORT_FORMATS, write_study
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import Viewer
 from cobandit.web.services.studies import find_study, stored_study
@@ -47,7 +46,7 @@ class Exports:
         it any more, it ends.
         """
         viewer.require("export")
-        require_extras("Exporting Parquet files", parquet=format == "parquet")
+        EXPORT_FORMATS[format].require("Exporting a study in this format")
         study = await find_study(self._database, number)
         name = f"{study.name}-v{study.design.version}-{kind}-{format}"
         cancelled = threading.Event()
@@ -94,10 +93,10 @@ def _pack(data: StudyParts, name: str, format: str, recruiting: bool) -> IO[byte
     folder = Path(tempfile.mkdtemp(prefix="cobandit-export-"))
     packed: IO[bytes] | None = None
     try:
-        write_export(data, folder / "export", format=format, recruiting=recruiting)
+        write_study(data, folder / "export", format=format, recruiting=recruiting)
         packed = tempfile.TemporaryFile()  # noqa: SIM115 -- the answer closes it, once it is sent
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
-            for path in sorted((folder / "export").rglob("*")):
+            for path in sorted(file for file in (folder / "export").rglob("*") if file.is_file()):
                 # Parquet files are compressed already.
                 method = zipfile.ZIP_STORED if path.suffix == ".parquet" else zipfile.ZIP_DEFLATED
                 archive.write(path, Path(name) / path.relative_to(folder / "export"), method)

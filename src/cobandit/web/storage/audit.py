@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import hmac
+import json
 import secrets
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -105,6 +106,13 @@ def all_entries(connection: Connection) -> Iterator[AuditEntry]:
         if len(entries) < _AT_ONCE:
             return
         last = entries[-1].number
+
+
+def plan_stored_at(connection: Connection, study: str, sha256: str) -> int | None:
+    """Return when a study's plan with this hash was last stored (ms), or None if the log does not tell."""
+    query = select(audit.c.at, audit.c.details).where(audit.c.action == "plan-stored", audit.c.study == study)
+    times = [row.at for row in connection.execute(query) if json.loads(row.details).get("sha256") == sha256]
+    return max(times, default=None)
 
 
 def network_mark(connection: Connection, network: str) -> str:

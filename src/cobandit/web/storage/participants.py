@@ -129,6 +129,17 @@ def invited_participants(
     return _page_of(connection, where, (order,), offset, limit)
 
 
+def known_labels(connection: Connection, study: int, kind: str, labels: Sequence[str]) -> set[str]:
+    """Return those of some labels that have a personal link already."""
+    query = select(participants.c.label).where(
+        participants.c.study_id == study,
+        participants.c.kind == kind,
+        participants.c.key.is_(None),
+        participants.c.label.in_(labels),
+    )
+    return set(connection.scalars(query))
+
+
 def finished_participants(
     connection: Connection, study: int, kind: str, offset: int, limit: int
 ) -> tuple[int, list[Participant]]:

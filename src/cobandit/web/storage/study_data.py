@@ -22,6 +22,7 @@ from cobandit.studies.data import (
 from cobandit.studies.plan import EpisodePlan
 from cobandit.studies.rounds import hash_version
 from cobandit.web.storage.answers import answers_by_participant
+from cobandit.web.storage.audit import plan_stored_at
 from cobandit.web.storage.episodes import StoredEpisode, episodes_by_participant, rounds_played
 from cobandit.web.storage.events import events_by_participant
 from cobandit.web.storage.participants import Participant, participant_by_public_id, participants_of, status
@@ -56,6 +57,7 @@ def study_data(connection: Connection, study: Study, *kinds: str, participant: s
         person = participant_by_public_id(connection, study.id, participant)
         people = [] if person is None else [person]
     return _data(
+        connection,
         study,
         [
             data
@@ -74,8 +76,9 @@ def study_parts(connection: Connection, study: Study, *kinds: str) -> StudyParts
     people = participants_of(connection, study.id, *(kinds or ("real",)))
     there = {person.kind for person in people}
     cut = _parts(people, rounds_played(connection, study.id))
-    parts = (_data(study, _people(connection, part, study, chained=False)) for part in cut)
-    return StudyParts(_data(study, ()), tuple(kind for kind in PEOPLE_KINDS if kind in there), len(people), parts)
+    about = _data(connection, study, ())
+    parts = (replace(about, participants=tuple(_people(connection, part, study, chained=False))) for part in cut)
+    return StudyParts(about, tuple(kind for kind in PEOPLE_KINDS if kind in there), len(people), parts)
 
 
 def _parts(people: Sequence[Participant], rounds: Mapping[int, int]) -> Iterator[Sequence[Participant]]:
@@ -93,7 +96,10 @@ def _parts(people: Sequence[Participant], rounds: Mapping[int, int]) -> Iterator
         yield part
 
 
-def _data(study: Study, people: Iterable[ParticipantData]) -> StudyData:
+def _data(connection: Connection, study: Study, people: Iterable[ParticipantData]) -> StudyData:
+    times = {"plan_fixed_at": study.plan_fixed_at}
+    if study.plan_digest is not None:
+        times["plan_stored_at"] = plan_stored_at(connection, study.label, study.plan_digest)
     return StudyData(
         design=study.design,
         participants=tuple(people),
@@ -101,7 +107,7 @@ def _data(study: Study, people: Iterable[ParticipantData]) -> StudyData:
         versions=dict(study.versions),
         plan=study.plan,
         plan_digest=study.plan_digest,
-        about={"plan_fixed_at": None if study.plan_fixed_at is None else _iso(study.plan_fixed_at)},
+        about={name: None if at is None else _iso(at) for name, at in times.items()},
     )
 
 

@@ -12,6 +12,7 @@ from fastapi.responses import StreamingResponse
 from fastapi.security import HTTPBearer
 
 from cobandit.base.errors import InvalidInput
+from cobandit.studies.export import EXPORT_FORMATS
 from cobandit.web.access import log_out, require_admin
 from cobandit.web.routes.admin import account, audit, robot
 from cobandit.web.routes.admin.common import (
@@ -174,7 +175,8 @@ async def make_links(
     labels: list[str | None] = [label.strip() or None for label in body.labels or ()]
     if labels and body.count not in (None, len(labels)):
         raise InvalidInput(f"{body.count} links with {len(labels)} labels are asked for; one label each is needed.")
-    invited = await links.make_links(database, number, labels or [None] * (body.count or 1), body.kind, viewer)
+    wanted = labels or [None] * (body.count or 1)
+    invited = await links.make_links(database, number, wanted, body.kind, viewer, repeat=body.repeat)
     return [with_url(request, link) for link in invited]
 
 
@@ -254,7 +256,7 @@ async def export(
     number: StudyNumber,
     service: ExportsService,
     viewer: Who,
-    format: Literal["csv", "parquet"] = "csv",
+    format: Literal[*EXPORT_FORMATS] = "csv",  # type: ignore[valid-type]
     kind: Kind = "real",
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
 ) -> Response:

@@ -9,6 +9,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.studies.audit import ACTIONS
 from cobandit.studies.data import moment
+from cobandit.studies.export import EXPORT_FORMATS
 from cobandit.web.access import COOKIE, log_out, require_admin
 from cobandit.web.config import WebConfig
 from cobandit.web.routes.admin.audit import Before
@@ -75,9 +76,10 @@ async def study_page(request: Request, number: StudyNumber, database: Data) -> R
     return view(
         "study",
         request,
-        study["title"],
+        f"{study['title']} ({stored.label})",
         study=study,
         most_links=MOST_LINKS,
+        formats=EXPORT_FORMATS.values(),
         unready=sentence,
         availability=await find_availability(database, stored, consent_elsewhere=config.consent_elsewhere),
         newest=await newest_version(database, stored.name),
@@ -104,7 +106,8 @@ async def payments_page(
     offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> Response:
     """Who is to be paid, a page at a time."""
-    study = about(await find_study(database, number))
+    stored = await find_study(database, number)
+    study = about(stored)
     page = await list_payments(database, number, viewer, Part(offset, PAYMENTS_SHOWN))
     await record_export(database, viewer, number, "payments", tables="payments", format="page", kind="real")
     payments = [
@@ -114,13 +117,13 @@ async def payments_page(
     return view(
         "payments",
         request,
-        f"Payments: {study['title']}",
+        f"Payments: {stored.label}",
         study=study,
         payments=payments,
         finished=page.total,
         offset=page.offset,
         step=PAYMENTS_SHOWN,
-        paid=any(payment["total"] is not None for payment in payments),
+        rules=stored.design.payment,
         sums=await sum_payments(database, number, viewer),
     )
 

@@ -51,6 +51,7 @@ def view(name: str, request: Request, title: str, status: int = 200, **values: A
         demo=config.demo,
         base=base_url(request),
         robot=request.app.state.robot.in_lab,
+        report=config.report_page is not None,
         account=request.state.account,
         role=request.state.role,
         trusted=ROLES.index(request.state.role) >= ROLES.index("researcher"),

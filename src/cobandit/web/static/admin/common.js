@@ -42,11 +42,12 @@ const token = document.querySelector('meta[name="form-token"]')?.getAttribute("c
 export class Trouble extends Error {
   /**
    * @param {number} status
-   * @param {{ message?: string } | null} [body]
+   * @param {{ error?: string, message?: string } | null} [body]
    */
   constructor(status, body) {
     super(body?.message ?? (status ? `The server answered with ${status}.` : "The server cannot be reached."));
     this.status = status;
+    this.code = body?.error ?? "";
   }
 }
 
@@ -72,7 +73,7 @@ async function ask(method, path, body, timeout) {
   }
   if (answer.ok) return answer;
   if (answer.status === 401) {
-    location.assign(`/admin/login?next=${encodeURIComponent(location.pathname)}`);
+    location.assign(`/admin/login?next=${encodeURIComponent(location.pathname + location.search)}`);
   }
   throw new Trouble(answer.status, await answer.json().catch(() => null));
 }

@@ -1,6 +1,6 @@
 // Who may begin, personal links, export.
 
-import { copy, download, el, find, number, plural, post, problem, reason, say, toast } from "./common.js";
+import { copy, download, el, find, number, plural, post, problem, reason, say, toast, Trouble } from "./common.js";
 
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 export const study = main.dataset.study;
@@ -142,12 +142,14 @@ labels.addEventListener("input", () => {
 });
 find("links-form").addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   event.preventDefault();
-  const form = /** @type {HTMLFormElement} */ (event.currentTarget);
+  const form = /** @type {any} */ (event.currentTarget);
   const given = lines();
   problem(form, null);
   try {
-    const made = await post(`${base}/links`, given.length ? { labels: given } : { count: Number(find("links-count").value) });
+    const repeat = form.elements.repeat.checked;
+    const made = await post(`${base}/links`, given.length ? { labels: given, repeat } : { count: Number(find("links-count").value) });
     form.reset();
+    find("links-repeat").hidden = true;
     find("links-count").readOnly = false;
     toast(`${plural(made.length, "link")} made.`);
     links = [...made].reverse().concat(links);
@@ -156,6 +158,7 @@ find("links-form").addEventListener("submit", async (/** @type {SubmitEvent} */ 
     changed();
   } catch (error) {
     problem(form, error);
+    if (error instanceof Trouble && error.code === "label-exists") find("links-repeat").hidden = false;
   }
 });
 find("links-copy").addEventListener("click", () => {

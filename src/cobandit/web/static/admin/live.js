@@ -5,6 +5,8 @@ import { Chart } from "./chart.js";
 import { ago, copy, el, find, get, moment, number, place, plural, reason, say, shortMoment, toast } from "./common.js";
 import { showAvailability, study } from "./dialogs.js";
 
+/** @type {Kind[]} */
+const KINDS = ["real", "rehearsal", "demo"];
 /** @type {Status[]} */
 const STATUSES = ["active", "idle", "dropped", "invited", "finished"];
 const LEAST_PAUSE = 1500; // between two looks, however fast the ticks come
@@ -20,8 +22,9 @@ const NOTES = {
   demo: "People who tried the demo. They are never counted among the data.",
 };
 
-/** @type {{ kind: Kind, status: Status | null, sort: string, down: boolean, words: string, offset: number }} */
-const view = { kind: "real", status: null, sort: "started_at", down: true, words: "", offset: 0 };
+/** What the page shows. It is kept in the address, so that Back, a reload and a bookmark lead to it again.
+ * @type {{ kind: Kind, status: Status | null, sort: string, down: boolean, words: string, offset: number }} */
+const view = readAddress();
 /** @type {Map<string, ReturnType<typeof newRow>>} */
 const rows = new Map();
 const chart = new Chart(find("curves"));
@@ -39,6 +42,36 @@ let latest = 0;
 let timer = 0;
 let ticking = false; // the stream is there, or coming back
 let failed = false;
+
+// The address
+
+function readAddress() {
+  const given = new URLSearchParams(location.search);
+  /** @type {<T extends string>(name: string, known: readonly T[]) => T | undefined} */
+  const among = (name, known) => known.find((value) => value === given.get(name));
+  const sorts = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("th[data-sort]"))];
+  const offset = Number(given.get("offset"));
+  return {
+    kind: among("kind", KINDS) ?? "real",
+    status: among("status", STATUSES) ?? null,
+    sort: among("sort", sorts.map((head) => head.dataset.sort ?? "")) ?? "started_at",
+    down: given.get("down") !== "false",
+    words: given.get("search") ?? "",
+    offset: Number.isSafeInteger(offset) && offset > 0 ? offset : 0,
+  };
+}
+
+function writeAddress() {
+  const shown = new URLSearchParams();
+  if (view.kind !== "real") shown.set("kind", view.kind);
+  if (view.status) shown.set("status", view.status);
+  if (view.sort !== "started_at") shown.set("sort", view.sort);
+  if (!view.down) shown.set("down", "false");
+  if (view.words) shown.set("search", view.words);
+  if (view.offset) shown.set("offset", String(view.offset));
+  const query = shown.toString();
+  history.replaceState(null, "", location.pathname + (query && `?${query}`));
+}
 
 // Asking
 
@@ -102,6 +135,7 @@ function merge(found, wanted, changes) {
   if (view.offset && view.offset >= found.total) {
     view.offset = Math.max(0, PEOPLE * (Math.ceil(found.total / PEOPLE) - 1));
     again = true;
+    writeAddress();
     return;
   }
   if (!changes) whole = Date.now();
@@ -112,6 +146,7 @@ function merge(found, wanted, changes) {
 
 /** Ask at once: what is wanted is another thing now. */
 function lookAgain() {
+  writeAddress();
   latest = 0;
   soon();
 }
@@ -423,7 +458,8 @@ setInterval(() => {
 const gone = new URLSearchParams(location.search).get("deleted");
 if (gone) {
   toast(`${gone} was deleted with everything of theirs.`);
-  history.replaceState(null, "", location.pathname);
 }
+writeAddress();
+find("search").value = view.words;
 listen();
 look();

@@ -8,9 +8,13 @@ const base = `/api/admin/studies/${study}/participants/${encodeURIComponent(part
 const PAGE = 100;
 /** @type {Person | null} */
 let person = null;
-/** @type {number | null} */
-let chosen = null; // the number of the episode
-let first = 1;
+const given = new URLSearchParams(location.search);
+/** @param {string} name */
+const numbered = (name) => (/^\d{1,9}$/.test(given.get(name) ?? "") ? Number(given.get(name)) : null);
+/** The number of the episode. It is kept in the address, so that Back and a reload lead to it again.
+ * @type {number | null} */
+let chosen = numbered("episode");
+let first = Math.max(1, numbered("from") ?? 1);
 let asked = 0;
 
 /** @param {number | null} ms */
@@ -34,7 +38,9 @@ async function load() {
   showTabs(found);
   showAnswers(found);
   showEvents(found);
-  if (found.episodes.length) await choose(found, chosen ?? found.episodes[0].number, first);
+  if (!found.episodes.length) return;
+  const known = found.episodes.some((one) => one.number === chosen);
+  await choose(found, known && chosen !== null ? chosen : found.episodes[0].number, known ? first : 1);
 }
 
 /** @param {Person} person */
@@ -135,6 +141,7 @@ function mark(person) {
 async function choose(person, wanted, from) {
   chosen = wanted;
   first = from;
+  history.replaceState(null, "", `?episode=${wanted}${from > 1 ? `&from=${from}` : ""}`);
   mark(person);
   const episode = person.episodes.find((one) => one.number === wanted);
   if (!episode) return;
@@ -158,7 +165,7 @@ const others = (person, arms) => arms.map((arm, seat) => (seat === person.seat ?
 function showEpisode(person, episode) {
   const { words } = person.study;
   find("episode-facts").replaceChildren(
-    fact("Partner", episode.condition),
+    fact("Condition", episode.condition),
     fact("Rounds", `${number(episode.played)} of ${number(episode.rounds)}`),
     ...(person.blind ? [] : [fact(words.good, number(episode.good)), fact("Task regret", number(episode.regret, 2))]),
     fact("Mean reaction", seconds(episode.reaction_ms)),
@@ -307,7 +314,7 @@ form?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   find("delete-confirm").disabled = true;
   try {
     await remove(base);
-    location.assign(`/admin/studies/${study}?deleted=${encodeURIComponent(participant)}`);
+    location.assign(`/admin/studies/${study}?kind=${person?.kind ?? "real"}&deleted=${encodeURIComponent(participant)}`);
   } catch (error) {
     problem(form, error);
     find("delete-confirm").disabled = false;

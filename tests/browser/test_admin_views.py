@@ -1,0 +1,74 @@
+"""What the researcher's pages keep in their address, and what they say about labels, in a real browser."""
+
+from __future__ import annotations
+
+import re
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cobandit.web import WebConfig
+from cobandit.web.serving import prepare, running
+from tests.browser.test_admin import DESIGN, PASSWORD, Server, Visit
+
+expect = pytest.importorskip("playwright.sync_api").expect
+
+
+@pytest.fixture
+def opened(tmp_path: Path, new_context: Callable[..., Any]) -> Iterator[Visit]:
+    """A researcher in front of the page of a study."""
+    database = f"sqlite:///{tmp_path / 'studies.sqlite'}"
+    prepare(database, [DESIGN], password=PASSWORD, seed=11)
+    with running(WebConfig(database, demo=True, consent_elsewhere=True)) as address:
+        server = Server(address)
+        visit = Visit(new_context().new_page(), server)
+        visit.login()
+        yield visit
+        server.close()
+
+
+def test_back_leads_to_the_same_view(opened: Visit) -> None:
+    page, server = opened.page, opened.server
+    rehearsal = {"key": uuid.uuid4().hex, "consent_version": DESIGN.consent.version, "rehearsal": True}
+    token = server.admin.post("/api/studies/quick/participants", json=rehearsal).json()["token"]
+    server.go_on(token)
+    page.get_by_role("button", name="Rehearsal").click()
+    page.get_by_role("button", name="finished").click()
+    page.get_by_label("Search by id").fill("p-")
+    page.wait_for_url("**/admin/studies/1?kind=rehearsal&status=finished&search=p-")
+    page.locator("#people tbody a").click()
+    page.wait_for_url("**/participants/*")
+    page.get_by_role("tab").nth(2).click()
+    expect(page.locator("#episode-facts")).to_contain_text("Condition")
+    expect(page.locator("#episode-facts")).not_to_contain_text("Partner")
+    page.wait_for_url(re.compile(r"\?episode=2$"))
+    page.reload()
+    expect(page.get_by_role("tab").nth(2)).to_have_attribute("aria-selected", "true")
+    expect(page.locator("#panel")).to_have_attribute("data-shown", "2 1")
+    page.go_back()
+    expect(page.get_by_role("button", name="Rehearsal")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_role("button", name="finished")).to_have_attribute("aria-pressed", "true")
+    expect(page.get_by_label("Search by id")).to_have_value("p-")
+    expect(page.locator("#people tbody tr")).to_have_count(1)
+    page.goto(f"{server.url}/admin/studies/1?kind=nonsense&offset=-3&sort=%00&status=")
+    expect(page.get_by_role("button", name="Participants 0")).to_have_attribute("aria-pressed", "true")
+    assert opened.complaints == []
+
+
+def test_a_label_that_has_a_link_is_named(opened: Visit) -> None:
+    page = opened.page
+    page.get_by_role("button", name="Personal links …").click()
+    dialog = page.get_by_role("dialog")
+    for label in ("anna", "anna"):
+        dialog.get_by_label("Labels, one per line").fill(label)
+        dialog.get_by_role("button", name="Create").click()
+        expect(dialog.locator("#links tbody tr")).to_have_count(1)
+    expect(dialog.get_by_role("alert")).to_contain_text("Labels that have a link already: anna.")
+    dialog.get_by_label("Create another link").check()
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog.locator("#links tbody tr")).to_have_count(2)
+    expect(dialog.get_by_label("Create another link")).to_be_hidden()
+    assert [complaint for complaint in opened.complaints if "409" not in complaint] == []
