@@ -15,11 +15,11 @@ with warnings.catch_warnings():
     import pandas as pd
     import pingouin as pg
 
-from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml
+from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml, preregistration
 from cobandit.analysis.analysis import COLUMNS
 from cobandit.analysis.findings import mark
 from cobandit.analysis.hypotheses import _judged
-from cobandit.analysis.words import apa_number, condition_label, p_value, share
+from cobandit.analysis.words import apa_number, condition_label, p_value, share, statistic
 from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
 
@@ -357,8 +357,28 @@ class TestWords:
         assert not found.simulated
         text = (found.methods + found.results_text).replace("a simulated partner", "")
         assert "simulated" not in text
-        assert re.search(r"age: M = \d+\.\d\d, SD = \d+\.\d\d, range \d+ to \d+", found.methods)
-        assert re.search(r"ai_researcher: \d+ Yes, \d+ No", found.methods)
+        assert re.search(r"'How old are you\?' M = \d+\.\d\d, SD = \d+\.\d\d, range \d+ to \d+", found.methods)
+        assert re.search(r"'Do you do research on artificial intelligence\?' \d+ 'Yes', \d+ 'No'", found.methods)
+
+    def test_degrees_of_freedom_are_rounded_half_away_from_zero(self):
+        finding = replace(analysed("burger").result("H1-regret").finding, df=(2.125, 1024.0))
+        assert statistic(finding).startswith("t(2.13, 1024) = ")
+
+    def test_prose_names_questions_by_their_text(self):
+        data = burger()
+        silent = replace(data.participants[0], answers={})
+        real = [replace(person, kind="real") for person in (silent, *data.participants[1:])]
+        found = analyse_data(replace(data, participants=tuple(real)))
+        questions = " ".join(f"{row.question} {row.finding.note}" for row in found.results)
+        prose = " ".join(
+            (found.methods, found.results_text, questions, preregistration(BURGER, default_plan(BURGER), "osf"))
+        )
+        assert "those who answered 'Yes'" in prose
+        assert "1 of 20 did not answer 'Do you do research on artificial intelligence?'." in prose
+        for question in BURGER.demographics:
+            assert f"{question.id}:" not in prose
+            assert f"{question.id!r}" not in prose
+        assert "ai_researcher" not in prose.replace("group = ai_researcher", "")
 
     def test_the_sentence_has_the_numbers(self):
         found = analysed("casino")

@@ -112,8 +112,8 @@ def between(
     welch, student = stats.welch_t(*samples, **how), stats.student_t(*samples, **how)
     silent = sum(answer is None for answer in given)
     otherwise = len(given) - silent - sum(map(len, samples))
-    notes = [f"{silent} of {len(given)} did not answer {question!r}."] if silent else []
-    notes += [f"{otherwise} of {len(given)} gave another answer to {question!r}."] if otherwise else []
+    notes = [f"{silent} of {len(given)} did not answer {asked.text!r}."] if silent else []
+    notes += [f"{otherwise} of {len(given)} gave another answer to {asked.text!r}."] if otherwise else []
 
     def noted(finding: Finding) -> Finding:
         return replace(finding, note=" ".join([*notes, finding.note]).strip())

@@ -61,13 +61,12 @@ def _participants(analysis: Analysis) -> str:
         if question.answer == "whole":
             ages = np.array(given, dtype=np.float64)
             spread = f", SD = {apa_number(float(ages.std(ddof=1)))}" if len(ages) > 1 else ""
-            parts.append(
-                f"{question.id}: M = {apa_number(float(ages.mean()))}{spread}, range {ages.min():g} to {ages.max():g}"
-            )
+            mean = f"M = {apa_number(float(ages.mean()))}{spread}"
+            parts.append(f"{question.text!r} {mean}, range {ages.min():g} to {ages.max():g}")
         else:
             counts = Counter(given)
-            parts.append(f"{question.id}: {', '.join(f'{counts[c]} {c}' for c in question.choices if counts[c])}")
-    return text + (f" Of those analysed, {'; '.join(parts)}." if parts else "")
+            parts.append(f"{question.text!r} {', '.join(f'{counts[c]} {c!r}' for c in question.choices if counts[c])}")
+    return text + (f" Answers of those analysed: {'; '.join(parts)}." if parts else "")
 
 
 def _settings(choice: AgentChoice) -> str:
@@ -190,7 +189,7 @@ def _measures(analysis: Analysis) -> str:
         f"{members} observe (the paper's R(T)), and here the tests are about {analysis.plan.regret} regret. The second "
         f"measure is the number of {good_word(design)}. After each set the "
         f"{people_word(analysis)} rated {count(len(survey.items), 'statement')} "
-        f"({listed(item.id for item in survey.items)}) from 1 ({survey.low}) to "
+        f"({'; '.join(f'{item.id}: {item.text!r}' for item in survey.items)}) from 1 ({survey.low}) to "
         f"{survey.points} ({survey.high}); the survey score is their mean{turned}."
     )
 

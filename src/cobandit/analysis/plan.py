@@ -326,7 +326,7 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
             yield Hypothesis(
                 id=f"P-regret-{condition.name}",
                 text=f"With {condition.name}, the {lost} of those who answer {question.choices[0]!r} to "
-                f"{question.id} is different from that of those who answer {question.choices[1]!r}.",
+                f"{question.text!r} is different from that of those who answer {question.choices[1]!r}.",
                 measure=measure_of_loss,
                 test="welch",
                 compares=(condition.name,),

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cobandit.analysis.findings import measure_name
 from cobandit.analysis.plan import AnalysisPlan, Hypothesis, episode_word, good_word
-from cobandit.analysis.words import condition_label, listed, marks_note, regret_note
+from cobandit.analysis.words import condition_label, listed, marks_note, question_text, regret_note
 from cobandit.base.checks import one_of
 from cobandit.base.numbers import count
 from cobandit.studies.design import StudyDesign
@@ -144,7 +144,8 @@ def _test(design: StudyDesign, hypothesis: Hypothesis) -> str:
     sides = f"one-sided ({hypothesis.direction})" if hypothesis.one_sided else "two-sided"
     if hypothesis.group:
         groups = listed(map(repr, hypothesis.groups)) if hypothesis.groups else "the first two answers"
-        who = f"{what} with {listed(labels)}, between those who answer {groups} to {hypothesis.group}"
+        asked = question_text(design, hypothesis.group)
+        who = f"{what} with {listed(labels)}, between those who answer {groups} to {asked}"
     elif hypothesis.test == "rm-anova":
         return f"{what} over {listed(labels)}; {_TESTS[hypothesis.test]}."
     else:

@@ -21,6 +21,7 @@ from cobandit.analysis.words import (
     numbers,
     p_value,
     people_word,
+    question_text,
     say_simulated,
     sentence,
     share,
@@ -177,8 +178,10 @@ def _population(analysis: Analysis, row: StudyResult) -> str:
     else:
         what = f"{_capital(measure)}, averaged over {listed(labels)},"
     first, second = finding.groups
+    answers = [repr(group.name.removeprefix(f"{row.group}: ")) for group in (first, second)]
     values = (
-        f"{first.name} {mean_and_sd(first)}, n = {first.n}, and {second.name} {mean_and_sd(second)}, n = {second.n}"
+        f"those who answered {answers[0]} {mean_and_sd(first)}, n = {first.n}, and those who answered {answers[1]} "
+        f"{mean_and_sd(second)}, n = {second.n}, to {question_text(design, row.group)}"
     )
     if finding.p is None:
         return f"{what} was not compared between {values}. {finding.note}"

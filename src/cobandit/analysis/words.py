@@ -65,7 +65,7 @@ def statistic(finding: Finding) -> str:
 
 
 def _freedom(value: float) -> str:
-    return f"{value:.0f}" if abs(value - round(value)) < 1e-9 else f"{value:.2f}"
+    return APA.format(value, 0 if abs(value - round(value)) < 1e-9 else 2).replace(",", "")
 
 
 _EFFECTS = {"Hedges g": "g", "rank-biserial correlation": "r_rb", "generalised eta squared": "generalised eta squared"}
@@ -118,6 +118,11 @@ def condition_label(design: StudyDesign, name: str) -> str:
     """A condition as a text calls it: the agent's name, where the condition goes by it."""
     known = {condition.name: condition.agent for condition in design.conditions}
     return LABELS.get(name, name) if known.get(name) == name else name
+
+
+def question_text(design: StudyDesign, id: str) -> str:
+    """Return a question about the person in quotes, as prose refers to it."""
+    return repr(next((question.text for question in design.demographics if question.id == id), id))
 
 
 def regret_note(design: StudyDesign, plan: AnalysisPlan) -> str:

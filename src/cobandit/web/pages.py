@@ -14,6 +14,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment
 
 from cobandit import __version__
+from cobandit.base.numbers import rounded
 from cobandit.report.kit.assets import VENDOR
 from cobandit.report.kit.templates import template_environment
 from cobandit.studies.page_texts import page_languages
@@ -35,6 +36,7 @@ def static(name: str) -> str:
 def _environment() -> Environment:
     environment = template_environment("cobandit.web")
     environment.globals |= {"static": static, "version": __version__}
+    environment.filters["rounded"] = rounded
     return environment
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.findings import mark, measure_name
-from cobandit.analysis.words import condition_label, effect, p_value, statistic
+from cobandit.analysis.words import condition_label, effect, p_value, question_text, statistic
 from cobandit.base.numbers import APA, DASH
 from cobandit.report.kit.text import apa, true_minus
 from cobandit.report.study.figures.base import interval_text, level_text
@@ -159,7 +159,7 @@ def description_table(analysis: Analysis) -> DataTable:
     rows = []
     for described in analysis.described:
         sample = described.description
-        who = f" ({described.question}: {described.answer})" if described.question else ""
+        who = f" ({question_text(design, described.question)}: {described.answer!r})" if described.question else ""
         rows.append(
             (
                 f"{measure_name(design, described.measure)}{who}",

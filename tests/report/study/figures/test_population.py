@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -18,7 +21,8 @@ def test_researchers_stand_left_and_the_others_right_over_time(burger: Analysis,
     assert isinstance(figure, StudyFigure)
     given = np.array(burger.measures.group("ai_researcher"))
     panels = figure.draw(width).axes
-    assert [axes.get_title(loc="left") for axes in panels] == ["ai researcher: Yes", "ai researcher: No"]
+    titles = [" ".join(axes.get_title(loc="left").split()) for axes in panels]
+    assert titles == [f"Do you do research on artificial intelligence? {choice}" for choice in ("Yes", "No")]
     for axes, choice in zip(panels, ("Yes", "No"), strict=True):
         lines = {line.get_gid(): line.get_ydata() for line in axes.get_lines() if line.get_gid()}
         for c, condition in enumerate(burger.measures.conditions):
@@ -28,6 +32,33 @@ def test_researchers_stand_left_and_the_others_right_over_time(burger: Analysis,
     if width == WIDE:
         left, right = (axes.get_position().x0 for axes in panels)
         assert left < right
+
+
+@pytest.mark.parametrize("width", [WIDE, NARROW])
+def test_labels_of_lines_that_end_at_one_place_do_not_overlap(burger: Analysis, width: float) -> None:
+    curves = burger.measures.curves.copy()
+    curves[:, 1] = curves[:, 0]
+    (figure,) = population_split(replace(burger, measures=replace(burger.measures, curves=curves)))
+    assert isinstance(figure, StudyFigure)
+    drawn = figure.draw(width)
+    for axes in drawn.axes:
+        end = APA.format(
+            float(next(line.get_ydata()[-1] for line in axes.get_lines() if line.get_gid() == "naive-ucb"))
+        )
+        assert sum(end in text.get_text() for text in axes.texts) == 2
+        boxes = [text.get_window_extent(drawn.canvas.get_renderer()) for text in axes.texts]
+        # An annotation's box takes in its line to the curve; of the text alone it is the part right of the panel.
+        right = axes.get_window_extent().x1
+        spans = sorted((box.y0, box.y1) for box in map(text_box, axes.texts) if box.x1 > right)
+        assert len(spans) == len(boxes) == 2
+        assert spans[0][1] <= spans[1][0]
+
+
+def text_box(text: Any) -> Any:
+    """The box of an annotation's text, without the line that ties it to a curve."""
+    from matplotlib.text import Text
+
+    return Text.get_window_extent(text)
 
 
 def test_the_table_has_both_tests_and_the_caption_names_them(burger: Analysis) -> None:

@@ -12,7 +12,7 @@ from cobandit.base.numbers import APA
 from cobandit.report.kit.figure import NARROW, WIDE
 from cobandit.report.study.figures.base import StudyFigure
 from cobandit.report.study.figures.regret import regret_drawing
-from cobandit.report.study.figures.slopes import paired_slopes
+from cobandit.report.study.figures.slopes import BETTER, SAME, WORSE, paired_slopes
 from cobandit.studies import StudyData, load_design
 
 
@@ -34,6 +34,25 @@ def test_slopes_have_a_line_for_everybody_and_the_test_above(burger: Analysis) -
         *(APA.format(x) for x in values[3]),
         *(APA.format(x) for x in burger.measures.totals("good")[3]),
     )
+
+
+def test_green_means_better_in_both_panels(burger: Analysis) -> None:
+    (figure,) = paired_slopes(burger)
+    assert isinstance(figure, StudyFigure)
+    drawn = figure.draw(WIDE)
+    for axes, measure, sign in zip(drawn.axes, ("task_regret", "good"), (-1, 1), strict=True):
+        values = burger.measures.totals(measure)
+        aware = burger.measures.column("partner-aware-ucb")
+        gains = sign * (values[:, aware] - values[:, 1 - aware])
+        assert {True, False} <= set((gains > 0).tolist())
+        colours = [
+            line.get_color() for line in axes.get_lines() if len(line.get_ydata()) == 2 and line.get_alpha() is not None
+        ]
+        expected = [BETTER if gain > 0 else WORSE if gain < 0 else SAME for gain in gains]
+        assert colours == [colour for colour, _ in expected]
+    [legend] = drawn.legends
+    assert legend.get_texts()[0].get_text() == "better with Partner-Aware UCB"
+    assert "Better means less task regret and more satisfied customers." in figure.caption
 
 
 @pytest.mark.parametrize("width", [WIDE, NARROW])

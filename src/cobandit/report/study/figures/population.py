@@ -11,7 +11,7 @@ import numpy as np
 from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.plan import researcher_question
 from cobandit.analysis.words import statistic
-from cobandit.base.numbers import APA, DASH
+from cobandit.base.numbers import DASH
 from cobandit.report.kit.drawing import Drawing, draw_line
 from cobandit.report.kit.figure import LETTERS, regret_axes
 from cobandit.report.kit.palette import GREY
@@ -48,7 +48,7 @@ def population_split(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
         drawing = regret_drawing(analysis, np.array([answer == choice for answer in given], dtype=bool))
         panels.append((choice, None if drawing is None else as_planned(analysis, drawing)))
     if not any(drawing for _, drawing in panels):
-        why = nobody(analysis) or f"Nobody who answered {question.id!r} has whole data."
+        why = nobody(analysis) or f"Nobody who answered {question.text!r} has whole data."
         return [NotDrawn("population", TITLE, why)]
     silent = sum(answer is None for answer in given)
     answers = ", ".join(f"{sum(answer == choice for answer in given)} {choice!r}" for choice in question.choices)
@@ -73,7 +73,7 @@ def population_split(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
                 "p (Student)",
             ),
             rows=tuple(_rows(analysis, question.id, tests)),
-            draw=lambda width: _draw_population(analysis, panels, question.id, width),
+            draw=lambda width: _draw_population(analysis, panels, question.text, width),
         )
     ]  # fmt: skip
 
@@ -125,13 +125,17 @@ def _rows(analysis: Analysis, question: str, tests: Tests) -> list[tuple[str, ..
     return rows
 
 
-def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | None]], id: str, width: float) -> Any:
+def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | None]], asked: str, width: float) -> Any:
     stacked = width < 5.0
     across = 1 if stacked else min(len(panels), 2)
     down = math.ceil(len(panels) / across)
-    height = HEAD + 0.1 + (2.55 if stacked else 2.75) * down
+    letters = int((width - 0.62 - 1.12 - 1.55 * (across - 1)) / across / 0.062)
+    question = wrapped(asked, letters, 2)
+    titled = 0.14 * (question.count("\n") + 1)  # inches, for the question above the answer
+    height = HEAD + 0.1 + ((2.55 if stacked else 2.75) + titled) * down
     figure = sheet(width, height, f"{capital(regret_name(analysis))} of two populations", about_line(analysis))
-    drawn = panels_in(figure, (down, across), Margins(0.62, 1.12, 0.45, HEAD + 0.3), gap=1.55, rise=0.8)
+    margins = Margins(0.62, 1.12, 0.45, HEAD + 0.3 + titled)
+    drawn = panels_in(figure, (down, across), margins, gap=1.55, rise=0.8 + titled)
     tops = [
         line.factor * float(np.nanmax(np.fmax(line.mean, line.mean + line.se)))
         for _, drawing in panels
@@ -144,7 +148,7 @@ def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | N
             axes.set_visible(False)
             continue
         choice, drawing = panels[place]
-        axes.set_title(wrapped(f"{id.replace('_', ' ')}: {choice}", 40, 1), loc="left", fontsize=LETTERS)
+        axes.set_title(f"{question}\n{wrapped(choice, letters, 1)}", loc="left", fontsize=LETTERS)
         axes.set_ylim(0, top)
         regret_axes(axes, analysis.design.rounds)
         axes.set_ylabel(regret_name(analysis) if place % across == 0 else "")
@@ -154,10 +158,5 @@ def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | N
         for line in drawing.lines:
             draw_line(axes, line, line.mean_band, 0.16)
         ends = [line.factor * float(line.mean[-1]) for line in drawing.lines]
-        label_ends(axes, drawing.lines, ends, top)
-        for line, end in zip(drawing.lines, ends, strict=True):
-            axes.annotate(
-                APA.format(end), (1.0, end), xycoords=("axes fraction", "data"), xytext=(-3, 4),
-                textcoords="offset points", ha="right", fontsize=SMALL, gid=f"end-{line.name}",
-            )  # fmt: skip
+        label_ends(axes, drawing.lines, ends, top, numbers=True)
     return figure

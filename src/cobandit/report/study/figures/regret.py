@@ -28,6 +28,9 @@ from cobandit.report.study.figures.base import (
 from cobandit.report.study.figures.sheet import HEAD, SMALL, Margins, panels_in, sheet, thinned, wrapped
 from cobandit.stats import summarise
 
+END_LETTERS = 16
+"""Letters on a line of the label at the end of a curve."""
+
 
 def regret_drawing(analysis: Analysis, chosen: NDArray[np.bool_] | None = None) -> Drawing | None:
     """Regret over the rounds, a line for each condition with data; ``chosen``: of these participants. None: no data."""
@@ -152,10 +155,18 @@ def _draw_regret(analysis: Analysis, planned: Drawing, width: float) -> Any:
     return figure
 
 
-def label_ends(axes: Any, lines: Sequence[Line], ends: Sequence[float], top: float) -> None:
-    """Every line named where it ends; the panel is ``top`` high."""
-    labels = [wrapped(line.label, 16) for line in lines]
+def label_ends(axes: Any, lines: Sequence[Line], ends: Sequence[float], top: float, *, numbers: bool = False) -> None:
+    """Name every line where it ends, with ``numbers`` also its last value; the panel is ``top`` high."""
+    labels = [wrapped(line.label, END_LETTERS) for line in lines]
+    if numbers:
+        labels = [_with_number(label, APA.format(end)) for label, end in zip(labels, ends, strict=True)]
     gap = 0.075 * max(label.count("\n") + 1.4 for label in labels)
     places = spread_labels([end / top for end in ends], gap)
     for line, label, end, place in zip(lines, labels, ends, places, strict=True):
         label_line_end(axes, label, (end / top, place), colour_of(line.number), SMALL)
+
+
+def _with_number(label: str, number: str) -> str:
+    """Return a label with a number behind it: on its last line, if there is room."""
+    fits = len(label.rpartition("\n")[2]) + len(": ") + len(number) <= END_LETTERS
+    return f"{label}: {number}" if fits else f"{label}:\n{number}"

@@ -44,10 +44,13 @@ from cobandit.report.study.figures.sheet import (
     wrapped,
 )
 
-LOWER: tuple[str, Any] = (COLOURS[2], "-")
-HIGHER: tuple[str, Any] = (COLOURS[3], (0, (4, 1.5)))
+BETTER: tuple[str, Any] = (COLOURS[2], "-")
+WORSE: tuple[str, Any] = (COLOURS[3], (0, (4, 1.5)))
 SAME: tuple[str, Any] = ("#888888", (0, (1, 1)))
-"""Colour and dashes of a participant for whom the first condition has the lower, the higher, the same value."""
+"""Colour and dashes of a participant who does better, worse, the same with the first condition, in every panel.
+
+Better is a lower regret, and a higher number of good outcomes.
+"""
 
 
 def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
@@ -69,7 +72,8 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     lone = "" if len(measured) > 1 else " A single participant has no interval."
     caption = (
         f"Each thin line is one of {people(analysis, len(measured))}; large marks are means with their "
-        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. {STARS}"
+        f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and more "
+        f"{panels[1].name}. {STARS}"
         f"{correction(analysis, [row for panel in panels for row in panel.tests])}.{lone}"
     )
     return [
@@ -90,7 +94,7 @@ class _Slopes:
     def __init__(self, analysis: Analysis, measure: str) -> None:
         measured = analysis.measures
         self.name = measure_name(analysis.design, measure)
-        self.from_zero = measure != GOOD
+        self.from_zero = self.lower_is_better = measure != GOOD
         self.values = measured.totals(measure)
         there = np.isfinite(self.values)
         self.lines = np.flatnonzero(there.sum(axis=1) >= 2).tolist()
@@ -119,7 +123,9 @@ class _Slopes:
             return SAME[0], "-"
         if not math.isfinite(self.differences[i]):
             return SAME
-        return LOWER if self.differences[i] < 0 else HIGHER if self.differences[i] > 0 else SAME
+        if self.differences[i] == 0:
+            return SAME
+        return BETTER if (self.differences[i] < 0) == self.lower_is_better else WORSE
 
 
 def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) -> Any:
@@ -155,7 +161,7 @@ def _slope_keys(analysis: Analysis, panel: _Slopes) -> dict[str, tuple[str, Any]
     if not panel.single:
         return {}
     label = condition_label(analysis.design, panel.pairs[0][0])
-    return {f"lower with {fitting(label, 2.2, SMALL)}": LOWER, "higher": HIGHER, "equal": SAME}
+    return {f"better with {fitting(label, 2.2, SMALL)}": BETTER, "worse": WORSE, "equal": SAME}
 
 
 def _draw_slope_panel(axes: Any, panel: _Slopes, labels: Sequence[str], margin: float) -> None:
