@@ -220,7 +220,10 @@ class TestAnswers:
         found = sound(analyse_data(people(answers="none")))
         assert found.result("H2-easy").verdict == "cannot be tested"
         assert found.result("H1-regret").finding.p is not None
-        assert "6 of 6 did not answer 'ai_researcher'." in found.result("population/level").finding.note
+        assert (
+            "6 of 6 did not answer 'Do you do research on artificial intelligence?'."
+            in found.result("population/level").finding.note
+        )
 
     def test_no_demographics(self):
         found = sound(analyse_data(people(replace(BURGER, demographics=()))))

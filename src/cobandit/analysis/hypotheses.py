@@ -116,7 +116,10 @@ def between(
     notes += [f"{otherwise} of {len(given)} gave another answer to {asked.text!r}."] if otherwise else []
 
     def noted(finding: Finding) -> Finding:
-        return replace(finding, note=" ".join([*notes, finding.note]).strip())
+        note = " ".join([*notes, finding.note]).strip()
+        for choice, label in zip((first, second), labels, strict=True):
+            note = note.replace(label, repr(choice))  # the label, with the question's id, is for programs
+        return replace(finding, note=note)
 
     return noted(welch), noted(student)
 
