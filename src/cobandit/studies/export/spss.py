@@ -37,16 +37,18 @@ def write_sav_parts(
     root = free_folder(folder)
     columns, renamed = _joined(design, parts)
     written = []
-    for name, parts in columns.items():
-        frame = pd.DataFrame({column.name: _spss_values(column, renamed[name][column.name]) for column in parts})
+    for name, table_columns in columns.items():
+        frame = pd.DataFrame(
+            {column.name: _spss_values(column, renamed[name][column.name]) for column in table_columns}
+        )
         path = root / f"{name}.sav"
         os.close(os.open(path, os.O_CREAT | os.O_WRONLY, 0o600))  # the owner's alone before anything is in it
         pyreadstat.write_sav(
             frame,
             str(path),
             file_label=f"{design.name}: {name}"[:64],
-            column_labels={column.name: " ".join(column.meaning.split())[:255] for column in parts},
-            variable_value_labels={column.name: labels for column in parts if (labels := value_labels(column))},
+            column_labels={column.name: " ".join(column.meaning.split())[:255] for column in table_columns},
+            variable_value_labels={column.name: labels for column in table_columns if (labels := value_labels(column))},
         )
         written.append(path)
     return written
