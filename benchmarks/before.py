@@ -13,8 +13,8 @@ BASE = "abfa1a039aa8ff35673aaf031d77dba179e9054a"
 """The version before: 0.1.0 with its first compiled engine, the last commit before the second one was begun."""
 
 
-SERVER_BASE = "2a078ea58cc7281bfd91fe597675157de04851d9"
-"""The version before of study servers: the last commit before rounds went around the router."""
+SERVER_BASE = "e791a342425498c3a3319efb442acf0763f7de96"
+"""The version before of study servers: the last commit with several paths for a move."""
 
 
 @functools.cache

@@ -14,11 +14,14 @@ import os
 import random
 import sys
 import time
+import uuid
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
+
+from benchmarks.recorded import PageMoves
 
 ARRIVING = 20
 
@@ -81,7 +84,7 @@ class Line(asyncio.Protocol):
     """One connection that is kept."""
 
     def __init__(self, host: str) -> None:
-        self._host = host
+        self.host = host
         self._buffer = b""
         self._answer: asyncio.Future[tuple[int, bytes]] | None = None
         self._transport: asyncio.Transport | None = None
@@ -109,13 +112,17 @@ class Line(asyncio.Protocol):
 
     async def ask(self, method: str, path: str, body: bytes = b"") -> tuple[int, bytes]:
         """Status and body of the answer."""
-        assert self._transport is not None
-        self._answer = asyncio.get_running_loop().create_future()
         head = (
-            f"{method} {path} HTTP/1.1\r\nhost: {self._host}\r\n"
+            f"{method} {path} HTTP/1.1\r\nhost: {self.host}\r\n"
             f"content-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
         )
-        self._transport.write(head.encode() + body)
+        return await self.send(head.encode() + body)
+
+    async def send(self, request: bytes) -> tuple[int, bytes]:
+        """Send a whole request; return status and body of the answer."""
+        assert self._transport is not None
+        self._answer = asyncio.get_running_loop().create_future()
+        self._transport.write(request)
         return await self._answer
 
     def close(self) -> None:
@@ -187,7 +194,7 @@ async def _play(order: Order) -> Met:
 
     async def one(line: Line, token: str) -> None:
         nonlocal errors
-        path = f"/api/participants/{token}/rounds"
+        page = PageMoves(line.host, token)
         pause = None if order.rate is None else 1.0 / order.rate
         due = begin + (rng.random() * pause if pause is not None else 0.0)
         t = 0
@@ -196,9 +203,9 @@ async def _play(order: Order) -> Met:
             if due > now:
                 await asyncio.sleep(due - now)
             t += 1
-            move = f'{{"episode":0,"moves":[{{"t":{t},"arm":{rng.getrandbits(1)},"key":"{token[:16]}-{t}","ms":400}}]}}'
+            move = page.body(0, t, rng.getrandbits(1), str(uuid.UUID(int=rng.getrandbits(128), version=4)))
             try:
-                status, _ = await line.ask("POST", path, move.encode().replace(b"_", b"-"))
+                status, _ = await line.send(page.request(move))
             except ConnectionError:
                 status = 0
             done = time.perf_counter()

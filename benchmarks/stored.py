@@ -15,7 +15,8 @@ from dataclasses import replace
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.rounds import Move, round_values
+from cobandit.web.storage.rounds import Move, round_row
+from cobandit.web.storage.schema import rounds as rounds_table
 from cobandit.web.storage.studies import find_study
 
 PEOPLE = 10_000
@@ -93,11 +94,11 @@ def _play(
             for i in range(count)
         ),
     )
-    rows = [round_values(highest + 1, r, Move(r.t, r.arms[0], f"stored-{r.t:06d}", 400), then) for r in played]
-    names = ", ".join(rows[0])
-    marks = ", ".join(f":{name}" for name in rows[0])
-    connection.executemany(f"INSERT INTO rounds ({names}) VALUES ({marks})", rows)
-    others = ", ".join(name for name in rows[0] if name != "episode_id")
+    rows = [round_row(highest + 1, r, Move(r.t, r.arms[0], f"stored-{r.t:06d}", 400), then) for r in played]
+    names = [column.name for column in rounds_table.c]
+    marks = ", ".join("?" * len(names))
+    connection.executemany(f"INSERT INTO rounds ({', '.join(names)}) VALUES ({marks})", rows)
+    others = ", ".join(name for name in names if name != "episode_id")
     connection.execute(
         f"INSERT INTO rounds (episode_id, {others}) SELECT e.id, {others} FROM episodes e, rounds r "
         "WHERE e.id > ?1 AND e.id <= ?2 AND r.episode_id = ?1 ORDER BY e.id, r.t",

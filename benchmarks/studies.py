@@ -32,7 +32,6 @@ from benchmarks.crowd import Met, Order, cpu_seconds
 from benchmarks.measure import NOW, Pair, environment
 from benchmarks.report import Report
 from cobandit.web import WebConfig
-from cobandit.web.config import VARIABLE
 from cobandit.web.serving import prepare
 
 CROWDS = (50, 200, 500)
@@ -66,8 +65,6 @@ def serving(database: str, source: Path = NOW, workers: int = 1, script: str | N
     """A server of a version before a database that is ready."""
     server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
     server.environment = {"PYTHONPATH": str(source)}
-    if source != NOW:  # which knows fewer settings
-        server.environment |= {VARIABLE: json.dumps({"database": database})}
     server.script = server.script if script is None else script
     try:
         with on_cores(_CORES[:-1] if workers == 1 else _CORES):
@@ -313,7 +310,7 @@ def opening(people: int = 10) -> Opening:
                         {"t": t, "arm": t % 2, "key": f"key-{t:04d}-{token[:4].replace('_', '-')}"}
                         for t in range(first, first + 111)
                     ]
-                    _ask(server.url, f"/api/participants/{token}/rounds", {"episode": 0, "moves": moves})
+                    _ask(server.url, f"/api/participants/{token}/rounds?language=en", {"episode": 0, "moves": moves})
             server.kill()
             server.start()
             return Opening(fresh, statistics.median(_state_ms(server.url, token, 999) for token in tokens))

@@ -19,6 +19,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 from cobandit.studies import StudyDesign, load_design  # noqa: E402
 from cobandit.web import WebConfig, create_app  # noqa: E402
+from cobandit.web.edge import GuardedProtocol  # noqa: E402
 from cobandit.web.serving import address_of, bound_socket  # noqa: E402
 
 # A press that is short however busy the machine is: real keys may stay down long enough to repeat.
@@ -73,8 +74,35 @@ RIGHT["hall"] = RIGHT["den"]
 ABOUT = {"age": 33, "gender": 0, "ai_researcher": 1}
 
 
-class Site:
-    """A server that can go away and come back at the same address."""
+class Api:
+    """The interface of a server, for what a test does not do on a page."""
+
+    address: str
+
+    def _ask(self, method: str, path: str, body: Any = None) -> Any:
+        with httpx.Client(timeout=60, trust_env=False) as client:
+            answer = client.request(method, f"{self.address}/api/{path}", json=body)
+        answer.raise_for_status()
+        return answer.json()
+
+    def post(self, path: str, body: Any) -> Any:
+        return self._ask("POST", path, body)
+
+    def state(self, token: str) -> Any:
+        return self._ask("GET", f"participants/{token}")
+
+    def someone(self, study: str, *, ready: bool = True, **more: Any) -> str:
+        """The token of a new participant, by default brought to the first round."""
+        body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": "en"} | more
+        token = str(self.post(f"studies/{study}/participants", body)["token"])
+        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT.get(study, {}), "partner-1": {}}
+        while ready and (step := self.state(token)["step"]["id"]) in answers:
+            self.post(f"participants/{token}/answers/{step}", {"answers": answers[step]})
+        return token
+
+
+class Site(Api):
+    """A server that can go away and come back at the same address, with the connection limits of ``study serve``."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -89,7 +117,9 @@ class Site:
         self._socket = bound_socket(*self._place.getsockname())
         self.address = address_of(self._socket)
         app = create_app(WebConfig(database=self._url, demo=True, consent_elsewhere=True))
-        settings = uvicorn.Config(app, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1)
+        settings = uvicorn.Config(
+            app, http=GuardedProtocol, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1
+        )
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
         self._thread.start()
@@ -112,27 +142,6 @@ class Site:
             yield
         finally:
             self.start()
-
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        with httpx.Client(timeout=60, trust_env=False) as client:
-            answer = client.request(method, f"{self.address}/api/{path}", json=body)
-        answer.raise_for_status()
-        return answer.json()
-
-    def post(self, path: str, body: Any) -> Any:
-        return self._ask("POST", path, body)
-
-    def state(self, token: str) -> Any:
-        return self._ask("GET", f"participants/{token}")
-
-    def someone(self, study: str, *, ready: bool = True, **more: Any) -> str:
-        """The token of a new participant, by default brought to the first round."""
-        body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": "en"} | more
-        token = str(self.post(f"studies/{study}/participants", body)["token"])
-        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT.get(study, {}), "partner-1": {}}
-        while ready and (step := self.state(token)["step"]["id"]) in answers:
-            self.post(f"participants/{token}/answers/{step}", {"answers": answers[step]})
-        return token
 
 
 class Guest:

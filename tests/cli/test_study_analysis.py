@@ -16,7 +16,7 @@ from cobandit.web.services.places import take_place
 from cobandit.web.services.registration import register_study, set_plan
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.episodes import append_rounds
+from cobandit.web.storage.moves import StoreRounds
 from cobandit.web.storage.participants import add_participant, new_public_id
 from cobandit.web.storage.rounds import Move
 from cobandit.web.storage.schema import participants
@@ -73,9 +73,9 @@ def take_part(database, study, kind="real", finished=True):
         answers = rehearsed_data(BURGER, [("softmax", seed, order)], answers="drawn").participants[0].answers
         for step, answer in answers.items():
             add_answer(connection, number, step, dict(answer.values), now, 1000)
-        for episode in rehearse(BURGER, "softmax", seed, order):
+        for revision, episode in enumerate(rehearse(BURGER, "softmax", seed, order)):
             moves = [(r, Move(r.t, r.arms[0], f"{episode.plan.index}-{r.t}", 500)) for r in episode.rounds]
-            append_rounds(connection, number, None, episode, moves, now, now)
+            StoreRounds(number, revision, None, episode, moves, now, now)(connection)
 
 
 class TestPlan:

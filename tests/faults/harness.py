@@ -47,7 +47,7 @@ class Request:
     @property
     def move(self) -> dict[str, Any] | None:
         """The move in it, if it plays a round."""
-        return self.body["moves"][0] if self.path.endswith("/rounds") else None
+        return self.body["moves"][0] if self.path.partition("?")[0].endswith("/rounds") else None
 
     def other_move(self, **changes: Any) -> Request:
         """The same request with another move, as a second tab would send it."""

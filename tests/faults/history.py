@@ -99,7 +99,7 @@ class Client:
             for t in range(view["played"] + 1, view["rounds"] + 1):
                 move = {"t": t, "arm": self._rng.randrange(2), "key": self._key(), "ms": 500}
                 body = {"episode": view["index"], "moves": [move]}
-                if await self._do("rounds", f"{self._path}/rounds", body) == {}:
+                if await self._do("rounds", f"{self._path}/rounds?language=en", body) == {}:
                     return  # a second tab was faster: where am I?
             return
         # Some pages name a language, which is stored with the answers.

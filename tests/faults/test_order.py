@@ -98,7 +98,9 @@ def _play(url: str, client: int) -> None:
         for t in range(1, MOVES + 1):
             body = f'{{"episode":0,"moves":[{{"t":{t},"arm":0,"key":"order-{client}-{t}-end","ms":1}}]}}'
             moved = http.post(
-                f"/api/participants/{token}/rounds", content=body, headers={"content-type": "application/json"}
+                f"/api/participants/{token}/rounds?language=en",
+                content=body,
+                headers={"content-type": "application/json"},
             )
             assert moved.status_code == 200, moved.text
 

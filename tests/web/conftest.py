@@ -132,7 +132,7 @@ class Person:
     def send(self, episode: int, *moves: tuple[int, int, str]) -> httpx.Response:
         """Moves of (round, arm, key)."""
         sent = [{"t": t, "arm": arm, "key": key, "ms": 500} for t, arm, key in moves]
-        return self.client.post(f"{self.path}/rounds", json={"episode": episode, "moves": sent})
+        return self.client.post(f"{self.path}/rounds?language=en", json={"episode": episode, "moves": sent})
 
     def good_answers(self, state: dict[str, Any], design: StudyDesign) -> dict[str, Any]:
         kind = state["step"]["kind"]

@@ -26,11 +26,10 @@ from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.routes import admin, home, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
-from cobandit.web.routes.quick import QuickRounds
+from cobandit.web.routes.moves import Handlers, MoveEndpoint, move_token
 from cobandit.web.security import Receive, Scope, SecurityMiddleware, Send
 from cobandit.web.services.admission import REASONS
 from cobandit.web.services.curves import Curves
-from cobandit.web.services.direct import STATE, DirectRounds
 from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
 from cobandit.web.services.live import Live
@@ -81,10 +80,10 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     reader = ReaderProcess(settings.database, consent_elsewhere=settings.consent_elsewhere) if reading_apart else None
 
     @contextlib.asynccontextmanager
-    async def life(app: FastAPI) -> AsyncIterator[dict[str, Any]]:
+    async def life(app: FastAPI) -> AsyncIterator[None]:
         tidying = asyncio.create_task(_tidy(database))
         await arm.start()
-        yield {STATE: DirectRounds(database, app.state.participants)}
+        yield
         tidying.cancel()
         await asyncio.to_thread(arm.stop)
         if reader is not None:
@@ -120,24 +119,33 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     _build_routes(app)
     app.mount("/static/vendor", CachedFiles(directory=str(VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
-    handlers = {Refused: _refused, InvalidInput: _invalid, MissingExtra: _invalid, CobanditError: _broken}
+    handlers: Handlers = {
+        Refused: _refused,
+        InvalidInput: _invalid,
+        MissingExtra: _invalid,
+        CobanditError: _broken,
+        RequestValidationError: _malformed,
+        HTTPException: _http,
+    }
     for kind, handler in handlers.items():
         app.add_exception_handler(kind, handler)
-    app.add_exception_handler(RequestValidationError, _malformed)
-    app.add_exception_handler(HTTPException, _http)
     app.add_middleware(SecurityMiddleware, broken=_broken)
-    app.quick = QuickRounds(super(_Server, app).__call__, app.state.participants, handlers | {Exception: _broken})
+    app.moves = app.state.moves = MoveEndpoint(app.state.participants, {**handlers, Exception: _broken})
     return app
 
 
 class _Server(FastAPI):
-    """The server. Rounds are taken in before middlewares and routes, everything else goes the common way."""
+    """The server. `MoveEndpoint` answers every move; the middleware and the router handle all other requests."""
 
-    quick: QuickRounds | None = None
+    moves: MoveEndpoint
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
-        await (super().__call__ if self.quick is None else self.quick)(scope, receive, send)
+        """Handle one request."""
+        token = move_token(scope)
+        if token is None:
+            await super().__call__(scope, receive, send)
+        else:
+            await self.moves(token, scope, receive, send)
 
 
 def _build_routes(app: FastAPI) -> None:

@@ -242,10 +242,10 @@ def _without_host(name: bytes, value: bytes, scope: Scope) -> bytes:
 
 
 class BodyTooLarge(HTTPException):
-    """A body without a length that went on and on; as an HTTPException it passes the reading of JSON as it is."""
+    """The body of a request is larger than allowed; an `HTTPException`, so that FastAPI's JSON reading lets it pass."""
 
     def __init__(self) -> None:
-        super().__init__(413, "The body is too large", {"connection": "close"})
+        super().__init__(413, f"A request may have {LARGEST_BODY // 1024} KB", {"connection": "close"})
 
 
 async def _too_large(send: Send) -> None:

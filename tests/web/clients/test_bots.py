@@ -9,8 +9,10 @@ from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
+import httpx
 import pytest
 
+from benchmarks.recorded import PageMoves
 from cobandit.agents import Briefing
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.streams import BotStream
@@ -85,6 +87,32 @@ def test_a_bot_plays_as_its_behaviour_would(site: Any, short: StudyDesign) -> No
             expected.append((index, t, r.arms, r.reward))
     assert [row[1:5] for row in played(site)] == expected
     assert result.good == sum(row[3] for row in expected)
+
+
+def test_a_bot_sends_its_moves_as_the_page_does(site: Any, short: StudyDesign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Address, type and body have the form that was recorded from Chromium; only the other headers differ."""
+    sent: list[httpx.Request] = []
+    send = httpx.AsyncClient.send
+
+    async def noted(self: httpx.AsyncClient, request: httpx.Request, **options: Any) -> httpx.Response:
+        sent.append(request)
+        return await send(self, request, **options)
+
+    monkeypatch.setattr(httpx.AsyncClient, "send", noted)
+    play_study(site.url, "short", 1, "softmax", login=site.login())
+    moves = [request for request in sent if request.url.path.endswith("/rounds")]
+    assert len(moves) == site.query("SELECT count(*) FROM rounds")[0][0] > 0
+    for request in moves:
+        body = request.content
+        data = json.loads(body)
+        [move] = data["moves"]
+        assert body == PageMoves.body(data["episode"], move["t"], move["arm"], move["key"], move["ms"])
+        token = request.url.path.split("/")[3]
+        lines = PageMoves(request.url.netloc.decode(), token).request(body).decode().split("\r\n")
+        assert lines[0] == f"{request.method} {request.url.raw_path.decode()} HTTP/1.1"
+        wanted = dict(line.split(": ", 1) for line in lines[1 : lines.index("")])
+        assert request.headers["content-type"] == wanted["Content-Type"]
+        assert request.headers["content-length"] == wanted["Content-Length"]
 
 
 def test_without_the_design_the_quiz_is_guessed(site: Any, short: StudyDesign) -> None:

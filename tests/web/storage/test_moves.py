@@ -7,10 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign
 from cobandit.web.storage.database import Connection, Database
+from cobandit.web.storage.events import Event
 from cobandit.web.storage.moves import SIZES, StoreRounds
 from cobandit.web.storage.participants import Stale, add_participant
 from cobandit.web.storage.rounds import Move
@@ -59,7 +61,6 @@ def test_together_and_apart_are_the_same(
     database = site.database
     players = _players(database, short, PEOPLE)
     jobs = [_second(player) for player in players]
-    assert all(job.joins for job in jobs)
 
     def undone(run: Callable[[Connection], Any]) -> list[list[Any]]:
         """What the tables hold after it, in a transaction that is given up."""
@@ -102,9 +103,67 @@ def test_only_the_stale_one_fails(site: Any, short: StudyDesign) -> None:
     assert site.query("SELECT played, count(*) FROM episodes GROUP BY played ORDER BY played") == [(1, 1), (2, 4)]
 
 
-def test_what_does_not_join(site: Any, short: StudyDesign) -> None:
-    [player] = _players(site.database, short, 1)
-    job = _second(player)
-    assert job.joins
-    for more in ({"episode_id": None}, {"played": [*job.played] * 2}, {"happened": [object()]}):
-        assert not StoreRounds(**vars(job) | more).joins
+def test_first_rounds_several_moves_and_events_are_stored_together(site: Any, short: StudyDesign) -> None:
+    """One request each, of people who are at different places: the same function stores all of them."""
+    players = _players(site.database, short, 3)
+    (person, episode, number), (other, later, later_number), (third, last, _) = players
+    plan = ParticipantPlan(short, 2, 0).episode(1)
+    opened = Episode.open(plan)
+    jobs = [
+        StoreRounds(other, 1, later_number, later, [(later.play(2, 1), Move(2, 1, "key-later", None))], 1, 3),
+        StoreRounds(third, 1, None, opened, [(opened.play(1, 0), Move(1, 0, "key-opened", 7))], 2, 4),
+        StoreRounds(
+            person,
+            1,
+            number,
+            episode,
+            [(episode.play(2, 0), Move(2, 0, "key-two-x", 1))],
+            1,
+            5,
+            [Event(5, "robot", {"told": 1}, "key-event")],
+        ),
+    ]
+    with site.database.write() as connection:
+        ids = StoreRounds.together(connection, jobs)
+    assert (ids[0], ids[2]) == (later_number, number)
+    assert site.query("SELECT participant_id, number, played, opened_at FROM episodes WHERE id = :id", id=ids[1]) == [
+        (third, 1, 1, 2)
+    ]
+    assert site.query("SELECT id, revision, last_seen FROM participants ORDER BY id") == [
+        (person, 2, 5),
+        (other, 2, 3),
+        (third, 2, 4),
+    ]
+    assert site.query("SELECT participant_id, kind FROM events") == [(person, "robot")]
+    assert last.played == 1
+    keys = [key for (key,) in site.query("SELECT key FROM rounds WHERE key != 'key-first' ORDER BY key")]
+    assert keys == ["key-later", "key-opened", "key-two-x"]
+
+
+def test_a_job_that_opens_an_episode_runs_again_after_a_rollback(site: Any, short: StudyDesign) -> None:
+    """The writer rolls back a batch and runs its jobs again; the id of the first try must not survive."""
+    [(person, _, number)] = _players(site.database, short, 1)
+    episode = Episode.open(ParticipantPlan(short, 0, 0).episode(1))
+    job = StoreRounds(person, 1, None, episode, [(episode.play(1, 0), Move(1, 0, "key-again", 5))], 1, 2)
+    with site.database.writing.connect() as connection:
+        job(connection)
+        connection.rollback()
+    with site.database.write() as connection:
+        stored = job(connection)
+    assert site.query("SELECT id, participant_id FROM episodes WHERE number = 1") == [(stored, person)]
+    assert stored != number
+
+
+def test_sqlite_without_update_from(site: Any, short: StudyDesign, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Before version 3.33 every row has a statement of its own, with the same result."""
+    monkeypatch.setattr("cobandit.web.storage.moves.SIZES", (1,))
+    jobs = [_second(player) for player in _players(site.database, short, 5)]
+    statements: list[str] = []
+    event.listen(site.database.writing, "before_cursor_execute", lambda c, cursor, text, *more: statements.append(text))
+    with site.database.write() as connection:
+        StoreRounds.together(connection, jobs)
+    assert statements
+    assert not [text for text in statements if "FROM" in text]
+    assert site.query("SELECT count(*), sum(played) FROM episodes") == [(5, 10)]
+    with pytest.raises(Stale), site.database.write() as connection:
+        StoreRounds.together(connection, [StoreRounds(**vars(jobs[0]) | {"revision": 0})])

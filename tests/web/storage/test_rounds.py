@@ -14,7 +14,7 @@ from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design
 from cobandit.studies.data import EpisodeData
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
-from cobandit.web.storage.episodes import append_rounds
+from cobandit.web.storage.moves import StoreRounds
 from cobandit.web.storage.participants import add_participant
 from cobandit.web.storage.rounds import (
     NO_ROUNDS,
@@ -46,7 +46,7 @@ class Log:
                 self.start = episode.head
                 moves = [Move(t, t % 2, f"key-of-{number}-{t}", 100 * t) for t in range(1, episode.plan.rounds + 1)]
                 played = [(episode.play(move.t, move.arm), move) for move in moves]
-                self.episode_id = append_rounds(connection, self.participant, None, episode, played, 1, 2)
+                self.episode_id = StoreRounds(self.participant, number, None, episode, played, 1, 2)(connection)
         self.rounds, self.moves = [r for r, _ in played], moves
 
 

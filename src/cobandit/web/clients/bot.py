@@ -308,7 +308,8 @@ class Bot:
         index, rounds = int(view["index"]), int(view["rounds"])
         person = self._briefed(state)
         pace = self._stream(BotStream.PACE, index)
-        path = f"/api/participants/{self.result.token}/rounds"
+        language = quote(state["language"], safe="")  # which the page sends with every move, so bots do, too
+        path = f"/api/participants/{self.result.token}/rounds?language={language}"
         moves: list[dict[str, Any]] = []
         seen, t = 0, 1
         while t <= rounds:

@@ -182,13 +182,6 @@ class People:
         finally:
             self.turns.pass_on(token)
 
-    def in_memory(self, token: str) -> ActiveParticipant | None:
-        """One person, where they are in memory; whoever asks must have their turn."""
-        person = self._people.get(token)
-        if person is not None:
-            self._people.move_to_end(token)
-        return person
-
     async def retry_stale(
         self,
         token: str,

@@ -21,7 +21,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, SQLAlch
 from cobandit.base.errors import InvalidInput
 from cobandit.web.refusals import Refused, busy, damaged, overloaded
 from cobandit.web.storage.witness import keep_head
-from cobandit.web.storage.writer import Done, Job, Writer
+from cobandit.web.storage.writer import Job, Writer
 
 T = TypeVar("T")
 
@@ -193,10 +193,6 @@ class Database:
             return await self.writer.run(job)
         except SQLAlchemyError as error:
             raise _refusal(error) from error
-
-    def submit(self, job: Job[Any], done: Done) -> None:
-        """Write, for a request that waits in no task: ``done`` gets the result or what the database said."""
-        self.writer.submit(job, done)
 
     def forget_patiently(self) -> bool:
         """The same outside of a server, while another process may be reading."""

@@ -1,4 +1,4 @@
-"""Episodes: where each stands, and the rounds that are added to it."""
+"""Episodes: how far each participant has played each of them."""
 
 from __future__ import annotations
 
@@ -7,26 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Insert,
-    Row,
-    and_,
-    bindparam,
-    case,
-    exists,
-    func,
-    insert,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select
 
-from cobandit.studies import Episode, Round
+from cobandit.studies import Episode
 from cobandit.studies.plan import PRACTICE
-from cobandit.web.storage.participants import TOUCH, Stale, touch
-from cobandit.web.storage.rounds import Move, insert_rounds, round_values
-from cobandit.web.storage.schema import episodes, participants, rounds
+from cobandit.web.storage.schema import episodes, participants
 
 _WITH_PEOPLE = episodes.join(participants, participants.c.id == episodes.c.participant_id)
 
@@ -195,77 +180,20 @@ def counts_by_condition(connection: Connection, study: int, kind: str, needed: i
     return {condition: ConditionCounts(*map(int, counts)) for condition, *counts in rows}
 
 
-_STANDING: dict[str, Any] = {
-    "played": bindparam("b_played"),
-    "head": bindparam("b_head"),
-    "finished_at": bindparam("b_finished"),
-}
-_ADVANCE = update(episodes).where(episodes.c.id == bindparam("b_episode")).values(**_STANDING)
-
-
-def _standing(episode: Episode, now: int) -> dict[str, Any]:
-    return {"b_played": episode.played, "b_head": episode.head, "b_finished": now if episode.finished else None}
-
-
-def append_rounds(
-    connection: Connection,
-    participant: int,
-    episode_id: int | None,
-    episode: Episode,
-    played: Sequence[tuple[Round, Move]],
-    opened_at: int,
-    now: int,
+def add_episode(
+    connection: Connection, participant: int, episode: Episode, opened_at: int, finished_at: int | None
 ) -> int:
-    """Rounds at the end of an episode's log; the number of the episode, which the first ones create."""
-    if episode_id is None:
-        result = connection.execute(
-            insert(episodes).values(
-                participant_id=participant,
-                number=episode.plan.index,
-                condition=episode.plan.condition,
-                opened_at=opened_at,
-                **_STANDING,
-            ),
-            _standing(episode, now),
+    """Store an episode as it is after its first rounds; return its id in the database."""
+    result = connection.execute(
+        insert(episodes).values(
+            participant_id=participant,
+            number=episode.plan.index,
+            condition=episode.plan.condition,
+            played=episode.played,
+            head=episode.head,
+            opened_at=opened_at,
+            finished_at=finished_at,
         )
-        assert result.inserted_primary_key is not None
-        episode_id = int(result.inserted_primary_key[0])
-    else:
-        connection.execute(_ADVANCE, {"b_episode": episode_id} | _standing(episode, now))
-    insert_rounds(connection, episode_id, played, now)
-    return episode_id
-
-
-def _touch_advance_append() -> Insert:
-    """Touch, advance and append as one statement, which PostgreSQL knows: one way to the server instead of three."""
-    touched = TOUCH.returning(participants.c.id).cte("touched")
-    advanced = _ADVANCE.where(exists(select(touched.c.id))).returning(episodes.c.id).cte("advanced")
-    # Values named as a column would be taken for changes of the other tables, too.
-    values = [bindparam(f"r_{column.name}", type_=column.type) for column in rounds.c]
-    appended = insert(rounds).from_select(list(rounds.c), select(*values).select_from(touched)).add_cte(advanced)
-    return appended.execution_options(preserve_rowcount=True)
-
-
-_TOUCH_ADVANCE_APPEND = _touch_advance_append()
-
-
-def play_rounds(
-    connection: Connection,
-    participant: int,
-    revision: int,
-    episode_id: int | None,
-    episode: Episode,
-    played: Sequence[tuple[Round, Move]],
-    opened_at: int,
-    now: int,
-) -> int:
-    """Rounds at the end of the log of a participant, who must be as they were read; the number of the episode."""
-    if episode_id is None or len(played) > 1 or connection.dialect.name != "postgresql":
-        touch(connection, participant, revision, now)
-        return append_rounds(connection, participant, episode_id, episode, played, opened_at, now)
-    [(r, move)] = played
-    which = {"b_id": participant, "b_revision": revision, "b_now": now, "b_episode": episode_id}
-    appended = {f"r_{name}": value for name, value in round_values(episode_id, r, move, now).items()}
-    if connection.execute(_TOUCH_ADVANCE_APPEND, which | _standing(episode, now) | appended).rowcount != 1:
-        raise Stale
-    return episode_id
+    )
+    assert result.inserted_primary_key is not None
+    return int(result.inserted_primary_key[0])

@@ -1,7 +1,8 @@
-"""Moves of many people, stored by one statement for each table instead of one for each move.
+"""Append rounds to the logs of participants: the only code that writes rounds, for one participant or for many.
 
-Every statement lets go of the interpreter while the database works, and has to wait for it again afterwards. So few
-large ones let participants be answered meanwhile, which many small ones would not.
+Each SQL statement releases the interpreter lock while the database works and waits for the lock again afterwards. A few
+statements for the moves of many participants therefore let the server answer others in the meantime; one statement per
+move would not.
 """
 
 from __future__ import annotations
@@ -15,24 +16,30 @@ from typing import Any
 from sqlalchemy import Connection
 
 from cobandit.studies import Episode, Round
-from cobandit.web.storage.episodes import play_rounds
+from cobandit.web.storage.episodes import add_episode
 from cobandit.web.storage.events import Event, add_events
-from cobandit.web.storage.participants import Stale
+from cobandit.web.storage.participants import Stale, touch
 from cobandit.web.storage.rounds import Move, round_row
 from cobandit.web.storage.schema import rounds
 from cobandit.web.storage.writer import JoiningJob
 
-SIZES = (64, 16, 4, 1)
-"""How many moves go into one statement of SQLite, so that it has few different ones to prepare."""
+Row = tuple[Any, ...]
+
+SIZES: tuple[int, ...] = (64, 16, 4, 1) if sqlite3.sqlite_version_info >= (3, 33) else (1,)
+"""How many rows one SQLite statement takes, so that few different statements are prepared.
+
+Versions before 3.33 do not have ``UPDATE ... FROM``, which statements for several rows need.
+"""
 
 _ROUND = tuple(column.name for column in rounds.c)
 
 
 @dataclass(eq=False)
 class StoreRounds(JoiningJob):
-    """A job for the writer: rounds at the end of the log of a participant, who must be as they were read.
+    """Append rounds to the log of one participant, whose ``revision`` must be the one that was read.
 
-    ``now`` is the time of the write, ``happened`` what goes with the rounds into the list of events.
+    ``episode_id`` is None for the first rounds of an episode, which create it. ``now`` is the time of the write;
+    ``happened`` are events to store with the rounds.
     """
 
     participant: int
@@ -45,115 +52,115 @@ class StoreRounds(JoiningJob):
     happened: Sequence[Event] = field(default=())
 
     def __call__(self, connection: Connection) -> int:
-        """By itself; the number of the episode in the database."""
-        stored = play_rounds(
-            connection,
-            self.participant,
-            self.revision,
-            self.episode_id,
-            self.episode,
-            self.played,
-            self.opened_at,
-            self.now,
-        )
-        if self.happened:
-            add_events(connection, self.participant, self.happened)
-        return stored
-
-    @property
-    def joins(self) -> bool:
-        """Whether it can be stored with others: one round more of an episode that is there, and nothing else."""
-        return self.episode_id is not None and len(self.played) == 1 and not self.happened
+        """Store the rounds and return the episode's id in the database."""
+        return self.together(connection, [self])[0]
 
     @classmethod
-    def together(cls, connection: Connection, jobs: Sequence[StoreRounds]) -> list[int | None] | None:
-        """Store several that join, in the transaction of the caller; None: this database cannot do it.
+    def together(cls, connection: Connection, jobs: Sequence[StoreRounds]) -> list[int]:
+        """Store the rounds of several participants in the caller's transaction; return the ids of their episodes.
 
-        `Stale`: not all of them are as they were read. It is not known who is not, so nothing may be committed.
+        Raises `Stale` where at least one participant has changed since it was read. The caller must then roll back.
         """
-        if connection.dialect.name == "postgresql":
-            _store_on_postgresql(connection, jobs)
-        elif sqlite3.sqlite_version_info >= (3, 33):  # which knows UPDATE ... FROM
-            for part in _parts(jobs):
-                _store_on_sqlite(connection, part)
-        else:
-            return None
-        return [job.episode_id for job in jobs]
-
-    def _touch(self) -> tuple[Any, ...]:
-        return self.participant, self.revision, self.now
-
-    def _advance(self) -> tuple[Any, ...]:
-        return self.episode_id, self.episode.played, self.episode.head, self.now if self.episode.finished else None
-
-    def _append(self) -> tuple[Any, ...]:
-        assert self.episode_id is not None
-        [(r, move)] = self.played
-        return round_row(self.episode_id, r, move, self.now)
-
-
-def _parts(jobs: Sequence[StoreRounds]) -> Iterator[Sequence[StoreRounds]]:
-    start = 0
-    while start < len(jobs):
-        size = next(size for size in SIZES if size <= len(jobs) - start)
-        yield jobs[start : start + size]
-        start += size
+        ordered = sorted(jobs, key=lambda job: job.participant)  # the same order in all processes avoids deadlocks
+        numbers: dict[StoreRounds, int] = {}  # not kept in the jobs, which run again after a rollback
+        touches, advances, appends = list[Row](), list[Row](), list[Row]()
+        for job in ordered:
+            number, episode = job.episode_id, job.episode
+            finished_at = job.now if episode.finished else None
+            if number is None:
+                touch(connection, job.participant, job.revision, job.now)
+                number = add_episode(connection, job.participant, episode, job.opened_at, finished_at)
+            else:
+                touches.append((job.participant, job.revision, job.now))
+                advances.append((number, episode.played, episode.head, finished_at))
+            numbers[job] = number
+            appends += [round_row(number, r, move, job.now) for r, move in job.played]
+        store = _store_on_postgresql if connection.dialect.name == "postgresql" else _store_on_sqlite
+        store(connection, touches, advances, appends)
+        for job in ordered:
+            if job.happened:
+                add_events(connection, job.participant, job.happened)
+        return [numbers[job] for job in jobs]
 
 
 @lru_cache(maxsize=len(SIZES))
 def _on_sqlite(count: int) -> tuple[str, str, str]:
-    """Statements for so many moves: touch the participants, advance their episodes, append the rounds.
+    """Return the statements for ``count`` rows: touch participants, advance episodes, append rounds.
 
-    Each begins with what it does, for else the driver does not tell how many rows were changed.
+    Each begins with its verb: Python's driver counts the changed rows of such statements only.
     """
 
     def rows(width: int) -> str:
         return ", ".join([f"({', '.join('?' * width)})"] * count)
 
+    append = f"INSERT INTO rounds ({', '.join(_ROUND)}) VALUES {rows(len(_ROUND))}"
+    if count == 1:
+        return (
+            "UPDATE participants SET revision = revision + 1, last_seen = ?3 WHERE id = ?1 AND revision = ?2",
+            "UPDATE episodes SET played = ?2, head = ?3, finished_at = ?4 WHERE id = ?1",
+            append,
+        )
     return (
         f"UPDATE participants SET revision = revision + 1, last_seen = m.column3 FROM (VALUES {rows(3)}) AS m "
         "WHERE id = m.column1 AND revision = m.column2",
         "UPDATE episodes SET played = m.column2, head = m.column3, finished_at = m.column4 "
         f"FROM (VALUES {rows(4)}) AS m WHERE id = m.column1",
-        f"INSERT INTO rounds ({', '.join(_ROUND)}) VALUES {rows(len(_ROUND))}",
+        append,
     )
 
 
-def _store_on_sqlite(connection: Connection, jobs: Sequence[StoreRounds]) -> None:
-    touch, advance, append = _on_sqlite(len(jobs))
-    touched = connection.exec_driver_sql(touch, tuple(value for job in jobs for value in job._touch()))
-    if touched.rowcount != len(jobs):
-        raise Stale
-    connection.exec_driver_sql(advance, tuple(value for job in jobs for value in job._advance()))
-    connection.exec_driver_sql(append, tuple(value for job in jobs for value in job._append()))
+def _parts(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
+    """Split rows into groups of the sizes that statements are prepared for: each size with the values in one tuple."""
+    start = 0
+    while start < len(rows):
+        size = next(size for size in SIZES if size <= len(rows) - start)
+        yield size, tuple(value for row in rows[start : start + size] for value in row)
+        start += size
+
+
+def _store_on_sqlite(
+    connection: Connection, touches: Sequence[Row], advances: Sequence[Row], appends: Sequence[Row]
+) -> None:
+    for size, values in _parts(touches):
+        if connection.exec_driver_sql(_on_sqlite(size)[0], values).rowcount != size:
+            raise Stale
+    for place, rows in ((1, advances), (2, appends)):
+        for size, values in _parts(rows):
+            connection.exec_driver_sql(_on_sqlite(size)[place], values)
 
 
 _TYPES = {"BIGINT": "bigint[]", "INTEGER": "integer[]", "TEXT": "text[]", "FLOAT": "double precision[]"}
-_ROUND_ARRAYS = ", ".join(f"%s::{_TYPES[str(column.type)]}" for column in rounds.c)
+_TOUCH_ARRAYS = ("integer[]", "integer[]", "bigint[]")
+_ADVANCE_ARRAYS = ("integer[]", "integer[]", "text[]", "bigint[]")
+_APPEND_ARRAYS = tuple(_TYPES[str(column.type)] for column in rounds.c)
+
+
+def _arrays(types: Sequence[str]) -> str:
+    return ", ".join(f"%s::{type}" for type in types)
+
+
 _ON_POSTGRESQL = (
     "WITH touched AS (UPDATE participants SET revision = participants.revision + 1, last_seen = m.now "
-    "FROM unnest(%s::integer[], %s::integer[], %s::bigint[]) AS m (id, revision, now) "
+    f"FROM unnest({_arrays(_TOUCH_ARRAYS)}) AS m (id, revision, now) "
     "WHERE participants.id = m.id AND participants.revision = m.revision RETURNING participants.id), "
     "advanced AS (UPDATE episodes SET played = m.played, head = m.head, finished_at = m.finished_at "
-    "FROM unnest(%s::integer[], %s::integer[], %s::text[], %s::bigint[]) AS m (id, played, head, finished_at) "
+    f"FROM unnest({_arrays(_ADVANCE_ARRAYS)}) AS m (id, played, head, finished_at) "
     "WHERE episodes.id = m.id RETURNING episodes.id), "
-    f"appended AS (INSERT INTO rounds ({', '.join(_ROUND)}) SELECT * FROM unnest({_ROUND_ARRAYS}) RETURNING 1) "
+    f"appended AS (INSERT INTO rounds ({', '.join(_ROUND)}) SELECT * FROM unnest({_arrays(_APPEND_ARRAYS)}) "
+    "RETURNING 1) "
     "SELECT (SELECT count(*) FROM touched), (SELECT count(*) FROM advanced), (SELECT count(*) FROM appended)"
 )
 
 
-def _store_on_postgresql(connection: Connection, jobs: Sequence[StoreRounds]) -> None:
-    # In one order for all, so that two processes seldom wait for each other.
-    ordered = sorted(jobs, key=lambda job: job.participant)
-    columns = [
-        list(column)
-        for rows in (
-            [job._touch() for job in ordered],
-            [job._advance() for job in ordered],
-            [job._append() for job in ordered],
-        )
-        for column in zip(*rows, strict=True)
-    ]
+def _store_on_postgresql(
+    connection: Connection, touches: Sequence[Row], advances: Sequence[Row], appends: Sequence[Row]
+) -> None:
+    tables = ((touches, _TOUCH_ARRAYS), (advances, _ADVANCE_ARRAYS), (appends, _APPEND_ARRAYS))
+    columns = [column for rows, types in tables for column in _columns(rows, len(types))]
     counts = connection.exec_driver_sql(_ON_POSTGRESQL, tuple(columns)).one()
-    if set(counts) != {len(jobs)}:
+    if tuple(counts) != (len(touches), len(advances), len(appends)):
         raise Stale
+
+
+def _columns(rows: Sequence[Row], width: int) -> list[list[Any]]:
+    return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]

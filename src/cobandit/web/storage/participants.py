@@ -185,7 +185,7 @@ def add_participant(connection: Connection, **values: Any) -> int:
     return int(result.inserted_primary_key[0])
 
 
-TOUCH = (
+_TOUCH = (
     update(participants)
     .where(participants.c.id == bindparam("b_id"), participants.c.revision == bindparam("b_revision"))
     .values(revision=participants.c.revision + 1, last_seen=bindparam("b_now"))
@@ -198,7 +198,7 @@ class Stale(Exception):
 
 def touch(connection: Connection, participant: int, revision: int, now: int, **changes: Any) -> None:
     """One more write to a participant, which must be as it was read."""
-    statement = TOUCH.values(**changes) if changes else TOUCH
+    statement = _TOUCH.values(**changes) if changes else _TOUCH
     result = connection.execute(statement, {"b_id": participant, "b_revision": revision, "b_now": now})
     if result.rowcount != 1:
         raise Stale

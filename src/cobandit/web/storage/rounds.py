@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, func, insert, select
+from sqlalchemy import Connection, bindparam, func, select
 
 from cobandit.engine.trajectory import NOBODY
 from cobandit.studies import Round
@@ -72,13 +72,8 @@ def _over_seats(text: str) -> tuple[Any, ...]:
     return tuple(tuple(part) if isinstance(part, list) else part for part in json.loads(text))
 
 
-def arms_text(arms: Arms) -> str:
-    """The arms of a round as JSON."""
-    return _text("arms", arms)
-
-
 def round_row(episode_id: int, r: Round, move: Move, now: int) -> tuple[Any, ...]:
-    """Every value of a round in the order of the columns."""
+    """Return every value of a round in the order of the table's columns."""
     return (
         episode_id,
         r.t,
@@ -91,22 +86,6 @@ def round_row(episode_id: int, r: Round, move: Move, now: int) -> tuple[Any, ...
         now,
         move.ms,
     )
-
-
-_ROUND = tuple(column.name for column in rounds.c)
-
-
-def round_values(episode_id: int, r: Round, move: Move, now: int) -> dict[str, Any]:
-    """Every column of a round with its value."""
-    return dict(zip(_ROUND, round_row(episode_id, r, move, now), strict=True))
-
-
-_INSERT = insert(rounds)
-
-
-def insert_rounds(connection: Connection, episode_id: int, played: Sequence[tuple[Round, Move]], now: int) -> None:
-    """Rounds at the end of a log, each with the move that it answers."""
-    connection.execute(_INSERT, [round_values(episode_id, r, move, now) for r, move in played])
 
 
 _CONTENTS = (rounds.c.t, rounds.c.arms, rounds.c.reward, rounds.c.seen, rounds.c.predictions)

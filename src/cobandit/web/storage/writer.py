@@ -5,13 +5,12 @@ transaction makes a thousand durable rounds a second of a few hundred commits. A
 others: the batch is rolled back, that job runs again in a transaction of its own, and the others run again together.
 Jobs must therefore do nothing but use the connection.
 
-Jobs of one class that know how to run `together` are run so; where that goes wrong, each runs by itself as any other.
+Jobs of a class with `together` run in one call of it; where that fails, each of them runs by itself.
 """
 
 from __future__ import annotations
 
 import asyncio
-import functools
 import queue
 import threading
 from abc import ABC, abstractmethod
@@ -32,36 +31,26 @@ LARGEST_BATCH = 256
 
 
 class JoiningJob(ABC):
-    """A job that may be run with others of its class, at less cost; all of them give what they give by themselves."""
+    """A job that can run together with others of its class, which costs less and gives the same results."""
 
     @abstractmethod
     def __call__(self, connection: Connection) -> Any:
-        """Run it by itself."""
-
-    @property
-    @abstractmethod
-    def joins(self) -> bool:
-        """Whether this very one may be run with others."""
+        """Run this job alone."""
 
     @classmethod
     @abstractmethod
-    def together(cls, connection: Connection, jobs: Sequence[Any]) -> Sequence[Any] | None:
-        """The results of several that join; None: nothing was done. An error: nothing may be committed."""
+    def together(cls, connection: Connection, jobs: Sequence[Any]) -> Sequence[Any]:
+        """Run several jobs and return their results in order. After an error nothing may be committed."""
 
 
 class _Apart(Exception):
     """Jobs could not be run together."""
 
 
-Done = Callable[[Any, BaseException | None], None]
-"""What is to be called with a job's result or error."""
-
-
 @dataclass(eq=False, slots=True)
 class _Waiting:
     job: Job[Any]
-    loop: asyncio.AbstractEventLoop
-    done: Done
+    future: asyncio.Future[Any]
     result: Any = None
     error: BaseException | None = None
 
@@ -83,12 +72,8 @@ class Writer:
         The job goes on when the request is given up: what was asked for may already be under way.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self.submit(job, functools.partial(_settle, future))
+        self._queue.put(_Waiting(job, future))
         return await future
-
-    def submit(self, job: Job[Any], done: Done) -> None:
-        """Have a job run; ``done`` is called in the running event loop, once the result is on disk."""
-        self._queue.put(_Waiting(job, asyncio.get_running_loop(), done))
 
     def close(self) -> None:
         """Finish what is queued, then stop."""
@@ -150,7 +135,7 @@ def _run_joined(connection: Connection, batch: list[_Waiting]) -> list[_Waiting]
     """Run those of a batch that join, and give the others, which are still to be run."""
     by_class: dict[type[JoiningJob], list[_Waiting]] = defaultdict(list)
     for waiting in batch:
-        if isinstance(waiting.job, JoiningJob) and waiting.job.joins:
+        if isinstance(waiting.job, JoiningJob):
             by_class[type(waiting.job)].append(waiting)
     ran: set[_Waiting] = set()
     for kind, joining in by_class.items():
@@ -159,16 +144,15 @@ def _run_joined(connection: Connection, batch: list[_Waiting]) -> list[_Waiting]
                 results = kind.together(connection, [waiting.job for waiting in joining])
             except Exception as error:
                 raise _Apart from error
-            if results is not None:
-                for waiting, waiting.result in zip(joining, results, strict=True):
-                    ran.add(waiting)
+            for waiting, waiting.result in zip(joining, results, strict=True):
+                ran.add(waiting)
     return [waiting for waiting in batch if waiting not in ran]
 
 
 def _deliver(batch: list[_Waiting]) -> None:
     by_loop: dict[asyncio.AbstractEventLoop, list[_Waiting]] = defaultdict(list)
     for waiting in batch:
-        by_loop[waiting.loop].append(waiting)
+        by_loop[waiting.future.get_loop()].append(waiting)
     for loop, done in by_loop.items():
         if not loop.is_closed():
             loop.call_soon_threadsafe(_resolve, done)
@@ -176,13 +160,9 @@ def _deliver(batch: list[_Waiting]) -> None:
 
 def _resolve(batch: list[_Waiting]) -> None:
     for waiting in batch:
-        waiting.done(waiting.result, waiting.error)
-
-
-def _settle(future: asyncio.Future[Any], result: Any, error: BaseException | None) -> None:
-    if future.done():  # the request was given up
-        return
-    if error is not None:
-        future.set_exception(error)
-    else:
-        future.set_result(result)
+        if waiting.future.done():  # the request was cancelled
+            continue
+        if waiting.error is not None:
+            waiting.future.set_exception(waiting.error)
+        else:
+            waiting.future.set_result(waiting.result)

@@ -1,0 +1,165 @@
+"""The one endpoint that plays rounds, for pages, bots, rehearsals and benchmarks.
+
+Nearly all requests during a study are moves, and the router, its dependencies and the middleware together cost several
+times what playing and storing a round does. This plain ASGI callable therefore stands in front of them. The route in
+`participant` only describes it for the OpenAPI document.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from email.message import Message as EmailMessage
+from functools import lru_cache
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi.exceptions import RequestValidationError
+from pydantic import TypeAdapter, ValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from cobandit.web.refusals import not_found
+from cobandit.web.routes.bodies import MovesBody, Short
+from cobandit.web.security import HEADERS, LARGEST_BODY, BodyTooLarge, Receive, Scope, Send
+from cobandit.web.services.participants import Participants
+from cobandit.web.services.people import UNKNOWN_LINK
+from cobandit.web.storage.rounds import Move
+
+PATH = "/api/participants/{token}/rounds"
+
+Handlers = Mapping[type[Exception], Callable[[Request, Exception], Response]]
+
+_ADDRESS = re.compile(r"/api/participants/([^/]+)/rounds")
+TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
+_HEADERS = [*HEADERS, (b"cache-control", b"no-store")]
+_ANSWER_HEADERS = [(b"content-type", b"application/json"), *_HEADERS]
+_LANGUAGE: TypeAdapter[str | None] = TypeAdapter(Short | None)
+_JSON = b"application/json"
+
+
+def move_token(scope: Scope) -> str | None:
+    """Return the token in the address of a request that plays rounds; None for every other request."""
+    if scope["type"] != "http" or scope["method"] != "POST":
+        return None
+    path: str = scope["path"]
+    if not path.endswith("/rounds"):
+        return None
+    match = _ADDRESS.fullmatch(path.removeprefix(scope.get("root_path", "")))
+    return None if match is None else match[1]
+
+
+class MoveEndpoint:
+    """``POST /api/participants/{token}/rounds``. ``requests`` counts those that it has answered, for tests."""
+
+    path = PATH  # for the log, which must not contain a token
+
+    def __init__(self, service: Participants, handlers: Handlers) -> None:
+        """``handlers`` make a response of each kind of error; they must include `Exception`."""
+        self._service, self._handlers = service, handlers
+        self.requests = 0
+
+    async def __call__(self, token: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Play the rounds of one request and answer it."""
+        self.requests += 1
+        try:
+            heads = dict(scope["headers"])
+            body = await _read_body(heads, receive)
+            if body is None:
+                return  # the client has disconnected
+            moves, language = _parse(token, heads.get(b"content-type", b""), body, scope["query_string"])
+            played = [Move(move.t, move.arm, move.key, move.ms) for move in moves.moves]
+            reply = await self._service.play(token, moves.episode, played, language)
+            status, content, headers = 200, _encode(reply), _ANSWER_HEADERS
+        except Exception as error:
+            scope["route"] = self
+            response = self._handler(error)(Request(scope), error)
+            status, content = response.status_code, bytes(response.body)
+            own = [header for header in response.raw_headers if header[0] != b"content-length"]
+            present = {name for name, _ in own}
+            headers = own + [header for header in _HEADERS if header[0] not in present]
+        length = (b"content-length", b"%d" % len(content))
+        await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
+        await send({"type": "http.response.body", "body": content})
+
+    def _handler(self, error: Exception) -> Callable[[Request, Exception], Response]:
+        return next(self._handlers[kind] for kind in type(error).__mro__ if kind in self._handlers)
+
+
+async def _read_body(heads: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
+    """Return the body; None where the client disconnects before its end."""
+    length = heads.get(b"content-length", b"0")
+    if not length.isdigit() or int(length) > LARGEST_BODY:
+        raise BodyTooLarge
+    message = await receive()
+    body: bytes = message.get("body", b"")
+    while message.get("more_body"):
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > LARGEST_BODY:
+            raise BodyTooLarge
+    return body if message["type"] == "http.request" else None
+
+
+def _parse(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesBody, str | None]:
+    """Return the moves and the language of a request, or raise what is wrong with it."""
+    try:
+        if content_type == _JSON and TOKEN.fullmatch(token):
+            return MovesBody.model_validate_json(body), _language(query)
+    except ValidationError:
+        pass  # said again below, in the order and the words of all other endpoints
+    return _parse_slowly(token, content_type, body, query)
+
+
+def _parse_slowly(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesBody, str | None]:
+    data = _load(body) if _is_json(content_type) and body else body
+    if not TOKEN.fullmatch(token):
+        raise not_found(UNKNOWN_LINK)
+    language, errors = None, list[Any]()
+    try:
+        language = _language(query)
+    except ValidationError as error:
+        errors += _located(error, ("query", "language"))
+    if not body:
+        raise RequestValidationError([*errors, {"type": "missing", "loc": ("body",), "msg": "Field required"}])
+    try:
+        moves = MovesBody.model_validate(data, from_attributes=True)
+    except ValidationError as error:
+        errors += _located(error, ("body",))
+    if errors:
+        raise RequestValidationError(errors)
+    return moves, language
+
+
+def _load(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except json.JSONDecodeError as error:
+        wrong = {"type": "json_invalid", "loc": ("body", error.pos), "msg": "JSON decode error"}
+        raise RequestValidationError([wrong]) from error
+    except (ValueError, RecursionError) as error:  # not UTF-8, a number of thousands of digits, nested too deeply
+        raise HTTPException(400) from error
+
+
+def _is_json(content_type: bytes) -> bool:
+    message = EmailMessage()
+    message["content-type"] = content_type.decode("latin-1")
+    subtype = message.get_content_subtype()
+    return message.get_content_maintype() == "application" and (subtype == "json" or subtype.endswith("+json"))
+
+
+def _located(error: ValidationError, where: tuple[str, ...]) -> Sequence[Any]:
+    return [problem | {"loc": (*where, *problem["loc"])} for problem in error.errors(include_url=False)]
+
+
+@lru_cache(maxsize=256)
+def _language(query: bytes) -> str | None:
+    """Return the language that a query string asks for."""
+    asked = [value for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if name == "language"]
+    return _LANGUAGE.validate_python(asked[-1]) if asked else None
+
+
+def _encode(reply: Any) -> bytes:
+    return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()
