@@ -146,8 +146,10 @@ class Episode:
 
     def play(self, t: int, arm: int) -> Round:
         """Play round ``t`` with the participant's ``arm``; the same move again gives the same round again."""
-        arm = whole(0, self._arms[self._seat] - 1)("arm", arm)
-        t = whole(1)("t", t)
+        if type(arm) is not int or not 0 <= arm < self._arms[self._seat]:  # making a check for each round costs more
+            arm = whole(0, self._arms[self._seat] - 1)("arm", arm)
+        if type(t) is not int or t < 1:
+            t = whole(1)("t", t)
         if t <= len(self._rounds):
             stored = self._rounds[t - 1]
             if stored.arms[self._seat] != arm:
@@ -191,19 +193,20 @@ class Episode:
 
     def _decide(self) -> None:
         """The AIs' moves of the next round, before anybody knows the participant's."""
-        seats = range(len(self._arms))
-        self._pending = {seat: agent.choose() for seat, agent in self._agents.items()}
-        foreseen = {seat: agent.predictions for seat, agent in self._agents.items()}
+        seats, agents = range(len(self._arms)), self._agents
+        self._pending = {seat: agent.choose() for seat, agent in agents.items()}
+        nobody = (None,) * len(self._arms)
         self._foreseen: Predictions = tuple(
-            tuple(foreseen[seat].get(other) if seat in foreseen else None for other in seats) for seat in seats
+            [tuple(map(agents[seat].predictions.get, seats)) if seat in agents else nobody for seat in seats]
         )
 
     def _step(self, t: int, arm: int) -> Round:
         nth = t + self._before  # a model counts all rounds from 1: sight does not start anew after the warm start
-        arms = tuple(self._pending.get(seat, arm) for seat in range(len(self._arms)))
+        arms = tuple([self._pending.get(seat, arm) for seat in range(len(self._arms))])
         cell = sum(map(operator.mul, arms, self._strides))
         reward = float(self._luck[(nth - 1) * self._good.size + cell])
-        seen = tuple(self._observation.see(nth, seat, reward, rng) for seat, rng in enumerate(self._observers))
+        see = self._observation.see
+        seen = tuple([see(nth, seat, reward, rng) for seat, rng in enumerate(self._observers)])
         played = Round.seal(t, arms, reward, seen, self._foreseen, self._head, self._version)
         self._head = played.hash
         for seat, agent in self._agents.items():

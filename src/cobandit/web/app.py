@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import gc
 import logging
+import os
 import sys
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
@@ -15,6 +16,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.routing import Match
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
@@ -131,19 +133,25 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
         app.add_exception_handler(kind, handler)
     app.add_middleware(SecurityMiddleware, broken=_broken)
     app.moves = app.state.moves = MoveEndpoint(app.state.participants, {**handlers, Exception: _broken})
+    trusted = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
+    app.behind_proxy = ProxyHeadersMiddleware(super(_Server, app).__call__, trusted)  # type: ignore[arg-type]
     return app
 
 
 class _Server(FastAPI):
-    """The server. `MoveEndpoint` answers every move; the middleware and the router handle all other requests."""
+    """The server. `MoveEndpoint` answers every move; the middleware and the router handle all other requests.
+
+    A move does not depend on the client's address or scheme, so only the others read the headers of a proxy.
+    """
 
     moves: MoveEndpoint
+    behind_proxy: ProxyHeadersMiddleware
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         token = move_token(scope)
         if token is None:
-            await super().__call__(scope, receive, send)
+            await self.behind_proxy(scope, receive, send)  # type: ignore[arg-type]
         else:
             await self.moves(token, scope, receive, send)
 

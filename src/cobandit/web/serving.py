@@ -199,6 +199,7 @@ def _settings(app: Any, limits: Limits | None, **more: Any) -> uvicorn.Config:
         log_level="warning",
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         server_header=False,
+        proxy_headers=False,  # the app reads them itself, where it needs them
         **more,
     )
 

@@ -17,6 +17,7 @@ from urllib.parse import parse_qsl
 
 from fastapi.exceptions import RequestValidationError
 from pydantic import TypeAdapter, ValidationError
+from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -47,7 +48,9 @@ def move_token(scope: Scope) -> str | None:
     path: str = scope["path"]
     if not path.endswith("/rounds"):
         return None
-    match = _ADDRESS.fullmatch(path.removeprefix(scope.get("root_path", "")))
+    if root := scope.get("root_path"):
+        path = path.removeprefix(root)
+    match = _ADDRESS.fullmatch(path)
     return None if match is None else match[1]
 
 
@@ -72,7 +75,7 @@ class MoveEndpoint:
             moves, language = _parse(token, heads.get(b"content-type", b""), body, scope["query_string"])
             played = [Move(move.t, move.arm, move.key, move.ms) for move in moves.moves]
             reply = await self._service.play(token, moves.episode, played, language)
-            status, content, headers = 200, _encode(reply), _ANSWER_HEADERS
+            status, content, headers = 200, to_json(reply), _ANSWER_HEADERS
         except Exception as error:
             scope["route"] = self
             response = self._handler(error)(Request(scope), error)
@@ -159,7 +162,3 @@ def _language(query: bytes) -> str | None:
     """Return the language that a query string asks for."""
     asked = [value for name, value in parse_qsl(query.decode("latin-1"), keep_blank_values=True) if name == "language"]
     return _LANGUAGE.validate_python(asked[-1]) if asked else None
-
-
-def _encode(reply: Any) -> bytes:
-    return json.dumps(reply, ensure_ascii=False, separators=(",", ":")).encode()

@@ -8,10 +8,9 @@ ahead of the disk.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import functools
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -152,8 +151,30 @@ class Turns:
         del self._waiting[token]
 
 
+class _Turn:
+    """A context in which one request has a participant to itself; a class, since every move enters one."""
+
+    __slots__ = ("_fresh", "_people", "_token")
+
+    def __init__(self, people: People, token: str, fresh: bool) -> None:
+        self._people, self._token, self._fresh = people, token, fresh
+
+    async def __aenter__(self) -> ActiveParticipant:
+        people, token = self._people, self._token
+        if not people.turns.take(token):
+            await people.turns.wait(token)
+        try:
+            return await people.in_turn(token, self._fresh)
+        except BaseException:
+            people.turns.pass_on(token)
+            raise
+
+    async def __aexit__(self, *problem: object) -> None:
+        self._people.turns.pass_on(self._token)
+
+
 class People:
-    """Everybody who is at it in this process."""
+    """In-memory cache of active participants; the database is authoritative."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -163,24 +184,23 @@ class People:
     def __len__(self) -> int:
         return len(self._people)
 
-    @contextlib.asynccontextmanager
-    async def person(self, token: str, *, fresh: bool = False) -> AsyncIterator[ActiveParticipant]:
-        """One person, for one request at a time; ``fresh``: as stored this very moment."""
-        await self.turns.wait(token)
-        try:
-            person = self._people.get(token)
-            if person is not None and fresh and await self._outdated(person):
-                self.forget(token)
-                person = None
-            if person is None:
-                person = await self._read(token)
-                self._people[token] = person
-                while len(self._people) > MOST_PEOPLE_IN_MEMORY:
-                    self._people.popitem(last=False)
-            self._people.move_to_end(token)
-            yield person
-        finally:
-            self.turns.pass_on(token)
+    def person(self, token: str, *, fresh: bool = False) -> _Turn:
+        """Return a context for one request of a participant; ``fresh``: with what is stored at this moment."""
+        return _Turn(self, token, fresh)
+
+    async def in_turn(self, token: str, fresh: bool) -> ActiveParticipant:
+        """Return a participant from memory or from the database; the caller must have the turn."""
+        person = self._people.get(token)
+        if person is not None and fresh and await self._outdated(person):
+            self.forget(token)
+            person = None
+        if person is None:
+            person = await self._read(token)
+            self._people[token] = person
+            while len(self._people) > MOST_PEOPLE_IN_MEMORY:
+                self._people.popitem(last=False)
+        self._people.move_to_end(token)
+        return person
 
     async def retry_stale(
         self,
