@@ -1,4 +1,4 @@
-"""``python -m benchmarks [engine|library|studies|studies-quick|interop|mdp|robot|robot-page|all]``: claimed figures.
+"""``python -m benchmarks [NAME ...]``: claimed figures. The names are those of `PIECES` and `ALONE`, and ``all``.
 
 Ratios of times taken in one run are the point, and the version before is measured in the same run; the times
 themselves are for this machine at this hour. Nothing here is a test: a miss is printed, not raised.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import engine, interop, library, mdp, robot, robot_page, studies
+from benchmarks import engine, interop, library, mdp, outside, robot, robot_page, studies
 from benchmarks.report import Report
 
 PIECES = {"engine": engine.add_lines, "library": library.add_lines, "studies": studies.add_lines}
@@ -19,6 +19,8 @@ ALONE = {
     "robot": robot.add_lines,
     "robot-page": robot_page.add_lines,
     "studies-quick": studies.add_quick_lines,
+    "moves": studies.add_move_lines,
+    "wrk": outside.add_lines,
 }
 """Asked for by name alone: environments, Markov problems, half an hour on all cores, a browser, a part of another."""
 

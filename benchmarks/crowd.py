@@ -1,8 +1,10 @@
-"""A crowd at the door of a study server: ``python -m benchmarks.crowd '{"url": ..., ...}'`` prints what it met as JSON.
+"""Load for a study server: ``python -m benchmarks.crowd '{"url": ..., ...}'`` prints what the clients measured as JSON.
 
-It runs in a process of its own and speaks just as much HTTP/1.1 as it needs, so that on two cores the server is
-measured and not the crowd. Everybody has one connection and plays rounds of one episode, one move at a time. With a
-rate, latency counts from when a move was due, so that a server that falls behind cannot look fast by being asked less.
+It runs in its own process and speaks only as much HTTP/1.1 as it needs, so that on two cores the server is measured and
+not the clients. A move is the request that Chromium sends (`benchmarks.recorded`); oTree gets it through its WebSocket,
+as its live pages send it. Each client has one connection and plays the rounds of one episode, one move at a time. With
+a rate, latency counts from when a move was due, so that a server that falls behind cannot look fast by being asked
+less.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ import random
 import sys
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Protocol, cast
 from urllib.parse import urlsplit
 
 from benchmarks.recorded import PageMoves
@@ -30,7 +32,8 @@ ARRIVING = 20
 class Order:
     """What the crowd is to do, after a time to warm up; ``rate`` None: as fast as it goes.
 
-    ``server`` are the processes that serve, whose CPU seconds are counted while the moves are.
+    ``server`` are the processes that serve, whose CPU seconds are counted while the moves are. ``otree``: the server is
+    oTree, and ``study`` its session config.
     """
 
     url: str
@@ -40,6 +43,7 @@ class Order:
     rate: float | None = None
     warm_seconds: float = 2.0
     server: tuple[int, ...] = ()
+    otree: bool = False
 
 
 @dataclass
@@ -182,9 +186,50 @@ async def _arrive_all(order: Order) -> list[str]:
     return list(await asyncio.gather(*(arrive(place) for place in range(order.people))))
 
 
-async def _play(order: Order) -> Met:
+class Player(Protocol):
+    """Somebody with a connection, who plays one episode."""
+
+    token: str
+
+    async def move(self, t: int) -> bool:
+        """Play a round; return whether the server has accepted it."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...
+
+
+class PagePlayer:
+    """A participant of a study, whose requests are those of the page."""
+
+    def __init__(self, line: Line, token: str) -> None:
+        self.token = token
+        self._line, self._page = line, PageMoves(line.host, token)
+        self._rng = random.Random(token)
+
+    async def move(self, t: int) -> bool:
+        """Play a round."""
+        key = str(uuid.UUID(int=self._rng.getrandbits(128), version=4))
+        body = self._page.body(0, t, self._rng.getrandbits(1), key)
+        return (await self._line.send(self._page.request(body)))[0] == 200
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._line.close()
+
+
+async def _players(order: Order) -> Sequence[Player]:
+    if order.otree:
+        from benchmarks.otree.live import live_players
+
+        return await live_players(order.url, order.study, order.people)
     tokens = await _arrive_all(order)
-    lines = [await _open(order.url) for _ in range(order.people)]
+    return [PagePlayer(await _open(order.url), token) for token in tokens]
+
+
+async def _play(order: Order) -> Met:
+    players = await _players(order)
     rng = random.Random(0)
     latencies: list[float] = []
     errors = 0
@@ -192,9 +237,8 @@ async def _play(order: Order) -> Met:
     counted = begin + order.warm_seconds
     end = counted + order.seconds
 
-    async def one(line: Line, token: str) -> None:
+    async def one(player: Player) -> None:
         nonlocal errors
-        page = PageMoves(line.host, token)
         pause = None if order.rate is None else 1.0 / order.rate
         due = begin + (rng.random() * pause if pause is not None else 0.0)
         t = 0
@@ -203,13 +247,12 @@ async def _play(order: Order) -> Met:
             if due > now:
                 await asyncio.sleep(due - now)
             t += 1
-            move = page.body(0, t, rng.getrandbits(1), str(uuid.UUID(int=rng.getrandbits(128), version=4)))
             try:
-                status, _ = await line.send(page.request(move))
+                accepted = await player.move(t)
             except ConnectionError:
-                status = 0
+                accepted = False
             done = time.perf_counter()
-            if status != 200:
+            if not accepted:
                 errors += 1
                 break
             if counted <= due < end:
@@ -226,17 +269,27 @@ async def _play(order: Order) -> Met:
 
     spending = asyncio.create_task(spent())
     try:
-        await asyncio.gather(*(one(line, token) for line, token in zip(lines, tokens, strict=True)))
+        await asyncio.gather(*map(one, players))
         cpu = await spending
     finally:
-        for line in lines:
-            line.close()
+        for player in players:
+            player.close()
     ordered = sorted(latencies)
 
     def at(share: float) -> float:
         return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
 
-    return Met(len(ordered), errors, order.seconds, at(0.5), at(0.95), at(0.99), at(1.0), tokens, *cpu)
+    return Met(
+        len(ordered),
+        errors,
+        order.seconds,
+        at(0.5),
+        at(0.95),
+        at(0.99),
+        at(1.0),
+        [player.token for player in players],
+        *cpu,
+    )
 
 
 def main() -> None:

@@ -1,10 +1,10 @@
 """Study servers under load: a crowd of simulated participants, every round durable before it is answered.
 
-``python -m benchmarks studies`` prints these lines alone, ``studies-quick`` the few that a server is held to, in some
-minutes. The crowd has the last core of the machine to itself, a server of one process all others; researchers who watch
-and PostgreSQL go where there is room. The CPU seconds that the server spends on a thousand rounds hang least on who
-else is at the machine; rounds a second and latencies do, so those a server is held to are the best of several turns, in
-which this version and the one before take their places alternately.
+``python -m benchmarks studies`` prints these lines alone, ``studies-quick`` the few with a target, in some minutes, and
+``moves`` only the comparison of moves with the version before and with oTree. Every move is the request that Chromium
+sends. The clients run on the last core of the machine, a server of one process on the first; researchers who watch and
+PostgreSQL use all cores. The server's CPU time per round depends least on other load; rounds a second and latencies do
+depend on it, so figures with a target come from several turns, in which the servers are measured alternately.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from benchmarks import before, stored
+from benchmarks import before, otree, stored
 from benchmarks.crowd import Met, Order, cpu_seconds
 from benchmarks.measure import NOW, Pair, environment
 from benchmarks.report import Report
@@ -67,7 +67,7 @@ def serving(database: str, source: Path = NOW, workers: int = 1, script: str | N
     server.environment = {"PYTHONPATH": str(source)}
     server.script = server.script if script is None else script
     try:
-        with on_cores(_CORES[:-1] if workers == 1 else _CORES):
+        with on_cores(_CORES[:1] if workers == 1 else _CORES):
             server.start()
         yield server
     finally:
@@ -88,6 +88,11 @@ def on_cores(cores: Sequence[int]) -> Iterator[None]:
         yield
     finally:
         os.sched_setaffinity(0, _CORES)
+
+
+def last_core() -> contextlib.AbstractContextManager[None]:
+    """Clients that are started meanwhile run on the last core."""
+    return on_cores(_CORES[-1:])
 
 
 @contextlib.contextmanager
@@ -115,7 +120,7 @@ def watched(url: str, researchers: int) -> Iterator[None]:
 def crowd(order: Order) -> Met:
     """Send a crowd, from a process of its own."""
     command = [sys.executable, "-m", "benchmarks.crowd", json.dumps(asdict(order))]
-    with on_cores(_CORES[-1:]):
+    with last_core():
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     return Met(**json.loads(done.stdout))
 
@@ -185,14 +190,66 @@ def _lines(report: Report, name: str, met: list[Met]) -> None:
         report.add(f"{name}, errors", errors, "", "0", False)
 
 
+@dataclass(frozen=True)
+class Medians:
+    """What the turns of one server have in the middle."""
+
+    a_second: float
+    p99: float
+    cpu_ms: float
+
+    @classmethod
+    def of(cls, met: Sequence[Met]) -> Medians:
+        """Take the median of each figure by itself."""
+        return cls(
+            statistics.median(each.a_second for each in met),
+            statistics.median(each.p99 for each in met),
+            statistics.median(each.cpu_per_thousand for each in met),
+        )
+
+
+def _otree_met(command: Path) -> Met:
+    with contextlib.ExitStack() as stack:
+        port = stack.enter_context(contextlib.closing(servers().KeptPort()))
+        with on_cores(_CORES[:1]):
+            server = stack.enter_context(otree.serving(command, port.number))
+        return crowd(Order(server.url, "game", FLAT_OUT, SECONDS, server=(server.pid,), otree=True))
+
+
 def _goals(report: Report, ready: Databases) -> None:
-    """What a server is held to: as fast as it goes, and watched while it is at ease."""
-    flat_out = best_measured(ready, FLAT_OUT)
-    name = f"{FLAT_OUT} people, as fast as it goes, best of {TURNS}"
-    report.add(name, Pair(*(met.a_second for met in flat_out)), "rounds/s", "3000", flat_out[0].a_second >= 3000)
-    report.add(f"{name}, p99", Pair(*(met.p99 for met in flat_out)), "ms", "under 60", flat_out[0].p99 < 60)
-    report.add(f"{name}, CPU s per 1000 rounds", Pair(*(met.cpu_per_thousand for met in flat_out)), "s")
-    report.add(f"{name}, cores used by the crowd itself", flat_out[0].own_cpu / flat_out[0].seconds)
+    """As fast as it goes, with the page's requests: this version, the one before and oTree in turn, in one run."""
+    command = otree.installed()
+    met: dict[Path | None, list[Met]] = {source: [] for source in [*ready, *([None] if command else [])]}
+    for turn in range(TURNS):
+        for source in list(met)[:: -1 if turn % 2 else 1]:
+            if source is None:
+                assert command is not None
+                met[source].append(_otree_met(command))
+            else:
+                with copied(ready[source]) as copy, serving(copy, source) as server:
+                    met[source].append(play(server, FLAT_OUT))
+    medians = {source: Medians.of(turns) for source, turns in met.items()}
+    now, earlier, peer = medians[NOW], [medians[source] for source in ready if source != NOW], medians.get(None)
+    name = f"{FLAT_OUT} people, as fast as it goes, median of {TURNS}"
+    report.add(name, Pair(now.a_second, *(each.a_second for each in earlier)), "rounds/s")
+    report.add(f"{name}, p99", Pair(now.p99, *(each.p99 for each in earlier)), "ms", "under 70", now.p99 < 70)
+    cpu = Pair(now.cpu_ms, *(each.cpu_ms for each in earlier))
+    report.add(f"{name}, CPU a round", cpu, "ms", "at most 0.45", now.cpu_ms <= 0.45)
+    for each in earlier:
+        times = now.a_second / each.a_second
+        report.add("as many rounds as the version before", times, "x", "at least 2.5", times >= 2.5)
+        report.add("CPU a round of the version before beside this one's", each.cpu_ms / now.cpu_ms, "x")
+    if peer is not None:
+        times = now.a_second / peer.a_second
+        report.add(f"oTree {otree.VERSION}, live page, {name}", peer.a_second, "rounds/s")
+        report.add(f"oTree {otree.VERSION}, p99", peer.p99, "ms")
+        report.add(f"oTree {otree.VERSION}, CPU a round", peer.cpu_ms, "ms")
+        report.add("as many rounds as oTree's live page", times, "x", "at least 20", times >= 20)
+        report.add("CPU a round of oTree beside this version's", peer.cpu_ms / now.cpu_ms, "x")
+    own = statistics.median(each.own_cpu / each.seconds for each in met[NOW])
+    report.add(f"{name}, cores used by the clients", own)
+    errors = sum(each.errors for turns in met.values() for each in turns)
+    report.add(f"{name}, errors", errors, "", "0", errors == 0)
 
 
 def _watching(report: Report, ready: Databases) -> None:
@@ -207,21 +264,19 @@ def _watching(report: Report, ready: Databases) -> None:
 
 
 PROTOCOLS = {
-    "the short way of moves behind the guard (httptools)": None,
-    "httptools behind the guard": "guarded()",
+    "httptools behind the guard": None,
     "httptools without a guard": "'httptools'",
     "h11 without a guard": "'h11'",
 }
 
 
 def _protocols(report: Report, ready: Databases) -> None:
-    """What the guard in front of the parser costs, what the short way saves, and what the other parser would cost."""
+    """What the guard in front of the parser costs, and what the other parser would cost."""
     for name, http in PROTOCOLS.items():
         script = servers().SCRIPT
         if http is not None:
             script = (
                 "import uvicorn\n"
-                "from cobandit.web.edge import guarded\n"
                 "config = uvicorn.Config\n"
                 f"uvicorn.Config = lambda app, http, **more: config(app, http={http}, **more)\n" + script
             )
@@ -332,6 +387,13 @@ def _state_ms(url: str, token: str, played: int) -> float:
     spent = 1000 * (time.perf_counter() - start)
     assert state["episode"]["played"] == played, state["episode"]
     return spent
+
+
+def add_move_lines(report: Report) -> None:
+    """Moves as the page sends them: this version, the one before and oTree in one run; and PostgreSQL."""
+    with tempfile.TemporaryDirectory() as name:
+        _goals(report, prepared(Path(name)))
+    _postgresql(report)
 
 
 def add_quick_lines(report: Report) -> None:
