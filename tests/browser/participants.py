@@ -19,7 +19,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 from cobandit.studies import StudyDesign, load_design  # noqa: E402
 from cobandit.web import WebConfig, create_app  # noqa: E402
-from cobandit.web.edge import GuardedProtocol  # noqa: E402
+from cobandit.web.edge import guarded  # noqa: E402
 from cobandit.web.serving import address_of, bound_socket  # noqa: E402
 
 # A press that is short however busy the machine is: real keys may stay down long enough to repeat.
@@ -118,7 +118,7 @@ class Site(Api):
         self.address = address_of(self._socket)
         app = create_app(WebConfig(database=self._url, demo=True, consent_elsewhere=True))
         settings = uvicorn.Config(
-            app, http=GuardedProtocol, log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1
+            app, http=guarded(), log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1
         )
         self._server = uvicorn.Server(settings)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)

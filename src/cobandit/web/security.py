@@ -27,6 +27,7 @@ FAILURES_ALLOWED = 10
 ALL_FAILURES_ALLOWED = 500
 FAILURE_WINDOW_MS = 15 * 60 * 1000
 LARGEST_BODY = 128 * 1024
+TOO_LARGE = f"A request may have {LARGEST_BODY // 1024} KB"
 
 _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
@@ -245,11 +246,11 @@ class BodyTooLarge(HTTPException):
     """The body of a request is larger than allowed; an `HTTPException`, so that FastAPI's JSON reading lets it pass."""
 
     def __init__(self) -> None:
-        super().__init__(413, f"A request may have {LARGEST_BODY // 1024} KB", {"connection": "close"})
+        super().__init__(413, TOO_LARGE, {"connection": "close"})
 
 
 async def _too_large(send: Send) -> None:
-    body = json.dumps({"error": "too-large", "message": f"A request may have {LARGEST_BODY // 1024} KB."}).encode()
+    body = json.dumps({"error": "too-large", "message": f"{TOO_LARGE}."}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # The connection stays open: a server that closes it while the body is still arriving destroys its own answer.
     await send({"type": "http.response.start", "status": 413, "headers": headers})

@@ -24,7 +24,7 @@ from starlette.responses import Response
 
 from cobandit.web.refusals import not_found
 from cobandit.web.routes.bodies import MovesBody, Short
-from cobandit.web.security import HEADERS, LARGEST_BODY, BodyTooLarge, Receive, Scope, Send
+from cobandit.web.security import HEADERS, LARGEST_BODY, TOO_LARGE, BodyTooLarge, Receive, Scope, Send
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.storage.rounds import Move
@@ -95,7 +95,7 @@ async def _read_body(heads: Mapping[bytes, bytes], receive: Receive) -> bytes | 
     """Return the body; None where the client disconnects before its end."""
     length = heads.get(b"content-length", b"0")
     if not length.isdigit() or int(length) > LARGEST_BODY:
-        raise BodyTooLarge
+        raise HTTPException(413, TOO_LARGE)  # without closing the connection, for the reason in `security`
     message = await receive()
     body: bytes = message.get("body", b"")
     while message.get("more_body"):
