@@ -32,6 +32,7 @@ from benchmarks.crowd import Met, Order, cpu_seconds
 from benchmarks.measure import NOW, Pair, environment
 from benchmarks.report import Report
 from cobandit.web import WebConfig
+from cobandit.web.config import VARIABLE
 from cobandit.web.serving import prepare
 
 CROWDS = (50, 200, 500)
@@ -65,6 +66,8 @@ def serving(database: str, source: Path = NOW, workers: int = 1, script: str | N
     """A server of a version before a database that is ready."""
     server = servers().StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
     server.environment = {"PYTHONPATH": str(source)}
+    if source != NOW:  # which does not know all settings
+        server.environment |= {VARIABLE: json.dumps({"database": database, "consent_elsewhere": True})}
     server.script = server.script if script is None else script
     try:
         with on_cores(_CORES[:1] if workers == 1 else _CORES):
