@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import sys
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from itertools import islice
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -18,7 +21,8 @@ from sqlalchemy import URL, func, make_url, select
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
-from cobandit.web import access
+from cobandit.web import WebConfig, access
+from cobandit.web.clients.bots import play_study
 from cobandit.web.security import FAILURES_ALLOWED
 from cobandit.web.serving import bound_socket, prepare, wait_for_database
 from cobandit.web.storage.database import Database
@@ -335,3 +339,24 @@ def store_table() -> Any:
     from cobandit.base.records import Table
 
     return Table()
+
+
+def test_a_study_server_never_loads_compiled_code(
+    start_server: Callable[..., Any], short_sqlite: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A damaged cache of machine code cannot harm a study: the server does not import numba, which would load it."""
+    watch = tmp_path / "sitecustomize.py"
+    watch.write_text(
+        "import pathlib, sys\n"
+        "class Watch:\n"
+        "    def find_spec(name, *_):\n"
+        "        if name in ('numba', 'cobandit.web.app'):\n"
+        "            pathlib.Path(__file__).with_name(name).touch()\n"
+        "sys.meta_path.insert(0, Watch)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path), prepend=os.pathsep)
+    server = start_server(WebConfig(database=short_sqlite, consent_elsewhere=True))
+    [result] = play_study(server.url, "short", 1, "softmax", kind="real")
+    assert result.step == "thanks"
+    assert (tmp_path / "cobandit.web.app").exists()
+    assert not (tmp_path / "numba").exists()

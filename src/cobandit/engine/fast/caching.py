@@ -16,11 +16,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numba import config, njit
-from numba.core.caching import NullCache
 from numba.core.errors import NumbaError
 
 from cobandit.base.errors import AgentError
 from cobandit.engine.compiling import compilation_begins
+from cobandit.engine.fast.cache_file import VerifiedCacheFile
 from cobandit.engine.fast.parts import defer_blas, parts_unfinished
 from cobandit.engine.fast.pipeline import OPTIONS
 
@@ -42,7 +42,6 @@ NO_PLACE = (
     "Compiled code cannot be kept on disk (%s), so every process compiles anew. "
     "Set NUMBA_CACHE_DIR to a folder that can be written to."
 )
-DAMAGED = "The compiled code in %s cannot be read (%s); it is compiled anew."
 
 
 def compiled_loop(function: Callable[..., Any]) -> Any:
@@ -53,10 +52,12 @@ def compiled_loop(function: Callable[..., Any]) -> Any:
     if config.DISABLE_JIT:
         return np.errstate(all="ignore")(function)
     try:
-        return njit(cache=True, **OPTIONS)(function)
+        loop = njit(cache=True, **OPTIONS)(function)
     except RuntimeError:  # no folder that can be written to
         _say_no_place("no folder can be written to")
         return njit(**OPTIONS)(function)
+    loop._cache._cache_file = VerifiedCacheFile.replacing(loop._cache._cache_file)
+    return loop
 
 
 @cache
@@ -89,7 +90,6 @@ def make_ready(loop: Any, arguments: tuple[Any, ...], what: str) -> None:
     if signature in loop.overloads:
         return
     defer_blas()
-    _drop_damaged_copies(loop, signature)
     said = _Announcer(loop, signature, what)
     try:
         with said, _alone(loop, signature), _uncollected(), parts_unfinished(loop, signature):
@@ -123,19 +123,6 @@ def readiness(play: Callable[[], Any]) -> tuple[str, object]:
     finally:
         _asked.reset(token)
     return "memory", None
-
-
-def _drop_damaged_copies(loop: Any, signature: Any) -> None:
-    """Do without copies on disk that cannot be read, such as a crash or another user may have left behind."""
-    try:
-        if _on_disk(loop, signature):
-            loop._cache._cache_file.load(_key(loop, signature))
-    except Exception as error:  # whatever pickle says of half a file
-        log.warning(DAMAGED, loop._cache.cache_path, f"{type(error).__name__}: {error}")
-        try:
-            loop._cache.flush()
-        except OSError:
-            loop._cache = NullCache()
 
 
 def _cause_of(error: NumbaError) -> str:
@@ -203,11 +190,9 @@ class _Announcer:
 
 
 def _on_disk(loop: Any, signature: Any) -> bool:
-    """Whether numba has a copy on disk; it has no public way to ask before it compiles."""
-    index: Any = getattr(getattr(getattr(loop, "_cache", None), "_cache_file", None), "_load_index", None)
-    if index is None:
-        return False
-    return _key(loop, signature) in index()
+    """Return whether an intact copy is on disk; numba has no public way to ask before it compiles."""
+    file = getattr(getattr(loop, "_cache", None), "_cache_file", None)
+    return file is not None and file.holds(_key(loop, signature))
 
 
 def _key(loop: Any, signature: Any) -> Any:
