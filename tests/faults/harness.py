@@ -46,7 +46,7 @@ class Request:
 
     @property
     def move(self) -> dict[str, Any] | None:
-        """The move in it, if it plays a round."""
+        """The first move in it, if it plays rounds."""
         return self.body["moves"][0] if self.path.partition("?")[0].endswith("/rounds") else None
 
     def other_move(self, **changes: Any) -> Request:
@@ -283,7 +283,7 @@ class Fire:
     async def _tab_early(self, request: Request, client: asyncio.StreamWriter) -> None:
         """A second tab is ahead of the game; it must be refused."""
         assert request.move is not None
-        await self._refused(request.other_move(t=request.move["t"] + 2, key=self._key()))
+        await self._refused(request.other_move(t=request.body["moves"][-1]["t"] + 2, key=self._key()))
         client.write((await self._ask(request)).raw)
 
     async def _tab_race(self, request: Request, client: asyncio.StreamWriter) -> None:

@@ -112,6 +112,7 @@ def quiet_history(past: ModuleType, little: StudyDesign, tmp_path_factory: pytes
 def test_a_quiet_run_is_as_it_should_be(past: ModuleType, quiet_history: Any) -> None:
     history, held, _ = quiet_history
     assert past.check(history, held) == []
+    assert {len(call.body["moves"]) for call in history.calls if call.kind == "rounds"} >= {1, 2}
     assert {call.kind.split()[0] for call in history.calls} == {"arrive", "answer", "quiz-wrong", "events", "rounds"}
 
 
@@ -188,6 +189,20 @@ def test_the_checker_sees_every_harm(past: ModuleType, quiet_history: Any, harm:
     problems = past.check(history, harmed)
     assert problems
     assert all(problem.startswith("c1: ") for problem in problems)
+
+
+def test_the_checker_sees_half_of_a_request(past: ModuleType, quiet_history: Any) -> None:
+    """A request with several moves that nobody has answered: all of them are stored, or none."""
+    history, held, _ = copy.deepcopy(quiet_history)
+    last = next(call for call in reversed(history.calls) if len(call.body.get("moves", ())) > 1)
+    last.status = None
+    rounds = held.rounds[history.tokens[last.client]]
+    keys = [move["key"] for move in last.body["moves"]]
+    rounds.remove(next(row for row in rounds if row[2] == keys[-1]))
+    [problem] = past.check(history, held)
+    assert problem.endswith("only some are stored")
+    rounds[:] = [row for row in rounds if row[2] not in keys]
+    assert past.check(history, held) == []
 
 
 def _is_note(job: Any) -> bool:
