@@ -167,3 +167,18 @@ def test_sqlite_without_update_from(site: Any, short: StudyDesign, monkeypatch: 
     assert site.query("SELECT count(*), sum(played) FROM episodes") == [(5, 10)]
     with pytest.raises(Stale), site.database.write() as connection:
         StoreRounds.together(connection, [StoreRounds(**vars(jobs[0]) | {"revision": 0})])
+
+
+@pytest.mark.parametrize("where", ["short_sqlite", pytest.param("postgresql", marks=pytest.mark.slow)])
+def test_a_round_that_another_process_has_stored_is_stale(
+    open_site: Callable[..., Any], short: StudyDesign, request: pytest.FixtureRequest, where: str
+) -> None:
+    """A stale job must not reach the primary key of the rounds, whose violation would look like a broken database."""
+    site = open_site(request.getfixturevalue(where), short)
+    [player] = _players(site.database, short, 1)
+    job = _second(player)
+    with site.database.write() as connection:
+        job(connection)
+    with pytest.raises(Stale), site.database.write() as connection:
+        job(connection)
+    assert site.query("SELECT count(*) FROM rounds") == [(2,)]

@@ -146,8 +146,10 @@ _ON_POSTGRESQL = (
     "advanced AS (UPDATE episodes SET played = m.played, head = m.head, finished_at = m.finished_at "
     f"FROM unnest({_arrays(_ADVANCE_ARRAYS)}) AS m (id, played, head, finished_at) "
     "WHERE episodes.id = m.id RETURNING episodes.id), "
+    # A process that waited for another one's move of the same participant touches nobody, and must append nothing:
+    # its round would violate the primary key before the counts below could tell that the participant has changed.
     f"appended AS (INSERT INTO rounds ({', '.join(_ROUND)}) SELECT * FROM unnest({_arrays(_APPEND_ARRAYS)}) "
-    "RETURNING 1) "
+    "WHERE (SELECT count(*) FROM touched) = %s RETURNING 1) "
     "SELECT (SELECT count(*) FROM touched), (SELECT count(*) FROM advanced), (SELECT count(*) FROM appended)"
 )
 
@@ -157,7 +159,7 @@ def _store_on_postgresql(
 ) -> None:
     tables = ((touches, _TOUCH_ARRAYS), (advances, _ADVANCE_ARRAYS), (appends, _APPEND_ARRAYS))
     columns = [column for rows, types in tables for column in _columns(rows, len(types))]
-    counts = connection.exec_driver_sql(_ON_POSTGRESQL, tuple(columns)).one()
+    counts = connection.exec_driver_sql(_ON_POSTGRESQL, (*columns, len(touches))).one()
     if tuple(counts) != (len(touches), len(advances), len(appends)):
         raise Stale
 
