@@ -135,7 +135,6 @@ WRONG = {
     "two leaders": ("simulate", "--roles", "0,0", "each rank"),
     "weights of nothing": ("simulate", "--weights", "0,0", "at least one weight above 0"),
     "another kind of file": ("simulate", "--out", "runs.csv", "ends in .parquet"),
-    "a folder that is not there": ("simulate", "--out", "nowhere/at/all.parquet", "not there"),
     "another kind of figure": ("compare", "--figure", "teams.gif", ".svg, .png, .pdf"),
     "a team of the wrong size to compare": ("compare", "--team", "naive-ucb+naive-ucb+naive-ts", "has 3 agents"),
     "no such regret": ("compare", "--regret", "taks", "Did you mean 'task'?"),

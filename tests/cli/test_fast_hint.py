@@ -6,7 +6,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.cli import experiments, output
-from cobandit.engine import simulation
+from cobandit.engine import choice
 from cobandit.experiments import ChunkEvent, Processes
 from cobandit.experiments.dask import Dask
 from cobandit.experiments.spec import Chunk, Curve
@@ -14,7 +14,7 @@ from cobandit.experiments.spec import Chunk, Curve
 
 @pytest.fixture
 def without_numba(monkeypatch):
-    monkeypatch.setattr(simulation, "installed", lambda extra: extra != "fast")
+    monkeypatch.setattr(choice, "installed", lambda extra: extra != "fast")
 
 
 @pytest.mark.parametrize("command", ["simulate", "compare"])

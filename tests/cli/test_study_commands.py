@@ -190,7 +190,12 @@ class TestData:
         assert done.exit_code == 1
         assert "audit log, entry 2: it is missing" in done.stdout
         assert json.loads(run("study", "verify", "tea", "--json").stdout)["audit_log"]["differences"] == [
-            {"entry": 2, "problem": "it is missing"}
+            {
+                "entry": 0,
+                "problem": "the trigger audit_no_delete, which keeps the log from being changed, "
+                "is missing or switched off",
+            },
+            {"entry": 2, "problem": "it is missing"},
         ]
         assert run("study", "log").exit_code == 1
 

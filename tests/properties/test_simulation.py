@@ -103,7 +103,7 @@ def teams(draw, agents=None):
 
     if agents is not None and draw(st.booleans()):
         singles = [name for name in AGENTS if not name.startswith("centralised")]
-        return Team([one(draw(st.sampled_from(singles))) for _ in range(agents)])
+        return Team([one(draw(st.sampled_from(singles))) for _ in range(agents)], check_protocol=False)
     return Team.of(one(draw(st.sampled_from(list(AGENTS)))))
 
 

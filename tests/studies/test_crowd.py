@@ -49,7 +49,9 @@ class TestWhoTheyAre:
         one, two, other = (simulate_participants("burger", "softmax", 20, seed) for seed in (1, 1, 2))
         np.testing.assert_array_equal(one.task_regret, two.task_regret)
         assert not set(one.seeds.tolist()) & set(other.seeds.tolist())
-        assert simulate_participants("burger", "softmax", 2).seed != simulate_participants("burger", "softmax", 2).seed
+        assert simulate_participants("burger", "softmax", 2).seed == 0
+        drawn = [simulate_participants("burger", "softmax", 2, seed=None).seed for _ in range(2)]
+        assert drawn[0] != drawn[1]
 
     def test_orders_alternate_where_they_are_counterbalanced(self):
         assert simulate_participants(BURGER, "softmax", 5, 0).orders.tolist() == [0, 1, 0, 1, 0]

@@ -21,7 +21,7 @@ NO_NUMBA = "numba is not installed"
 SMALL_JOB = 10_000
 """Up to so many agent-rounds the reference engine is done before the fast one would have been loaded from disk."""
 
-ROUND_SECONDS = 1e-5
+ROUND_SECONDS = 2e-5
 """About what an agent-round takes on the reference engine, and as much again for every `CELLS` team actions."""
 CELLS = 100
 

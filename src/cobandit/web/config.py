@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -31,7 +30,7 @@ class WebConfig:
 
     database: str = DEFAULT_URL
     demo: bool = False
-    unlisted: Sequence[str] = ()
+    unlisted: tuple[str, ...] = ()
     consent_elsewhere: bool = False
     report: str | None = None
     docs: str | None = None
@@ -59,4 +58,5 @@ class WebConfig:
         text = os.environ.get(VARIABLE)
         if text is None:
             raise InvalidInput(f"{VARIABLE} is not set; start the server with `cobandit study serve`.")
-        return cls(**json.loads(text))
+        settings = json.loads(text)
+        return cls(**settings | {"unlisted": tuple(settings.get("unlisted", ()))})

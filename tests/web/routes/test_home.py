@@ -107,7 +107,7 @@ def test_the_home_page_leads_everywhere(open_site: Callable[..., Any], sqlite: s
 
 
 def test_an_unlisted_study_is_not_on_the_home_page(open_site: Callable[..., Any], sqlite: str) -> None:
-    site = open_site(sqlite, load_design("burger"), load_design("casino"), unlisted=["burger"])
+    site = open_site(sqlite, load_design("burger"), load_design("casino"), unlisted=("burger",))
     page = site.client().get("/", headers=HTML).text
     assert "burger" not in page.lower()
     assert 'href="/s/casino"' in page

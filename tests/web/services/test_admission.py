@@ -56,7 +56,8 @@ def test_a_personal_link_to_a_closed_study_says_so_before_consent(site: Any, adm
     admin.post(f"{STUDY}/close")
     page = client.get(f"/p/{token}", headers=HTML)
     assert (page.status_code, "Diese Studie ist geschlossen" in page.text) == (403, True)
-    assert 'href="/"' in page.text
+    assert f'href="/p/{token}"' in page.text
+    assert 'href="/"' not in page.text  # other studies are nothing for somebody who takes part in this one
     problem(client.get(f"/api/participants/{token}"), 403, "closed")
     problem(_agree(client, token), 403, "closed")
     assert begun.state()["step"]["kind"] == "demographics"  # whoever has begun may finish

@@ -118,14 +118,13 @@ def export(
 
     Ids are pseudonyms; rehearsals and demos are never among real data.
     """
-    require_extras("Exporting a study", web=True)
     from cobandit.studies.export import EXPORT_FORMATS
 
     if format not in EXPORT_FORMATS:
         raise UnknownName("format", format, tuple(EXPORT_FORMATS))
-    derived = EXPORT_FORMATS[format].derived
-    if url is None or derived:  # a server sends Parquet files ready-made
-        EXPORT_FORMATS[format].require("Exporting a study")
+    derived, extra = EXPORT_FORMATS[format].derived, EXPORT_FORMATS[format].extra
+    here = extra is not None and (url is None or derived)  # a server sends Parquet files ready-made
+    require_extras("Exporting a study", **{"web": True, str(extra): here})
     if kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
     folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out

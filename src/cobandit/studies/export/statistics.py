@@ -82,7 +82,9 @@ def write_psych_ds_parts(
             for name in columns:
                 if name not in tables:
                     files[name] = f"study-{study}_description-{name.replace('_', '')}_data.csv"
-                    tables[name] = CsvFile(stack.enter_context(whole_file(data / files[name])), columns[name])
+                    tables[name] = CsvFile(
+                        stack.enter_context(whole_file(data / files[name], private=True)), columns[name]
+                    )
                 tables[name].add(renamed[name])
     written = [data / file for file in files.values()]
     about = {
