@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +21,7 @@ REPEATS = 5
 HELD_TO = 1e6
 
 
-def rounds_a_second(observation: str, team: str = "partner-aware-ucb") -> float:
+def rounds_a_second(observation: Literal["round", "statistics"], team: str = "partner-aware-ucb") -> float:
     """The best of some episodes, reset included, by CPU time."""
     problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
     envs = SeatVectorEnv(problem, cb.Team.of(team), 0, ROUNDS, COPIES, observation=observation, engine="fast")

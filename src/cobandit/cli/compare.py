@@ -14,6 +14,7 @@ from cobandit.cli import options as shared
 from cobandit.cli.formats import CSV, TextJsonOrCsv
 
 if TYPE_CHECKING:
+    from cobandit.engine.result import RegretName
     from cobandit.experiments import TeamComparison
 
 TEAMS = (
@@ -82,7 +83,7 @@ def compare(
     from cobandit.experiments.comparison import COLUMNS, compare_teams
     from cobandit.report.simulation.comparison import checked_figure, draw_comparison
 
-    checked_regret("regret", regret)
+    shown_regret: RegretName = checked_regret("regret", regret)
     if diagnose and form.style == CSV:
         raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
     problem = problem_options.problem()
@@ -94,13 +95,13 @@ def compare(
     with progress_bar(len(teams)) as progress:
         compared = compare_teams(problem, teams, **work.values(), progress=progress, diagnose=diagnose)
     if target is not None:
-        draw_comparison(compared.results, target, regret=regret)
+        draw_comparison(compared.results, target, regret=shown_regret)
     if form.as_json:
         output.print_json(compared.to_dict())
     elif form.style == CSV:
-        output.print_csv(COLUMNS, compared.rows(regret))
+        output.print_csv(COLUMNS, compared.rows(shown_regret))
     else:
-        print_comparison(compared, regret)
+        print_comparison(compared, shown_regret)
         if diagnose:
             print_causes(compared)
     if (hint := output.fast_hint(compared.results)) is not None:
@@ -109,7 +110,7 @@ def compare(
         say(f"The figure is in {target}.")
 
 
-def print_comparison(compared: TeamComparison, regret: str) -> None:
+def print_comparison(compared: TeamComparison, regret: RegretName) -> None:
     """The teams side by side, as a table."""
     from cobandit.cli.output import (
         SUMMARISED,

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
+RegretName = Literal["task", "team"]
 checked_regret = one_of(("task", "team"), "regret")
 """A check for the name of a regret."""
 
@@ -51,7 +52,7 @@ class RegretSummary:
     task_regret: Summary
     team_regret: Summary
 
-    def of_regret(self, regret: str) -> Summary:
+    def of_regret(self, regret: RegretName) -> Summary:
         """That of the ``"task"`` or of the ``"team"`` regret."""
         return {"task": self.task_regret, "team": self.team_regret}[checked_regret("regret", regret)]
 

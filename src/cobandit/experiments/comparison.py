@@ -18,6 +18,7 @@ from cobandit.base.files import checked_path, save_csv, save_json
 from cobandit.base.html import html_table
 from cobandit.engine import Result
 from cobandit.engine.choice import Engine
+from cobandit.engine.result import RegretName
 from cobandit.engine.simulation import Progress, checked_flag
 from cobandit.engine.words import distinct_labels
 from cobandit.experiments.compiling import compiled_by_two
@@ -43,7 +44,7 @@ class TeamComparison:
         """A short name for each team; teams of one kind are told apart by the options in which they differ."""
         return distinct_labels([result.team for result in self.results])
 
-    def finals(self, result: Result, regret: str = "task") -> tuple[float, float | None, float, float, float]:
+    def finals(self, result: Result, regret: RegretName = "task") -> tuple[float, float | None, float, float, float]:
         """Mean, standard error, median, 10 % and 90 % quantile of a team's regret after the last round."""
         chosen = result.summary().of_regret(regret)
         mean, se, median, q10, q90 = (
@@ -58,7 +59,7 @@ class TeamComparison:
         halfway = means[np.searchsorted(summary.checkpoints, -(-result.horizon // 2))]
         return float(means[-1] / halfway) if halfway > 0.0 else None
 
-    def rows(self, regret: str = "task") -> list[tuple[Any, ...]]:
+    def rows(self, regret: RegretName = "task") -> list[tuple[Any, ...]]:
         """One row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""
         return [
             (label, *self.finals(result, regret), self.growth(result), result.engine, result.seconds)
@@ -83,7 +84,7 @@ class TeamComparison:
         ]
         return {**shared, "teams": teams}
 
-    def save(self, path: str | os.PathLike[str], *, regret: str = "task") -> Path:
+    def save(self, path: str | os.PathLike[str], *, regret: RegretName = "task") -> Path:
         """Write `rows` into a ``.csv`` file or `to_dict` into a ``.json`` file; it appears whole or not at all."""
         target = checked_path("path", path)
         if target.suffix == ".json":

@@ -23,7 +23,7 @@ from cobandit.interop.games import (
     partners_of,
     seen_row,
 )
-from cobandit.interop.views import make_view
+from cobandit.interop.views import ViewName, make_view
 from cobandit.problem import Problem
 
 require_extras("A Gymnasium environment", gymnasium=True)
@@ -51,7 +51,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], int]):
         seat: int,
         horizon: int,
         *,
-        observation: str = "statistics",
+        observation: ViewName = "statistics",
         reward: RewardName = "seen",
     ) -> None:
         self.problem = checked_problem(problem)

@@ -15,7 +15,7 @@ from cobandit.base.extras import require_extras
 from cobandit.engine.choice import engine_for
 from cobandit.engine.match import OpenMatch
 from cobandit.interop.games import Luck, RewardName, checked_problem, checked_reward, paid, partners_of, seen_row
-from cobandit.interop.views import make_view
+from cobandit.interop.views import ViewName, make_view
 from cobandit.problem import Problem
 
 require_extras("A Gymnasium environment", gymnasium=True)
@@ -83,7 +83,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         horizon: int,
         num_envs: int,
         *,
-        observation: str = "statistics",
+        observation: ViewName = "statistics",
         reward: RewardName = "seen",
         engine: str = "auto",
     ) -> None:

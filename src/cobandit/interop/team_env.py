@@ -13,7 +13,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.engine.match import OpenMatch
 from cobandit.interop.games import Luck, RewardName, checked_move, checked_problem, checked_reward, paid, seen_row
-from cobandit.interop.views import make_view
+from cobandit.interop.views import ViewName, make_view
 from cobandit.problem import Problem
 
 require_extras("A PettingZoo environment", pettingzoo=True)
@@ -40,7 +40,7 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
     render_mode = None
 
     def __init__(
-        self, problem: Problem, horizon: int, *, observation: str = "statistics", reward: RewardName = "seen"
+        self, problem: Problem, horizon: int, *, observation: ViewName = "statistics", reward: RewardName = "seen"
     ) -> None:
         self.problem = checked_problem(problem)
         self.horizon = int(whole(1, MOST)("horizon", horizon))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,6 +120,8 @@ class StatisticsView(RoundView):
         shares = np.minimum(self._plays / self.horizon, 1.0)
         return np.concatenate([shares, means, self._latest], axis=1, dtype=np.float32)
 
+
+ViewName = Literal["round", "statistics"]
 
 VIEWS: dict[str, type[View]] = {view.name: view for view in (RoundView, StatisticsView)}
 

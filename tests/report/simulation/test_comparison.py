@@ -28,7 +28,7 @@ TWO = (cb.Team.of("naive-ucb"), cb.Team.of("partner-aware-ucb"))
 class TestCurves:
     def lines(self, regret: str = "task") -> tuple[list[cb.Result], dict[str, object]]:
         played = results(*TWO)
-        figure = comparison.comparison_figure(played, regret)
+        figure = comparison.comparison_figure(played, regret)  # type: ignore[arg-type]
         panels = [axes for part in figure.subfigs for axes in part.axes]
         return played, {line.get_gid(): line for axes in panels for line in axes.lines if line.get_gid()}
 
@@ -132,7 +132,7 @@ class TestRefused:
 
     def test_no_such_regret(self, tmp_path):
         with pytest.raises(cb.UnknownName, match="task"):
-            draw_comparison(results(*TWO), tmp_path / "teams.svg", regret="tsk")
+            draw_comparison(results(*TWO), tmp_path / "teams.svg", regret="tsk")  # type: ignore[arg-type]
 
     @pytest.mark.parametrize("name", ["teams", "teams.gif", "teams.svg.gz"])
     def test_no_such_format(self, tmp_path, name):

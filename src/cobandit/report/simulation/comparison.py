@@ -16,7 +16,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_path, make_folder
 from cobandit.engine import Result
-from cobandit.engine.result import checked_regret
+from cobandit.engine.result import RegretName, checked_regret
 from cobandit.engine.words import distinct_labels
 from cobandit.problem import FixedMeans, PiecewiseMeans, Problem, RandomMeans, RandomWalkMeans
 from cobandit.report.kit.drawing import from_zero
@@ -58,7 +58,7 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: str = "task") -> Path:
+def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: RegretName = "task") -> Path:
     """Draw teams on one problem: left the mean with its standard error, right each median with its middle 80 %.
 
     ``regret`` is ``"task"`` or ``"team"``. Where all results were diagnosed, task regret by cause stands below.
@@ -73,7 +73,7 @@ def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, 
     return target
 
 
-def comparison_figure(results: Sequence[Result], regret: str) -> Any:
+def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
     """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
     from matplotlib.figure import Figure
 
@@ -126,7 +126,7 @@ def _draw_causes(figure: Any, labels: Sequence[str], results: Sequence[Result]) 
 class _Curves:
     """One team's lines and bands, and how they are drawn."""
 
-    def __init__(self, number: int, label: str, result: Result, regret: str) -> None:
+    def __init__(self, number: int, label: str, result: Result, regret: RegretName) -> None:
         chosen = result.summary().of_regret(regret)
         self.label = label
         self.rounds = np.concatenate([[0], result.checkpoints])

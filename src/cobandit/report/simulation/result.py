@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import DASH, PAGE, count, percent
-from cobandit.engine.result import checked_regret, picked_rows
+from cobandit.engine.result import RegretName, checked_regret, picked_rows
 from cobandit.engine.words import problem_lines, team_line
 from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.palette import COLOURS
@@ -29,8 +29,8 @@ def plot_result(
     result: Result,
     ax: Any = None,
     *,
-    regret: str = "task",
-    band: str = "se",
+    regret: RegretName = "task",
+    band: Literal["se", "quantiles", "none"] = "se",
     label: str | None = None,
     **options: Any,
 ) -> Any:
