@@ -118,13 +118,14 @@ def export(
 
     Ids are pseudonyms; rehearsals and demos are never among real data.
     """
+    # The table of formats needs NumPy, so the extras are named here: they are refused before anything is imported.
+    here = format == "parquet" and url is None  # a server sends Parquet files ready-made
+    require_extras("Exporting a study", web=True, parquet=here, spss=format == "sav")
     from cobandit.studies.export import EXPORT_FORMATS
 
     if format not in EXPORT_FORMATS:
         raise UnknownName("format", format, tuple(EXPORT_FORMATS))
-    derived, extra = EXPORT_FORMATS[format].derived, EXPORT_FORMATS[format].extra
-    here = extra is not None and (url is None or derived)  # a server sends Parquet files ready-made
-    require_extras("Exporting a study", **{"web": True, str(extra): here})
+    derived = EXPORT_FORMATS[format].derived
     if kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
     folder = Path("out") / (study if kind == "real" else f"{study}-{kind}") if out is None else out
