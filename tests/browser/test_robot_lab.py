@@ -187,12 +187,14 @@ class TestRosbridge:
         layers = burger_layers(ros_lab.state(token)["episode"]["latest"]["arms"])
         stack = ["bottom_bun"]
 
-        def by_participant() -> None:
+        def by_participant(drop_after: int | None = None) -> None:
             item = layers[len(stack) - 1].item
             expect(console.locator("#layers li.next")).to_contain_text(f"{item.capitalize()} by the participant")
             mine = page.get_by_role("button", name="I have placed it")
             expect(mine).to_be_visible()
             assert peer.arm.await_person(item, tuple(stack)).ok
+            if drop_after is not None:  # only now does the arm stand still: before, it may be on its way home
+                peer.drop_at = peer.steps + drop_after
             mine.click()
             stack.append(item)
 
@@ -214,8 +216,7 @@ class TestRosbridge:
         stack.append(layers[1].item)
 
         # The connection is lost while the arm carries the next layer.
-        peer.drop_at = peer.steps + 40
-        by_participant()
+        by_participant(drop_after=40)
         in_trouble(console, page, "Not connected", "connection to the robot was lost")
         peer.drop_at = None
         peer.arm.connect()  # somebody puts the slice back onto its tray
