@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
 EXTRAS = {
     "run": "fast,parquet,plot,robot,stats,web",
-    "docs": "docs,fast,parquet,plot,stats,web",
+    "docs": "all,docs",
     "dev": "dev",
 }
 """The extras of each job: comparing, reproducing and serving; building the documentation; everything for tests."""

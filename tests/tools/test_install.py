@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
@@ -62,3 +63,15 @@ def test_uv_asks_the_index_that_pip_is_configured_for(monkeypatch) -> None:
 def test_every_extra_is_declared() -> None:
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     assert {extra for extras in install.EXTRAS.values() for extra in extras.split(",")} <= set(declared)
+
+
+@pytest.mark.long
+def test_the_docs_build_with_what_their_job_installs(tmp_path) -> None:
+    environment = tmp_path / "environment"
+    install.install(environment, "docs")
+    site = tmp_path / "site"
+    built = subprocess.run(
+        [environment / "bin" / "python", "tools/docs.py", site], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert built.returncode == 0, built.stderr
+    assert (site / "index.html").is_file()
