@@ -26,6 +26,9 @@ BEHAVIOURS = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gra
 SHARE = 0.7
 """Faults fall on so large a share of the requests of a quiet run, from its beginning, so that all of them happen."""
 
+PATIENCE = 3_600.0
+"""Seconds for which a bot asks again: the server is killed every 17 requests and serves nobody while it starts."""
+
 FINE = (200, 201, 204, 409, 503)
 """How the server may answer what a second tab or a late copy asks for; 503 says that nothing was stored."""
 
@@ -400,7 +403,15 @@ async def _run(server: Any, design: StudyDesign, bots: int, faults: dict[int, st
     start = time.monotonic()
     async with Fire(server, faults, seed) as fire:
         results = await play_study_async(
-            fire.url, design.name, bots, BEHAVIOURS, kind="real", design=design, concurrency=bots, watch=watch
+            fire.url,
+            design.name,
+            bots,
+            BEHAVIOURS,
+            kind="real",
+            design=design,
+            concurrency=bots,
+            patience=PATIENCE,
+            watch=watch,
         )
     database = Database(server.config.database)
     try:
