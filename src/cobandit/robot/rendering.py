@@ -6,10 +6,7 @@ Drawing needs OpenGL: a display, or ``MUJOCO_GL=egl`` or ``osmesa`` in the envir
 from __future__ import annotations
 
 import math
-import os
-import sys
 from collections.abc import Mapping, Sequence
-from ctypes.util import find_library
 from typing import Any
 from xml.sax.saxutils import quoteattr
 
@@ -30,17 +27,8 @@ class NoDrawing(CobanditError):
         )
 
 
-def _choose_library() -> None:
-    """Name a library for drawing without a display; MuJoCo looks for the name once, when it is loaded."""
-    if sys.platform == "linux" and "mujoco" not in sys.modules and not os.environ.get("DISPLAY"):
-        libraries = [name for name, file in (("egl", "EGL"), ("osmesa", "OSMesa")) if find_library(file)]
-        if libraries:
-            os.environ.setdefault("MUJOCO_GL", libraries[0])
-
-
-_choose_library()
 try:
-    import mujoco
+    from cobandit.robot.opengl import mujoco
 except Exception as error:  # a library that was asked for and is not there shows in many ways
     raise NoDrawing(error) from error
 

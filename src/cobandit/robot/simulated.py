@@ -6,7 +6,6 @@ import math
 import threading
 from collections.abc import Sequence
 
-import mujoco
 import numpy as np
 
 from cobandit.base.checks import real
@@ -28,6 +27,7 @@ from cobandit.robot.layout import (
     item_named,
 )
 from cobandit.robot.manual import words
+from cobandit.robot.opengl import mujoco
 from cobandit.robot.physics import STEP, physics_model
 from cobandit.robot.planning import PERIOD, JointPath
 from cobandit.robot.recording import Event, Recording, quantised
