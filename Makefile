@@ -9,7 +9,7 @@ TYPES  := tools/types/node_modules
 # Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run docs test long quick lint style types bench bench-robot clips faults floors matrix examples coverage release setup machine browser database node proxies scripts clean
+.PHONY: run docs test long quick lint style types bench bench-robot clips pictures faults floors matrix examples coverage release setup machine browser database node proxies scripts clean
 
 # The documentation and its packages come while the server already answers, and only if something has changed.
 run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
@@ -57,6 +57,9 @@ bench-robot: $(READY)  ## a thousand simulated burgers under each of three condi
 
 clips: $(READY)  ## the four burgers as films, for browsers that cannot draw them
 	$(BIN)/python tools/clips.py
+
+pictures: $(READY)  ## the pictures of the README and the first page, in light and dark
+	$(BIN)/python tools/pictures.py
 
 faults: $(READY)  ## four studies under 10,000 random faults in all: nothing acknowledged may be lost, doubled or reordered
 	COBANDIT_FAULTS=3400 COBANDIT_FAULT_BOTS=120 $(BIN)/pytest tests/faults -s

@@ -6,6 +6,7 @@ import csv
 import json
 
 import pytest
+from matplotlib.figure import Figure
 
 import cobandit as cb
 from cobandit.experiments import TeamComparison, compare_teams
@@ -36,6 +37,13 @@ def test_files_hold_the_rows_and_the_plain_data(compared, tmp_path):
     assert rows[0]["growth"] == ""  # nothing lost, so nothing grows
     stored = json.loads(compared.save(tmp_path / "teams.json").read_text())
     assert [team["label"] for team in stored["teams"]] == [row["team"] for row in rows]
+
+
+def test_a_plot_has_a_labelled_line_for_each_team(compared):
+    axes = compared.plot(Figure().subplots(), regret="team", band="quantiles")
+    assert [line.get_label() for line in axes.lines] == compared.labels
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == compared.labels
+    assert axes.get_ylabel() == "cumulative team regret"
 
 
 def test_mistakes(compared, tmp_path):

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cobandit.mdp import MarkovProblem
 
 POINTS = 100
+Band = Literal["se", "quantiles", "none"]
 COLUMNS = ("team", "mean", "se", "median", "q10", "q90", "growth", "engine", "seconds")
 """The columns of `TeamComparison.rows`."""
 
@@ -83,6 +84,16 @@ class TeamComparison:
             for label, result in zip(self.labels, self.results, strict=True)
         ]
         return {**shared, "teams": teams}
+
+    def plot(self, ax: Any = None, *, regret: RegretName = "task", band: Band = "se") -> Any:
+        """Draw the regret of every team over the rounds into Matplotlib's ``ax``, or into a new one, and return it.
+
+        ``band`` is ``"se"`` (mean and standard error), ``"quantiles"`` (median and middle 80 %) or ``"none"``.
+        """
+        for label, result in zip(self.labels, self.results, strict=True):
+            ax = result.plot(ax, regret=regret, band=band, label=label)
+        ax.legend()
+        return ax
 
     def save(self, path: str | os.PathLike[str], *, regret: RegretName = "task") -> Path:
         """Write `rows` into a ``.csv`` file or `to_dict` into a ``.json`` file; it appears whole or not at all."""

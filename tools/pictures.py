@@ -1,0 +1,246 @@
+"""``make pictures``: draw the pictures of the README and of the first page, each in light and dark.
+
+They go to docs/assets/pictures. The pictures of results carry, in their metadata, the numbers that they show;
+tests/tools/test_pictures.py computes these again and fails if a picture is out of date. Needs the extras fast, plot,
+robot and web, Playwright and Chromium.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import shutil
+import sys
+import tempfile
+import uuid
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Literal, cast
+
+import httpx
+import matplotlib as mpl
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.patches import FancyBboxPatch
+from playwright.sync_api import ViewportSize, sync_playwright
+
+import cobandit as cb
+from cobandit.robot import simulate_burger
+from cobandit.robot.recording import POSITION_UNIT, Recording
+from cobandit.studies import load_design
+from cobandit.web import WebConfig
+from cobandit.web.serving import prepare, running
+
+ColorScheme = Literal["light", "dark"]
+
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "assets" / "pictures"
+KEY = "cobandit"
+"""The key of the facts in a picture's metadata."""
+
+THEMES: dict[str, dict[str, str]] = {
+    "light": {
+        "page": "#ffffff",
+        "ink": "#1f2933",
+        "soft": "#5b6875",
+        "grid": "#e3e8ee",
+        "sky": "#dfe9ef",
+        "floor": "#dcd9d4",
+    },
+    "dark": {
+        "page": "#0d1117",
+        "ink": "#e6edf3",
+        "soft": "#9aa7b4",
+        "grid": "#252d37",
+        "sky": "#2a3641",
+        "floor": "#3a4148",
+    },
+}
+TEAMS = {
+    "naive-ucb": ("Naive UCB", "#c2410c", "#ff8a5c"),
+    "naive-ts": ("Naive Thompson sampling", "#8a6d00", "#e0b84a"),
+    "partner-aware-ucb": ("Partner-aware UCB", "#0b7a95", "#38bdd8"),
+    "centralised-ucb": ("Centralised UCB (agents that can talk)", "#5b6875", "#9aa7b4"),
+}
+"""The teams of the first picture: label, colour on a light and on a dark page."""
+
+HORIZON, RUNS, SEED = 2_000, 1_000, 0
+STUDIES = {"burger": (0, 1, 0, 0, 1, 0), "casino": (0, 1, 1, 0, 1, 1, 1, 0)}
+"""The studies with screenshots, and the arms that are played before one is taken."""
+KEYS = {"burger": ("1", "2"), "casino": ("w", "s")}
+SCREEN: ViewportSize = {"width": 1366, "height": 700}
+
+MOMENT = 0.86
+"""The moment of the recording that is shown, as a share of its length: the robot sets the lettuce down."""
+
+
+def simulated_teams() -> dict[str, cb.Result]:
+    """Simulate the teams of the first picture on the paper's main problem, arms relabelled."""
+    problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5]).relabelled()
+    return {
+        name: cb.simulate(problem, cb.Team.of(name), horizon=HORIZON, runs=RUNS, seed=SEED, checkpoints=100)
+        for name in TEAMS
+    }
+
+
+def burger() -> Recording:
+    """Simulate the burger of the first picture."""
+    recording = simulate_burger((0, 0), 1)
+    if recording.status != "done":
+        sys.exit(f"The burger does not stand: {recording.message}")
+    return recording
+
+
+def facts(results: Mapping[str, cb.Result], recording: Recording) -> dict[str, Any]:
+    """Return what the first picture shows: each team's final regret, and where the robot's hand and the food are."""
+    frame = round(MOMENT * (recording.frames - 1))
+    centimetres = 100 * POSITION_UNIT * recording.poses[frame, :, :3]
+    return {
+        "regret": {name: round(float(result.task_regret[:, -1].mean()), 1) for name, result in results.items()},
+        "centimetres": {
+            body: centimetres[number].round().astype(int).tolist() for number, body in enumerate(recording.bodies)
+        },
+    }
+
+
+def _robot_image(recording: Recording, theme: Mapping[str, str]) -> Any:
+    from cobandit.robot.rendering import Camera, FrameRenderer
+    from cobandit.robot.scene import scene_description
+
+    scene = scene_description("own") | {"background": theme["sky"]}
+    floor = {"colour": theme["floor"]}
+    scene["geoms"] = [geom | floor if geom["type"] == "plane" else geom for geom in scene["geoms"]]
+    camera = Camera((1.8, -1.35, 1.62), (0.5, 0.1, 0.93), 33)
+    with FrameRenderer(scene, 1520, 1240) as renderer:
+        drawn = renderer.draw(recording, MOMENT * (recording.frames - 1), camera).astype(float)
+    return drawn.reshape(620, 2, 760, 2, 3).mean(axis=(1, 3)).round().astype(np.uint8)
+
+
+def draw_teams(name: str, results: Mapping[str, cb.Result], recording: Recording) -> Path:
+    """Draw the first picture: the robot stacks a burger, next to the regret of four teams."""
+    theme = THEMES[name]
+    figure = Figure(figsize=(16, 6.4), dpi=100, facecolor=theme["page"])
+    left = figure.add_axes((0.0, 0.015, 0.475, 0.97))
+    left.axis("off")
+    image = left.imshow(_robot_image(recording, theme), interpolation="none")
+    corners = FancyBboxPatch(
+        (0, 0), 1, 1, boxstyle="round,pad=0,rounding_size=.035", transform=left.transAxes, mutation_aspect=76 / 62
+    )
+    image.set_clip_path(corners)
+    axes = figure.add_axes((0.545, 0.135, 0.44, 0.72), facecolor=theme["page"])
+    for team, result in results.items():
+        label, *colours = TEAMS[team]
+        colour = colours[name == "dark"]
+        result.plot(axes, color=colour, linewidth=3 if team == "partner-aware-ucb" else 2, label=label)
+        final = result.task_regret[:, -1].mean()
+        below = team == "centralised-ucb"
+        axes.text(
+            *(HORIZON * 0.985, final - 34 if below else final + 16),
+            label,
+            color=colour,
+            ha="right",
+            va="top" if below else "bottom",
+            fontsize=14,
+        )
+    axes.set_title(
+        "Rewards lost by two agents that cannot talk",
+        loc="left",
+        fontsize=18,
+        color=theme["ink"],
+        pad=16,
+        weight="bold",
+    )
+    axes.set_xlabel("round", fontsize=13, color=theme["soft"])
+    axes.set_ylabel("cumulative task regret", fontsize=13, color=theme["soft"])
+    axes.set(xlim=(0, HORIZON), ylim=(-60, 750), yticks=range(0, 800, 100), xticks=range(0, HORIZON, 500))
+    axes.tick_params(colors=theme["soft"], labelsize=12, length=0)
+    axes.grid(color=theme["grid"])
+    axes.spines[:].set_visible(False)
+    path = FOLDER / f"teams-{name}.png"
+    figure.savefig(
+        path, metadata={KEY: json.dumps(facts(results, recording)), "Software": None}, facecolor=theme["page"]
+    )
+    return path
+
+
+def compared() -> cb.experiments.TeamComparison:
+    """Return the comparison of the README's example."""
+    problem = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], observability=[1.0, 0.5])
+    teams = ["partner-aware-ucb", "naive-ucb", "centralised-ucb"]
+    return cb.experiments.compare_teams(problem.relabelled(), teams, horizon=2_000, runs=1_000)
+
+
+def draw_example(name: str, comparison: cb.experiments.TeamComparison) -> Path:
+    """Draw the figure of the README's example, as its code draws it."""
+    theme = THEMES[name]
+    style: dict[Any, str] = {
+        "axes.edgecolor": theme["soft"],
+        "axes.facecolor": theme["page"],
+        "axes.labelcolor": theme["ink"],
+        "figure.facecolor": theme["page"],
+        "legend.facecolor": theme["page"],
+        "svg.hashsalt": "cobandit",
+        "text.color": theme["ink"],
+        "xtick.color": theme["soft"],
+        "ytick.color": theme["soft"],
+    }
+    path = FOLDER / f"example-{name}.svg"
+    with mpl.rc_context(style):
+        figure = Figure(figsize=(7, 3.6), layout="tight")
+        comparison.plot(figure.subplots())
+        regret = {label: round(row[1], 1) for label, row in zip(comparison.labels, comparison.rows(), strict=True)}
+        figure.savefig(path, metadata={"Description": json.dumps({"regret": regret}), "Date": None})
+    return path
+
+
+def take_screenshots() -> Iterator[Path]:
+    """Play some rounds of both demos in Chromium and take pictures of the pages, as a participant sees them."""
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    options: dict[str, Any] = {"executable_path": chromium, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
+        database = f"sqlite:///{folder}/studies.sqlite"
+        prepare(database, [load_design(study) for study in STUDIES], password="only for pictures")
+        with running(WebConfig(database=database, demo=True)) as address:
+            browser = playwright.chromium.launch(**options)
+            for study, name in itertools.product(STUDIES, THEMES):
+                page = browser.new_page(viewport=SCREEN, color_scheme=cast(ColorScheme, name), reduced_motion="reduce")
+                page.goto(f"{address}/p/{_participant(address, study)}")
+                page.wait_for_selector(".choice, .machine")
+                for n, arm in enumerate(STUDIES[study]):
+                    page.keyboard.press(KEYS[study][arm])
+                    page.wait_for_selector(f"[data-shown='{n + 1}'], [data-played='{n + 1}']")
+                path = FOLDER / f"{study}-{name}.png"
+                page.screenshot(path=path)
+                page.close()
+                yield path
+
+
+def _participant(address: str, study: str) -> str:
+    """Create a participant of the demo, answer everything before the first round, and return the token."""
+    design = load_design(study)
+    answers: dict[str, dict[str, Any]] = {
+        "demographics": {"age": 33, "gender": 0, "ai_researcher": 1},
+        "quiz": {item.id: item.answer for item in design.quiz},
+    }
+    with httpx.Client(base_url=f"{address}/api/", timeout=60, trust_env=False) as client:
+        arrival = {"key": str(uuid.uuid4()), "consent_version": design.consent.version, "language": "en", "demo": True}
+        token = str(client.post(f"studies/{study}/participants", json=arrival).raise_for_status().json()["token"])
+        while not (step := client.get(f"participants/{token}").json()["step"]["id"]).startswith("episode"):
+            body = {"answers": answers.get(step, {})}
+            client.post(f"participants/{token}/answers/{step}", json=body).raise_for_status()
+    return token
+
+
+def main() -> None:
+    """Draw all pictures."""
+    mpl.rcParams["font.family"] = "DejaVu Sans"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    results, recording, comparison = simulated_teams(), burger(), compared()
+    paths = [draw_teams(name, results, recording) for name in THEMES]
+    paths += [draw_example(name, comparison) for name in THEMES]
+    for path in (*paths, *take_screenshots()):
+        print(f"{path.name}: {path.stat().st_size / 1e3:.0f} KB", flush=True)
+
+
+if __name__ == "__main__":
+    main()
