@@ -15,6 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
 	$(BIN)/cobandit compare --relabel --runs 400 --figure out/comparison.svg
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
+	$(BIN)/cobandit watch --relabel --seed 4 --out out/reproduce/run.html
 	@{ nice -n 15 $(PYTHON) tools/install.py $(VENV) docs && nice -n 15 $(BIN)/python tools/docs.py out/docs; } >out/docs.log 2>&1 & \
 	$(BIN)/cobandit study serve burger casino --demo --robot simulated --report out/reproduce --docs out/docs --database sqlite:///out/studies.sqlite
 

@@ -35,6 +35,16 @@ from cobandit.web.serving import prepare, running
 ColorScheme = Literal["light", "dark"]
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "assets" / "pictures"
+STILLS = Path(__file__).resolve().parents[1] / "src" / "cobandit" / "web" / "static" / "stills"
+"""The pictures of the studies on the first page."""
+STILL = """() => {
+  const shop = document.querySelector(".cloth")?.closest("svg");
+  const parts = shop ? [shop] : [...document.querySelectorAll(".machine")];
+  const boxes = parts.map((part) => part.getBoundingClientRect());
+  const [x, y] = [Math.min(...boxes.map((box) => box.left)), Math.min(...boxes.map((box) => box.top))];
+  const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
+  return { x: x + 1, y: y + 1, width: right - x - 2, height: bottom - y - 2 };
+}"""
 KEY = "cobandit"
 """The key of the facts in a picture's metadata."""
 
@@ -209,10 +219,11 @@ def take_screenshots() -> Iterator[Path]:
                 for n, arm in enumerate(STUDIES[study]):
                     page.keyboard.press(KEYS[study][arm])
                     page.wait_for_selector(f"[data-shown='{n + 1}'], [data-played='{n + 1}']")
-                path = FOLDER / f"{study}-{name}.png"
-                page.screenshot(path=path)
+                page.screenshot(path=FOLDER / f"{study}-{name}.png")
+                page.screenshot(path=STILLS / f"{study}-{name}.png", clip=page.evaluate(STILL))
                 page.close()
-                yield path
+                yield FOLDER / f"{study}-{name}.png"
+                yield STILLS / f"{study}-{name}.png"
 
 
 def _participant(address: str, study: str) -> str:
@@ -235,6 +246,7 @@ def main() -> None:
     """Draw all pictures."""
     mpl.rcParams["font.family"] = "DejaVu Sans"
     FOLDER.mkdir(parents=True, exist_ok=True)
+    STILLS.mkdir(parents=True, exist_ok=True)
     results, recording, comparison = simulated_teams(), burger(), compared()
     paths = [draw_teams(name, results, recording) for name in THEMES]
     paths += [draw_example(name, comparison) for name in THEMES]

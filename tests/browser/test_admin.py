@@ -478,7 +478,7 @@ def test_from_the_home_page_to_the_demo(visit: Callable[..., Visit], server: Ser
     page = opened.page
     page.goto(server.url)
     assert page.title() == "cobandit"
-    page.get_by_role("link", name="Try the demo").click()
+    page.get_by_role("link", name="Play the demo").click()
     page.wait_for_url("**/s/quick?demo=1")
     page.goto(server.url)
     page.get_by_role("link", name="Run a study").click()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -41,6 +42,16 @@ def test_the_report_and_its_figures(reported, ask):
     assert "found" in answer.text
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert ask.get(f"{reported}/report/figures/sim0-left.svg").text == "<svg/>"
+
+
+def test_a_run_to_watch_is_offered_where_there_is_one(reported, ask, tmp_path):
+    assert "run.html" not in ask.get(reported).text
+    assert ask.get(f"{reported}/report/run.html").status_code == 404
+    (tmp_path / "made" / "run.html").write_text("<title>a run</title>", encoding="utf-8")
+    assert 'href="/report/run.html"' in ask.get(reported).text
+    answer = ask.get(f"{reported}/report/run.html")
+    assert "a run" in answer.text
+    assert "default-src 'none'" in answer.headers["content-security-policy"]
 
 
 def test_researchers_get_a_link_to_the_report_where_there_is_one(reported, short_sqlite, ask):
@@ -104,6 +115,20 @@ def test_the_home_page_leads_everywhere(open_site: Callable[..., Any], sqlite: s
     schema = site.client().get("/openapi.json").json()
     assert schema["paths"]["/api/admin/studies/{number}/live"]["get"]["tags"] == ["researcher"]
     assert {"HTTPBearer": []} in schema["paths"]["/api/admin/studies"]["get"]["security"]
+
+
+def test_a_placeholder_consent_leaves_the_demo_and_one_line(
+    open_site: Callable[..., Any], sqlite: str, ask: Any
+) -> None:
+    open_site(sqlite, load_design("burger"), load_design("casino"))
+    with running(WebConfig(sqlite, demo=True)) as url:
+        page = ask.get(url).text
+    assert page.count("placeholder consent") == 1
+    assert "Not ready" not in page
+    assert 'class="primary" href="/s/burger?demo=1"' in page
+    assert 'href="/s/burger"' not in page
+    pictures = re.findall(r'/static/[^"]*stills/[^"]+', page)
+    assert len(pictures) == 4
 
 
 def test_an_unlisted_study_is_not_on_the_home_page(open_site: Callable[..., Any], sqlite: str) -> None:

@@ -72,6 +72,7 @@ async def home(request: Request) -> Response:
         studies=shown,
         demo=config.demo,
         report=config.report_page is not None,
+        watch=_run_page(config) is not None,
         docs=_docs(config) is not None,
     )
 
@@ -107,8 +108,11 @@ async def report_file(request: Request, file: str) -> Response:
     page = config.report_page
     if page is None:
         raise not_found(NO_REPORT)
+    run_page = _run_page(config)
+    if run_page is not None and file == run_page.name:
+        page = run_page
     if file in ("", page.name):
-        # The report is one file with its styles and scripts inside, made by this package and not by visitors.
+        # Each page is one file with its styles and scripts inside, made by this package and not by visitors.
         return FileResponse(page, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
     match = _FIGURE.fullmatch(file)
     figure = page.parent / "figures" / match[1] if match else None
@@ -132,6 +136,12 @@ async def docs_file(request: Request, file: str) -> Response:
     response = await CachedFiles(directory=folder).get_response(file or "index.html", request.scope)
     response.headers["content-security-policy"] = DOCS_POLICY
     return response
+
+
+def _run_page(config: WebConfig) -> Path | None:
+    """Return the page of one simulated run, which `cobandit watch` has written next to the report, if there is one."""
+    path = config.report_page and config.report_page.with_name("run.html")
+    return path if path is not None and path.is_file() else None
 
 
 def _docs(config: WebConfig) -> Path | None:
