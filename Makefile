@@ -63,7 +63,7 @@ pictures: $(READY)  ## the pictures of the README and the first page, in light a
 	$(BIN)/python tools/pictures.py
 
 faults: $(READY)  ## four studies under 10,000 random faults in all: nothing acknowledged may be lost, doubled or reordered
-	COBANDIT_FAULTS=3400 COBANDIT_FAULT_BOTS=120 $(BIN)/pytest tests/faults -s
+	COBANDIT_FAULTS=3400 COBANDIT_FAULT_BOTS=120 $(BIN)/pytest tests/faults -s --timeout 0
 
 floors:  ## the lower bounds of the dependencies, installed and tested in an environment of their own
 	$(PYTHON) tools/floors.py
