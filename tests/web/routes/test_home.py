@@ -167,3 +167,21 @@ def test_studies_of_the_same_title_are_told_apart(open_site: Callable[..., Any],
 def test_without_scripts_the_page_says_so_in_its_language(site, address, header, words):
     page = site.client().get(address, headers={"accept": "text/html", "accept-language": header}).text
     assert words in page.split("<noscript>")[1].split("</noscript>")[0]
+
+
+def test_a_study_without_participants_shows_a_checklist(open_site: Callable[..., Any], sqlite: str) -> None:
+    site = open_site(sqlite, load_design("burger"))
+    admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
+
+    def steps() -> dict[str, str]:
+        page = admin.get("/admin", headers=HTML).text
+        return dict(re.findall(r'<li class="[^"]+"><strong>(\w+)</strong><span class="unseen">: ([^<]+)<', page))
+
+    # The site of the tests takes consent elsewhere, so the placeholder text is no obstacle.
+    assert steps() == {"Consent": "done", "Plan": "to do", "Rehearsal": "to do", "Open": "done"}
+    admin.post("/api/admin/studies/1/close").raise_for_status()
+    assert steps()["Open"] == "to do"
+    admin.post("/api/admin/studies/1/open").raise_for_status()
+    assert site.arrive("burger").status_code == 201
+    assert steps() == {}
+    assert '<div class="tile active">' in admin.get("/admin", headers=HTML).text

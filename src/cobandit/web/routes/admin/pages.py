@@ -49,9 +49,9 @@ async def studies_page(request: Request, database: Data) -> Response:
         backup["time"] = _iso(backup["at"]).replace("T", " ").replace("Z", " UTC")
     config: WebConfig = request.app.state.config
     stored = await request.app.state.participants.studies()
-    sentences = {study.id: None if config.consent_elsewhere else unready(study.design) for study in stored}
+    planned = {study.id for study in stored if study.plan is not None}
     studies = await list_studies(database, consent_elsewhere=config.consent_elsewhere)
-    return view("studies", request, "Studies", studies=studies, disk=disk, backup=backup, unready=sentences)
+    return view("studies", request, "Studies", studies=studies, disk=disk, backup=backup, planned=planned)
 
 
 @router.get("/log", response_class=HTMLResponse)

@@ -26,7 +26,7 @@ export function showAvailability(now, counts) {
   say(find("places"), now.quota === null ? "" : `${number(taken)} of ${number(now.quota)} places taken`);
   const note = find("link-note"); // earlier versions of a study have no link
   if (note) {
-    note.hidden = !reason;
+    note.hidden = !reason || code === "not-ready"; // a notice of its own says so
     say(note, reason ? `The link refuses people at the moment. ${reason}` : "");
   }
   // A personal link works by invitation, too.

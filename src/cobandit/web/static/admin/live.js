@@ -232,6 +232,7 @@ function show(data) {
   say(find("kind-note"), NOTES[view.kind] ?? "");
   showUnfilled(data.unfilled);
   find("blind-note").hidden = !data.blind;
+  find("curves-section").hidden = data.blind;
   find("sighted-note").hidden = data.blind || view.kind !== "real";
   showTiles(data);
   showPeople(data);
