@@ -27,7 +27,7 @@ MODULES = (
     "cobandit.theory",
 )
 HEAD = """\
-# Every signature
+# Signatures
 
 Written from the code by `tools/api_page.py`, and compared with it by the tests. What each name is for is in
 [the Python interface](python.md).

@@ -36,6 +36,7 @@ PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md
 """Pages at the root of the repository; on the site they lie in project/."""
 
 SIGNATURES = "reference/api.md"
+GLOSSARY = "reference/glossary.md"
 GALLERY = "gallery.md"
 MERMAID = "assets/vendor/mermaid-11.17.2/mermaid.tiny.js"
 
@@ -69,7 +70,7 @@ def navigation(index: str) -> list[Any]:
         elif line.endswith(":") and section is not nav:
             target = []
             section.append({line.removesuffix(":"): target})
-        else:
+        elif line.startswith("- "):
             target += [_entry(title, link) for title, link in LINK.findall(line)]
     return nav
 
@@ -246,6 +247,9 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
         text = LIST_AFTER_TEXT.sub(r"\1\n\n", pieces[place])
         pieces[place] = LINK.sub(lambda link: f"[{link[1]}]({_on_site(source, link[2])})", text)
     text = "".join(pieces)
+    if source != GLOSSARY:
+        glossary = posixpath.relpath(GLOSSARY, posixpath.dirname(source))
+        text += f"\n\nUnknown words are explained in the [glossary]({glossary}).\n{{ .glossary }}\n"
     if "```mermaid" in text:
         text += f'\n<script src="{posixpath.relpath(MERMAID, posixpath.dirname(source))}"></script>\n'
     return text
