@@ -57,15 +57,17 @@ export class Frame {
   }
 
   /**
-   * How far the whole study is, in steps.
+   * Show how far the whole study is, in steps. During a game the heading counts games, so the steps are only in the bar.
    * @param {number} done
    * @param {number} total
    * @param {Texts} texts
+   * @param {boolean} counted
    */
-  progress(done, total, texts) {
+  progress(done, total, texts, counted) {
     this.#done = done;
     this.#total = total;
     this.#progress.hidden = false;
+    this.#steps.hidden = !counted;
     this.#steps.textContent = texts.say("progress.short", { done, total });
     this.#meter.setAttribute("aria-label", texts.say("progress.label"));
     this.#meter.setAttribute("aria-valuemax", String(total));

@@ -189,7 +189,7 @@ export class Journey {
         this.#refresh(false);
       },
     });
-    this.#frame.progress(state.progress.done, state.progress.total, texts);
+    this.#frame.progress(state.progress.done, state.progress.total, texts, state.step.kind !== "episode");
     this.#frame.main.dataset.step = state.step.id;
     if (state.step.kind === "episode") this.#play(state, focus && !again);
     else this.#draw(state, state.step.kind, focus && !again);
@@ -308,7 +308,7 @@ export class Journey {
     }
     this.#frame.main.dataset.shown = String(episode.played);
     this.#task = (TASKS[task.kind] ?? grid)(app);
-    this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: task.kind === "casino" ? "play" : "play wide",
+    this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: "play wide",
       beside: badge(state.partner, texts.say("partner.with", { partner: state.partner?.name })), focus });
     this.#sender?.stop();
     /** @type {() => boolean} */
