@@ -357,9 +357,12 @@ KILLS = (4, 1 / 40)
 
 
 def drawn(count: int, requests: int, seed: int) -> dict[int, str]:
-    """Return so many faults at random places of a run with so many requests."""
+    """Return so many faults at random places of a run with so many requests.
+
+    The first request is spared: with it the bots ask once whether there is a server at all.
+    """
     rng = random.Random(seed)
-    places = rng.sample(range(int(requests * SHARE)), count)
+    places = rng.sample(range(1, int(requests * SHARE)), count)
     kills = min(count, max(KILLS[0], round(KILLS[1] * count)))
     others = [kind for kind in KINDS if kind != "kill"]
     kinds = ["kill"] * kills + [others[i % len(others)] for i in range(count - kills)]
