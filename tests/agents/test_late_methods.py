@@ -1,4 +1,4 @@
-"""Methods that are assigned after a class was made, as in a notebook: they are guarded like the others."""
+"""Methods that are assigned after a class was made, as in a notebook: they are checked like the others."""
 
 from __future__ import annotations
 

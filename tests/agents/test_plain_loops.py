@@ -141,7 +141,7 @@ def logged(method):
 
 
 class Decorated(Counting):
-    """Its methods are made of guarded ones, by a decorator that copies whatever is on them."""
+    """Its methods are made of checked ones, by a decorator that copies their attributes."""
 
     choose = logged(Counting.choose)
     observe = logged(Counting.observe)
@@ -150,11 +150,13 @@ class Decorated(Counting):
 class Dreaming(Counting):
     """Plays a clone of itself ahead while it chooses and while it observes."""
 
+    asleep = False
+
     def _ahead(self):
         clone = copy.deepcopy(self)
-        if len(self.got) < 3:
-            for _ in range(4):
-                Counting.observe(clone, (0, 0), 0.0)
+        clone.asleep = True
+        for _ in range(4):
+            clone.observe((0, 0), 0.0)
         return clone.round
 
     def choose(self):
@@ -162,7 +164,8 @@ class Dreaming(Counting):
         return 0
 
     def observe(self, team_action, reward):
-        self.got.append(self._ahead())
+        if not self.asleep:
+            self.got.append(self._ahead())
 
 
 @dataclass

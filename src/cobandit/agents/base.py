@@ -15,7 +15,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from cobandit.agents import guards
+from cobandit.agents.calls import check_calls
+from cobandit.agents.checks import checked_reward
 from cobandit.base.checks import MOST, Check, is_list, one_per_agent, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.problem.means import Tensor
@@ -121,7 +122,7 @@ class Player:
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        guards.put_on(cls)
+        check_calls(cls, Player)
 
     def __post_init__(self) -> None:
         self._check_options()
@@ -178,7 +179,7 @@ class Player:
 
     @round.setter
     def round(self, value: Any) -> None:
-        if guards.is_resetting(self) and value == 1:
+        if value == self._current_round:
             return  # a reset that does by hand what this class has just done
         raise AgentError(
             f"{self} had its round set to {short_repr(value)} in round {self._current_round}; "
@@ -202,8 +203,12 @@ class Player:
                 f"rng is {short_repr(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
             )
         self._check_options()
-        guards.put_on_late(type(self), Player)
-        guards.refuse_own_observe(self)
+        check_calls(type(self), Player)  # again, for methods that were assigned to the class since
+        if "observe" in vars(self):
+            raise AgentError(
+                f"{self} has an observe of its own, assigned to the object, which would not count its rounds; "
+                "write a subclass with that observe."
+            )
         self.briefing = briefing
         self.rng = rng
         self._current_round = 1
@@ -281,7 +286,7 @@ class Agent(Player, ABC):
     def _checked_seen(self, seen: Any) -> float | None:
         if type(seen) is float and 0.0 <= seen <= 1.0:
             return seen  # as in nearly every round, without another call
-        return guards.checked_reward("reward", seen, self.briefing.binary)
+        return checked_reward("reward", seen, self.briefing.binary)
 
 
 @dataclass
@@ -303,7 +308,7 @@ class Controller(Player, ABC):
                 f"rewards is {short_repr(seen)}; a tuple of {agents} rewards, what each agent saw, is needed."
             )
         binary = self.briefing.binary
-        return tuple(guards.checked_reward(f"rewards[{i}]", reward, binary) for i, reward in enumerate(rewards))
+        return tuple(checked_reward(f"rewards[{i}]", reward, binary) for i, reward in enumerate(rewards))
 
 
 def resume(agent: Agent, t: int, memory: Mapping[str, Any], rng: np.random.Generator) -> None:

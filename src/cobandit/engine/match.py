@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction, pass_over
-from cobandit.agents.guards import is_arm
+from cobandit.agents.checks import is_arm
 from cobandit.agents.team import Team
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError, InvalidInput

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent, TeamAction
-from cobandit.agents.guards import checked_action
+from cobandit.agents.checks import checked_action
 from cobandit.agents.team import Team
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError, InvalidInput

@@ -17,8 +17,8 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, resume
 from cobandit.agents.beliefs import Memory
+from cobandit.agents.checks import is_arm
 from cobandit.agents.foresight import Window
-from cobandit.agents.guards import is_arm
 from cobandit.agents.registry import AGENTS, agent_class, plugin_agents
 from cobandit.base.checks import Check, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput

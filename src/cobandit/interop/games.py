@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent
-from cobandit.agents.guards import is_arm
+from cobandit.agents.checks import is_arm
 from cobandit.agents.team import Team
 from cobandit.base.checks import one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput

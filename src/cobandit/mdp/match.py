@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import TeamAction
-from cobandit.agents.guards import is_arm
+from cobandit.agents.checks import is_arm
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError
 from cobandit.base.streams import Streams, generator, transition_stream

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from cobandit.agents import guards
 from cobandit.agents.base import Briefing, Controller, Player, TeamAction
+from cobandit.agents.checks import checked_reward
 from cobandit.base.checks import MOST, real, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.problem.means import LARGEST_MEAN, Tensor
@@ -91,7 +91,7 @@ class MarkovAgent(_InStates, ABC):
         return MappingProxyType({})
 
     def _checked_seen(self, seen: Any) -> float | None:
-        return guards.checked_reward("reward", seen, self.briefing.binary)
+        return checked_reward("reward", seen, self.briefing.binary)
 
 
 @dataclass

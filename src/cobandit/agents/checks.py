@@ -1,0 +1,65 @@
+"""Checks of team actions and rewards on their way to an agent."""
+
+from __future__ import annotations
+
+import contextlib
+import numbers
+from typing import Any
+
+import numpy as np
+
+from cobandit.base.checks import is_list, short_repr
+from cobandit.base.errors import InvalidInput
+
+
+def checked_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
+    """Return a team action as a tuple of integers, one legal arm for each agent."""
+    if type(team_action) is tuple and len(team_action) == len(arms):
+        agent = 0  # counted by hand: this runs in every round, and zip or enumerate would cost more than the rest
+        for arm in team_action:
+            if type(arm) is not int or not 0 <= arm < arms[agent]:
+                break
+            agent += 1  # noqa: SIM113
+        else:
+            return team_action
+    return _cleaned_action(team_action, arms)
+
+
+def _cleaned_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
+    if not is_list(team_action) or len(given := list(team_action)) != len(arms):
+        raise InvalidInput(
+            f"team_action is {short_repr(team_action)}; a tuple of {len(arms)} arms, one for each agent, is needed."
+        )
+    for agent, (arm, size) in enumerate(zip(given, arms, strict=True)):
+        if not is_arm(arm, size):
+            raise InvalidInput(
+                f"team_action is {short_repr(team_action)}; "
+                f"the arms of agent {agent} are the whole numbers from 0 to {size - 1}."
+            )
+    return tuple(int(arm) for arm in given)
+
+
+def is_arm(arm: Any, size: int) -> bool:
+    """Return whether this is one of ``size`` arms."""
+    return isinstance(arm, numbers.Integral) and not isinstance(arm, bool) and 0 <= int(arm) < size
+
+
+def checked_reward(name: str, reward: Any, binary: bool) -> float | None:
+    """Return a seen reward as a finite float, or None; refuse a binary reward outside [0, 1]."""
+    if reward is None or (type(reward) is float and 0.0 <= reward <= 1.0):
+        return reward
+    number = np.nan
+    if isinstance(reward, (numbers.Real, np.bool_)):
+        with contextlib.suppress(OverflowError):
+            number = float(reward)
+    if not np.isfinite(number):
+        raise InvalidInput(
+            f"{name} is {short_repr(reward)}; "
+            "a finite number is needed, or None where nothing was seen and that is known."
+        )
+    if binary and not 0.0 <= number <= 1.0:
+        raise InvalidInput(
+            f"{name} is {short_repr(reward)}; the briefing says that rewards are 0 or 1. "
+            "Where they are not, brief the agent with binary=False."
+        )
+    return number
