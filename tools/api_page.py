@@ -26,6 +26,8 @@ MODULES = (
     "cobandit.testing",
     "cobandit.theory",
 )
+SHARED = ("Player", "_InStates")
+"""Base classes that are not public themselves: the page lists their members with the classes that have them."""
 HEAD = """\
 # Signatures
 
@@ -65,7 +67,9 @@ def _class_line(name: str, kind: type) -> str:
 
 def _members(kind: type) -> list[str]:
     lines = []
-    for name, member in sorted(vars(kind).items()):
+    owners = [base for base in kind.__bases__ if base.__name__ in SHARED]
+    members = {name: member for owner in (*owners, kind) for name, member in vars(owner).items()}
+    for name, member in sorted(members.items()):
         if name.startswith("_"):
             continue
         plain = member.__func__ if isinstance(member, (classmethod, staticmethod)) else member
