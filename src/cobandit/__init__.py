@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cobandit.base.lazy import lazy_names
+from cobandit.base.lazy import lazy_names, provide
 
 if TYPE_CHECKING:
     from cobandit import analysis as analysis
@@ -166,6 +166,8 @@ _WHERE = {name: module for module, names in _HOME.items() for name in names}
 __all__ = sorted([*_WHERE, *_MODULES])
 
 __getattr__ = lazy_names(__name__, _WHERE, (*_MODULES, *_NEEDS_AN_EXTRA), _NEEDS_AN_EXTRA, _RENAMED)
+
+provide(__getattr__, ("mdp", "report"))  # for results, which are drawn and stored alike in the layers above
 
 
 def __dir__() -> list[str]:

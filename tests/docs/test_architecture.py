@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import tomllib
 from collections import defaultdict
 from pathlib import Path
 
 import grimp
 import pytest
 
-PAGE = (Path(__file__).resolve().parents[2] / "docs/discussion/architecture.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/discussion/architecture.md").read_text(encoding="utf-8")
 PICTURES = dict(
     zip(
         re.findall(r"^## (.+)$", PAGE, re.MULTILINE),
@@ -73,3 +76,36 @@ def test_the_way_of_a_thing(imports: grimp.ImportGraph, title: str) -> None:
         assert any(
             imports.direct_import_exists(importer=one, imported=other) for one in importers for other in imported
         ), f"{modules[upper]} does not import {modules[lower]}"
+
+
+def layers() -> dict[str, int]:
+    """The height of every package, from the contract of import-linter; the lowest is 0."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"][
+        "contracts"
+    ]
+    rows = next(contract["layers"] for contract in contracts if contract["type"] == "layers")
+    return {name.strip(): height for height, row in enumerate(reversed(rows)) for name in row.split("|")}
+
+
+def imports_by_name(source: str) -> list[str]:
+    """The modules of the package that calls of `import_module` name in strings."""
+    return [
+        text.value
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call) and ast.unparse(call.func).rpartition(".")[2] in ("import_module", "__import__")
+        for text in ast.walk(call)
+        if isinstance(text, ast.Constant) and isinstance(text.value, str) and text.value.startswith("cobandit.")
+    ]
+
+
+def test_imports_by_name_go_down_too() -> None:
+    """import-linter does not see a module whose name is a string."""
+    assert imports_by_name('importlib.import_module("cobandit.mdp" if markov else name)') == ["cobandit.mdp"]
+    heights, upward = layers(), []
+    for path in sorted((ROOT / "src" / "cobandit").rglob("*.py")):
+        importer = "cobandit." + path.relative_to(ROOT / "src" / "cobandit").parts[0]
+        for name in imports_by_name(path.read_text(encoding="utf-8")):
+            imported = ".".join(name.split(".")[:2])
+            if importer in heights and heights.get(imported, -1) > heights[importer]:
+                upward.append(f"{path.name} imports {name}")
+    assert not upward

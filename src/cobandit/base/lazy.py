@@ -1,4 +1,4 @@
-"""Names of a package that are loaded when they are first used."""
+"""Names of a package that are loaded on first use, and modules that the package offers to its lower layers."""
 
 from __future__ import annotations
 
@@ -9,6 +9,18 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from cobandit.base.extras import require_extras
+
+_PROVIDERS: dict[str, Callable[[str], Any]] = {}
+
+
+def provide(load: Callable[[str], Any], modules: Iterable[str]) -> None:
+    """Offer modules of higher layers, which ``load`` loads by name on first use, to the layers below."""
+    _PROVIDERS.update(dict.fromkeys(modules, load))
+
+
+def provided(module: str) -> Any:
+    """Return a module of a higher layer that the package offers; the layers below import nothing from above."""
+    return _PROVIDERS[module](module)
 
 
 def lazy_names(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
 import os
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +20,14 @@ from cobandit.base.checks import is_list, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, RunsNotKept
 from cobandit.base.extras import installed, require_extras
 from cobandit.base.html import html_table
+from cobandit.base.lazy import provided
 from cobandit.base.parquet import checked_output, pyarrow_modules
 from cobandit.engine import reference
 from cobandit.engine.choice import can_play_fast
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.identity import check_agents
 from cobandit.engine.runs_file import run_columns, runs_file, summary_columns, write_summary
-from cobandit.engine.stored import KEEPS, Keep, described_fields, joined_fields, markov_room, stored_fields
+from cobandit.engine.stored import KEEPS, Keep, described_fields, joined_fields, markov_kinds, stored_fields
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
@@ -96,9 +96,22 @@ class RegretSummary:
     __hash__ = None  # type: ignore[assignment]
 
 
-def reports() -> Any:
-    """The public module of reports, which knows how a result is shown; by name, since it stands above the engines."""
-    return importlib.import_module("cobandit.report")
+class ResultViews(Protocol):
+    """The functions that show a result; `cobandit.report` has them."""
+
+    def plot_result(self, result: Result, ax: Any, **options: Any) -> Any:
+        """Draw the regret into matplotlib's ``ax`` and return it."""
+
+    def result_html(self, result: Result) -> str:
+        """Return the result as HTML for a notebook."""
+
+    def write_watch_page(self, result: Result, run: int, path: str | os.PathLike[str] | None) -> Path:
+        """Write the page on which a run can be watched, and return its path."""
+
+
+def _views() -> ResultViews:
+    views: ResultViews = provided("report")
+    return views
 
 
 def picked_rows(count: int, most: int = 10) -> list[int]:
@@ -210,7 +223,7 @@ class Result:
 
         ``path`` is ``watch-run-3.html`` in this folder by default. The other runs stand beside it as small pictures.
         """
-        return Path(reports().write_watch_page(self, run, path))
+        return _views().write_watch_page(self, run, path)
 
     def provenance(self) -> dict[str, Any]:
         """Where the numbers come from."""
@@ -303,7 +316,7 @@ class Result:
     @classmethod
     def _of_room(cls, fields: dict[str, Any]) -> Self:
         """A result of the problem's own room: with states or without."""
-        kind: type[Self] = cls if isinstance(fields["problem"], Problem) else markov_room().MarkovResult
+        kind: type[Self] = cls if isinstance(fields["problem"], Problem) else markov_kinds().MarkovResult
         return kind(**fields)
 
     def to_arrow(self) -> Any:
@@ -342,7 +355,7 @@ class Result:
         The options are those of `cobandit.report.plot_result`: ``regret``, ``label``, ``band``, ``color`` and whatever
         matplotlib's ``plot`` takes.
         """
-        return reports().plot_result(self, ax, **options)
+        return _views().plot_result(self, ax, **options)
 
     def __eq__(self, other: object) -> bool:
         """Return whether both hold the same runs with the same numbers, whatever engine and machine played them."""
@@ -360,7 +373,7 @@ class Result:
         return hash((self.horizon, self.seed, self.first_run, self.runs))
 
     def _repr_html_(self) -> str | None:
-        return reports().result_html(self) if installed("plot") else None
+        return _views().result_html(self) if installed("plot") else None
 
     def __repr__(self) -> str:
         if isinstance(self.kept, StreamedSummary):

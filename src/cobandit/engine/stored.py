@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import os
 from collections.abc import Iterable, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from cobandit.base.checks import numeric, short_repr, whole
 from cobandit.base.errors import CobanditError, InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_path
+from cobandit.base.lazy import provided
 from cobandit.base.parquet import pyarrow_modules
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.runs_file import DIAGNOSTICS, SUMMARY
@@ -82,8 +82,8 @@ def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict
         facts["seconds"] = float("nan")
     problem, team = Problem, Team
     if isinstance(description["problem"], Mapping) and "dynamics" in description["problem"]:
-        room = markov_room()
-        problem, team = room.MarkovProblem, room.Team
+        kinds = markov_kinds()
+        problem, team = kinds.MarkovProblem, kinds.Team
     return {
         "problem": problem.from_dict(description["problem"], classes),
         "team": team.from_dict(description["team"], classes),
@@ -92,9 +92,18 @@ def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict
     }
 
 
-def markov_room() -> Any:
-    """The public module of Markov decision problems, whose results are kept alike; by name, since it stands above."""
-    return importlib.import_module("cobandit.mdp")
+class MarkovKinds(Protocol):
+    """The classes of Markov decision problems, whose results are stored like those of bandits; `cobandit.mdp`."""
+
+    MarkovProblem: Any
+    MarkovResult: Any
+    Team: type[Team]
+
+
+def markov_kinds() -> MarkovKinds:
+    """Return the classes of Markov decision problems."""
+    kinds: MarkovKinds = provided("mdp")
+    return kinds
 
 
 def described_fields(description: Any, own: Iterable[type]) -> dict[str, Any]:

@@ -41,7 +41,6 @@ import itertools
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,8 +148,14 @@ def _tables(name: str, value: Any) -> list[dict[str, Any]]:
 
 
 def _room(markov: bool) -> Any:
-    """Where the agents and teams of a sweep are known: the bandit's, or those of Markov problems."""
-    return import_module("cobandit.mdp" if markov else "cobandit.agents")
+    """Return the package with the agents and teams of a sweep: that of bandits or of Markov problems."""
+    if markov:
+        from cobandit import mdp
+
+        return mdp
+    from cobandit import agents
+
+    return agents
 
 
 def _grid(value: Any, markov: bool) -> dict[str, list[Any]]:
