@@ -1,18 +1,19 @@
-"""Python values as strict JSON and back, exactly: what the memory of an agent may be made of.
+"""Python values as strict JSON and back, exactly: the format of what agents remember.
 
-None, truth values, strings, whole numbers up to 2^53 and finite floats stand for themselves, a JSON list for a list.
-Everything else is an object with a tag: ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}`` (in order, as objects
-of JSON have none), ``{"array": [...], "dtype": "<f8", "shape": [2, 2]}``, ``{"float": "nan"}``, ``{"int": "..."}``,
-random generators, and the library's own `Memory`, `Window`, `Briefing` and registered agents. Lists, dicts, arrays and
-the like are numbered as they come, and one that is held in two places is written once: ``{"same": 3}`` is number 3.
+None, booleans, strings, integers up to 2^53, finite floats and lists stand for themselves. Any other value is an object
+with named members: ``{"tuple": [...]}``, ``{"dict": [[key, value], ...]}`` (in order, which JSON objects lack),
+``{"array": [...], "dtype": "<f8", "shape": [2, 2]}``, ``{"float": "nan"}``, ``{"int": "..."}``, random generators, and
+the library's own `Memory`, `Window`, `Briefing` and registered agents. Values with an identity, such as lists and
+arrays, are numbered in the order in which they are written; one that is held in two places is written once:
+``{"same": 3}`` is number 3.
 """
 
 from __future__ import annotations
 
+import copy
 import math
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -24,46 +25,54 @@ from cobandit.agents.registry import AGENTS
 from cobandit.base.errors import CobanditError
 
 LARGEST = 2**53
-"""Whole numbers beyond it are written as text: many readers of JSON would round them."""
+"""Larger integers are written as text: many readers of JSON would round them."""
 
-_SPECIAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 _FACTORIES: dict[str, Callable[[], Any]] = {"int": int, "float": float, "list": list, "dict": dict}
 _DICTS: dict[str, type[dict[Any, Any]]] = {"dict": dict, "ordered_dict": OrderedDict, "counter": Counter}
-_OURS: dict[str, type] = {"memory": Memory, "window": Window}
+_OURS: dict[str, type] = {"memory": Memory, "window": Window, "briefing": Briefing}
 _BITS = ("SFC64", "PCG64", "PCG64DXSM", "MT19937", "Philox")
-_TOO_DEEP = "is nested too deeply"
+
+_MEMBERS = {
+    "deque": "items",
+    "default_dict": "pairs",
+    **dict.fromkeys(_DICTS, "pairs"),
+    **dict.fromkeys(_OURS, "attributes"),
+    "options": "attributes",
+    "attributes": "attributes",
+    "seeds": "value",
+    "state": "value",
+}
+"""The members of objects that hold other values, in the order of their numbers, and how they hold them."""
 
 
 class Unwritable(Exception):
-    """A value that cannot be written: ``where`` it stands, ``why`` not."""
+    """A value that cannot be written: ``where`` it is and why it cannot."""
 
     def __init__(self, where: str, why: str) -> None:
         super().__init__(f"{where} {why}")
-        self.where, self.why = where, why
 
 
 class Unreadable(Exception):
-    """Something that `Writer` cannot have written."""
+    """Data that a `Writer` cannot have written."""
 
 
 class Writer:
     """Writes values one after another; an object that comes again is written as the same one."""
 
     def __init__(self) -> None:
-        self._numbers: dict[int, int] = {}
-        self._alive: list[Any] = []  # an id is only good while its object lives
+        self._known: dict[int, tuple[int, Any]] = {}  # the object too, as an id is only good while its object lives
         self._open: set[int] = set()
         self._arrays: list[tuple[str, Any]] = []
 
     def write(self, value: Any, where: str) -> Any:
-        """The value as plain data; ``where`` it stands is for errors."""
+        """Return the value as plain data; ``where`` it is held is for errors."""
         try:
             return self._write(value, where)
         except RecursionError:
-            raise Unwritable(where, _TOO_DEEP) from None
+            raise Unwritable(where, "is nested too deeply") from None
 
     def write_attributes(self, values: Mapping[str, Any], where: str = "") -> dict[str, Any]:
-        """Several values by name."""
+        """Return several values by name."""
         # In the order of their names: a database may keep the members of an object in an order of its own.
         return {name: self.write(values[name], f"{where}.{name}" if where else name) for name in sorted(values)}
 
@@ -71,61 +80,62 @@ class Writer:
         kind = type(value)
         if value is None or kind in (bool, str):
             return value
-        if kind is int or kind is float:
-            return _number(value, where)
+        if kind in (int, float):
+            number = _number(value, where)
+            return {kind.__name__: number} if isinstance(number, str) else number
         if kind is tuple:
-            return {"tuple": self._items(value, where)}
+            return {"tuple": self._held("items", value, where)}
         if isinstance(value, np.generic):
-            return {"scalar": _element(value.item(), where), "dtype": _dtype(value.dtype, where)}
-        me = id(value)
-        if me in self._open:
+            return {"scalar": _number(value.item(), where), "dtype": _dtype(value.dtype, where)}
+        if id(value) in self._open:
             raise Unwritable(where, "holds itself")
-        if me in self._numbers:
-            return {"same": self._numbers[me]}
-        self._numbers[me] = len(self._numbers)
-        self._alive.append(value)
-        self._open.add(me)
-        written = self._object(value, where)
-        self._open.discard(me)
+        if id(value) in self._known:
+            return {"same": self._known[id(value)][0]}
+        self._known[id(value)] = len(self._known), value
+        self._open.add(id(value))
+        if kind is list:
+            written: Any = self._held("items", value, where)
+        else:
+            written = self._members(value, where)
+            for name, how in _MEMBERS.items():
+                if name in written:
+                    written[name] = self._held(how, written[name], where)
+        self._open.discard(id(value))
         return written
 
-    def _object(self, value: Any, where: str) -> Any:
+    def _held(self, how: str, values: Any, where: str) -> Any:
+        """Return the values that a member holds, written."""
+        if how == "items":
+            return [self._write(value, f"{where}[{i}]") for i, value in enumerate(values)]
+        if how == "pairs":
+            return [
+                [self._write(key, f"a key of {where}"), self._write(value, f"{where}[{key!r}]")]
+                for key, value in values.items()
+            ]
+        return self.write_attributes(values, where) if how == "attributes" else self._write(values, where)
+
+    def _members(self, value: Any, where: str) -> dict[str, Any]:
+        """Return the members of an object by name; those of `_MEMBERS` are still to be written."""
         kind = type(value)
-        if kind is list:
-            return self._items(value, where)
-        for tag, mapping in _DICTS.items():
-            if kind is mapping:
-                return {tag: self._pairs(value, where)}
+        for tag, own in (_DICTS | _OURS).items():
+            if kind is own:
+                return {tag: value if tag in _DICTS else vars(value)}
         if kind is defaultdict:
-            return {"default_dict": self._pairs(value, where), "of": _factory_name(value, where)}
+            names = [name for name, factory in _FACTORIES.items() if value.default_factory is factory]
+            if not names:
+                raise Unwritable(where, "is a defaultdict of something else than int, float, list or dict")
+            return {"default_dict": value, "of": names[0]}
         if kind is deque:
-            return {"deque": self._items(value, where), "maxlen": value.maxlen}
+            return {"deque": value, "maxlen": value.maxlen}
         if kind is np.ndarray:
             return self._array(value, where)
         if kind is np.random.Generator:
-            return self._generator(value, where)
-        if kind is Briefing:
-            return {"briefing": self.write_attributes({f.name: getattr(value, f.name) for f in fields(value)}, where)}
-        for tag, own in _OURS.items():
-            if kind is own:
-                return {tag: self.write_attributes(vars(value), where)}
+            return _generator(value.bit_generator, where)
         if isinstance(value, Agent) and AGENTS.get(value.title) is kind:
-            return {"agent": value.title, **self._agent(value, where)}
+            options = value.options
+            rest = {name: held for name, held in vars(value).items() if name not in options}
+            return {"agent": value.title, "options": options, "attributes": rest}
         raise Unwritable(where, f"is a {kind.__name__}")
-
-    def _agent(self, agent: Agent, where: str) -> dict[str, Any]:
-        options = agent.options
-        rest = {name: value for name, value in vars(agent).items() if name not in options}
-        return {"options": self.write_attributes(options, where), "attributes": self.write_attributes(rest, where)}
-
-    def _items(self, values: Iterable[Any], where: str) -> list[Any]:
-        return [self._write(value, f"{where}[{i}]") for i, value in enumerate(values)]
-
-    def _pairs(self, values: dict[Any, Any], where: str) -> list[Any]:
-        pairs = []
-        for key, value in values.items():
-            pairs.append([self._write(key, f"a key of {where}"), self._write(value, f"{where}[{key!r}]")])
-        return pairs
 
     def _array(self, array: Any, where: str) -> dict[str, Any]:
         dtype = _dtype(array.dtype, where)
@@ -135,19 +145,35 @@ class Writer:
             if np.may_share_memory(array, other):
                 raise Unwritable(where, f"shares its memory with {place} (a copy would not)")
         self._arrays.append((where, array))
-        data = [_element(value, where) for value in array.ravel().tolist()]
+        data = [_number(value, where) for value in array.ravel().tolist()]
         written = {"array": data, "dtype": dtype, "shape": list(array.shape)}
         return written if array.flags.c_contiguous else {**written, "order": "F"}
 
-    def _generator(self, rng: np.random.Generator, where: str) -> dict[str, Any]:
-        bits = rng.bit_generator
-        name = type(bits).__name__
-        if name not in _BITS or type(bits) is not getattr(np.random, name):
-            raise Unwritable(where, f"draws from {name}, which is not a bit generator of numpy")
-        seeds = bits.seed_seq if type(bits.seed_seq) is np.random.SeedSequence else None
-        # The seed sequence counts the streams that were spawned from this one.
-        seed_state = None if seeds is None else self._write(dict(seeds.state), where)
-        return {"generator": name, "state": self._write(_copied(bits.state), where), "seeds": seed_state}
+
+def _number(value: int | float, where: str) -> int | float | str:
+    """Return a number as JSON has it, or as text if JSON has no such number."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else repr(value)
+    try:
+        return value if -LARGEST <= value <= LARGEST else str(value)
+    except ValueError:  # Python writes no integer of many thousands of digits
+        raise Unwritable(where, "is a whole number of too many digits") from None
+
+
+def _dtype(dtype: np.dtype[Any], where: str) -> str:
+    if dtype.kind not in "biuf" or dtype.itemsize > 8:
+        raise Unwritable(where, f"holds numbers of type {dtype}")
+    return dtype.str
+
+
+def _generator(bits: Any, where: str) -> dict[str, Any]:
+    name = type(bits).__name__
+    if name not in _BITS or type(bits) is not getattr(np.random, name):
+        raise Unwritable(where, f"draws from {name}, which is not a bit generator of numpy")
+    # The seed sequence counts the streams that were spawned from this one.
+    seeds = dict(bits.seed_seq.state) if type(bits.seed_seq) is np.random.SeedSequence else None
+    # A copy, as the bit generator goes on writing to some of the arrays in its state.
+    return {"generator": name, "seeds": seeds, "state": copy.deepcopy(bits.state)}
 
 
 class Reader:
@@ -157,7 +183,7 @@ class Reader:
         self._objects: list[Any] = []
 
     def read(self, data: Any) -> Any:
-        """The value behind plain data."""
+        """Return the value behind plain data."""
         try:
             return self._read(data)
         except Unreadable:
@@ -165,12 +191,12 @@ class Reader:
         except CobanditError as error:
             raise Unreadable(str(error)) from error
         except RecursionError:
-            raise Unreadable("it " + _TOO_DEEP) from None
-        except Exception as error:  # whatever Python or numpy say of data that are not what they claim to be
+            raise Unreadable("it is nested too deeply") from None
+        except Exception as error:  # Python and numpy raise many kinds of error for data of another kind
             raise Unreadable(f"{type(error).__name__}: {error}") from error
 
     def read_attributes(self, data: Any) -> dict[str, Any]:
-        """Several values by name."""
+        """Return several values by name."""
         _need(type(data) is dict, "the attributes of an object are not an object")
         return {name: self.read(data[name]) for name in sorted(data)}
 
@@ -185,61 +211,65 @@ class Reader:
             if "same" in data:
                 return self._objects[_count(data["same"])]
             if "tuple" in data:
-                return tuple(self._items(data["tuple"]))
+                return tuple(self._held("items", data["tuple"]))
             if "int" in data:
                 return _whole(data["int"])
             if "float" in data:
-                return _SPECIAL[data["float"]]
+                return float(data["float"])
             if "scalar" in data:
                 return _cells([data["scalar"]], data["dtype"])[0]
         number = len(self._objects)
         self._objects.append(None)
-        self._objects[number] = value = self._items(data) if type(data) is list else self._object(data)
+        if type(data) is list:
+            value = self._held("items", data)
+        else:
+            held = {name: self._held(how, data[name]) for name, how in _MEMBERS.items() if name in data}
+            value = _made_of(data | held)
+        self._objects[number] = value
         return value
 
-    def _object(self, data: dict[str, Any]) -> Any:
-        for tag, mapping in _DICTS.items():
-            if tag in data:
-                return mapping(self._pairs(data[tag]))
-        for tag, own in _OURS.items():
-            if tag in data:
-                value: Any = object.__new__(own)
-                vars(value).update(self.read_attributes(data[tag]))
-                return value
-        if "default_dict" in data:
-            return defaultdict(_FACTORIES[data["of"]], self._pairs(data["default_dict"]))
-        if "deque" in data:
-            longest = data["maxlen"]
-            return deque(self._items(data["deque"]), None if longest is None else _count(longest))
-        if "array" in data:
-            shape = tuple(_count(size) for size in data["shape"])
-            cells = data["array"]
-            _need(type(cells) is list and len(cells) == math.prod(shape), "an array has too few or too many numbers")
-            array = _cells(cells, data["dtype"]).reshape(shape)
-            return np.asfortranarray(array) if data.get("order") == "F" else array
-        if "generator" in data:
-            _need(data["generator"] in _BITS, f"there is no bit generator {data['generator']!r}")
-            seeds, state = self._read(data["seeds"]), self._read(data["state"])
-            bits = getattr(np.random, data["generator"])(0 if seeds is None else np.random.SeedSequence(**seeds))
-            bits.state = state
-            return np.random.Generator(bits)
-        if "briefing" in data:
-            return Briefing(**self.read_attributes(data["briefing"]))
-        _need("agent" in data, f"nothing is known of {', '.join(map(str, data))}")
-        agent = AGENTS[data["agent"]].of(**self.read_attributes(data["options"]))
-        vars(agent).update(self.read_attributes(data["attributes"]))
-        return agent
+    def _held(self, how: str, data: Any) -> Any:
+        """Return the values that a member holds, read."""
+        if how == "items":
+            _need(type(data) is list, "a list is not one")
+            return [self._read(value) for value in data]
+        if how == "pairs":
+            return [(self._read(key), self._read(value)) for key, value in data]
+        return self.read_attributes(data) if how == "attributes" else self._read(data)
 
-    def _items(self, data: Any) -> list[Any]:
-        _need(type(data) is list, "a list is not one")
-        return [self._read(value) for value in data]
 
-    def _pairs(self, data: Any) -> dict[Any, Any]:
-        pairs = {}
-        for key, value in data:
-            name = self._read(key)  # in the order in which they were written
-            pairs[name] = self._read(value)
-        return pairs
+def _made_of(members: dict[str, Any]) -> Any:
+    """Return the object with these members."""
+    for tag, mapping in _DICTS.items():
+        if tag in members:
+            return mapping(dict(members[tag]))
+    if "default_dict" in members:
+        return defaultdict(_FACTORIES[members["of"]], members["default_dict"])
+    if "deque" in members:
+        longest = members["maxlen"]
+        return deque(members["deque"], None if longest is None else _count(longest))
+    if "array" in members:
+        shape, cells = tuple(_count(size) for size in members["shape"]), members["array"]
+        _need(type(cells) is list and len(cells) == math.prod(shape), "an array has too few or too many numbers")
+        array = _cells(cells, members["dtype"]).reshape(shape)
+        return np.asfortranarray(array) if members.get("order") == "F" else array
+    if "generator" in members:
+        name, seeds = members["generator"], members["seeds"]
+        _need(name in _BITS, f"there is no bit generator {name!r}")
+        bits = getattr(np.random, name)(0 if seeds is None else np.random.SeedSequence(**seeds))
+        bits.state = members["state"]
+        return np.random.Generator(bits)
+    if "briefing" in members:
+        return Briefing(**members["briefing"])
+    for tag, own in _OURS.items():
+        if tag in members:
+            value: Any = object.__new__(own)
+            vars(value).update(members[tag])
+            return value
+    _need("agent" in members, f"nothing is known of {', '.join(map(str, members))}")
+    agent = AGENTS[members["agent"]].of(**members["options"])
+    vars(agent).update(members["attributes"])
+    return agent
 
 
 def _need(fine: bool, otherwise: str) -> None:
@@ -247,52 +277,18 @@ def _need(fine: bool, otherwise: str) -> None:
         raise Unreadable(otherwise)
 
 
-def _number(value: int | float, where: str) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else {"float": repr(value)}
-    return value if -LARGEST <= value <= LARGEST else {"int": _digits(value, where)}
-
-
-def _factory_name(values: defaultdict[Any, Any], where: str) -> str:
-    for name, factory in _FACTORIES.items():
-        if values.default_factory is factory:
-            return name
-    raise Unwritable(where, "is a defaultdict of something else than int, float, list or dict")
-
-
-def _element(value: Any, where: str) -> Any:
-    """A number of an array, whose dtype says what it is."""
-    if isinstance(value, float):
-        return value if math.isfinite(value) else repr(value)
-    return value if -LARGEST <= value <= LARGEST else _digits(value, where)
-
-
-def _digits(value: int, where: str) -> str:
-    try:
-        return str(value)
-    except ValueError:  # Python writes no number of many thousands of digits
-        raise Unwritable(where, "is a whole number of too many digits") from None
-
-
-def _dtype(dtype: np.dtype[Any], where: str) -> str:
-    if dtype.kind not in "biuf" or dtype.itemsize > 8:
-        raise Unwritable(where, f"holds numbers of type {dtype}")
-    return dtype.str
-
-
 def _cells(values: list[Any], dtype: Any) -> Any:
-    """The numbers of an array, each of the type that they all claim to be."""
-    _need(type(dtype) is str, f"there is no array of {dtype!r}")
-    kind = np.dtype(dtype)
-    _need(kind.kind in "biuf" and kind.itemsize <= 8, f"there is no array of {dtype!r}")
+    """Return the numbers of an array, each of the type that they all claim to be."""
+    kind = np.dtype(dtype) if type(dtype) is str else None
+    if kind is None or kind.kind not in "biuf" or kind.itemsize > 8:
+        raise Unreadable(f"there is no array of {dtype!r}")
     if kind.kind == "b":
         _need(all(type(value) is bool for value in values), "an array of truth values holds something else")
         return np.array(values, dtype=kind)
     if kind.kind in "iu":
         return np.array([_whole(value) for value in values], dtype=kind)
-    numbers = [_SPECIAL[value] if type(value) is str else value for value in values]
-    _need(all(type(value) in (int, float) for value in numbers), "an array of numbers holds something else")
-    return np.array(numbers, dtype=kind)
+    _need(all(type(value) in (int, float, str) for value in values), "an array of numbers holds something else")
+    return np.array([float(value) for value in values], dtype=kind)
 
 
 def _whole(value: Any) -> int:
@@ -303,10 +299,3 @@ def _whole(value: Any) -> int:
 def _count(value: Any) -> int:
     _need(type(value) is int and value >= 0, f"{value!r} is not a count")
     return int(value)
-
-
-def _copied(state: Any) -> Any:
-    """The state of a bit generator, its arrays copied: numpy hands out some that it goes on writing to."""
-    if isinstance(state, dict):
-        return {key: _copied(value) for key, value in state.items()}
-    return np.array(state) if isinstance(state, np.ndarray) else state

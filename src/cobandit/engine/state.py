@@ -1,7 +1,7 @@
-"""The state of a partner as plain data for JSON, and an agent made of it that goes on as the other would have.
+"""The state of a partner as plain data for JSON, and the agent made from it, which plays on as the first would have.
 
-A state is versioned, holds no code and loads none. What an agent remembers is written by `encoding`, its random stream
-included. The checksum tells a state that was changed or cut short.
+A state has a version, holds no code and loads none. `encoding` writes what the agent remembers, with its random stream.
+The checksum reveals a state that was changed or cut short.
 """
 
 from __future__ import annotations
@@ -20,43 +20,33 @@ from cobandit.agents.beliefs import Memory
 from cobandit.agents.checks import is_arm
 from cobandit.agents.foresight import Window
 from cobandit.agents.registry import AGENTS, agent_class, plugin_agents
-from cobandit.base.checks import Check, short_repr, whole
+from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer
-
-
-def _of_type(kinds: type | tuple[type, ...], needed: str) -> Check:
-    """A check for a value of one of these types."""
-
-    def check(name: str, value: Any) -> Any:
-        if not isinstance(value, kinds):
-            raise InvalidInput(f"{name} is {short_repr(value)}; {needed} is needed.")
-        return value
-
-    return check
-
 
 FORMAT = 1
 """The format of `Partner.state`. It rises when an agent of the library comes to remember something else."""
 
-_KEYS: dict[str, Check] = {
-    "cobandit": _of_type(str, "the version of cobandit that wrote it"),
-    "format": whole(1),
-    "agent": _of_type(str, "the name of an agent"),
-    "class": _of_type((str, type(None)), "the name of a class or None"),
-    "options": _of_type(dict, "an object"),
-    "briefing": _of_type(dict, "an object"),
-    "random": _of_type(dict, "an object"),
-    "round": whole(1),
-    "pending": _of_type((int, type(None)), "an arm or None"),
-    "memory": _of_type(dict, "an object"),
-    "checksum": _of_type(str, "a SHA-256"),
+_KEYS: dict[str, tuple[type, ...]] = {
+    "cobandit": (str,),
+    "format": (int,),
+    "agent": (str,),
+    "class": (str, type(None)),
+    "options": (dict,),
+    "briefing": (dict,),
+    "random": (dict,),
+    "round": (int,),
+    "pending": (int, type(None)),
+    "memory": (dict,),
+    "checksum": (str,),
 }
-"""What a state holds, each with its check."""
+"""The keys of a state, each with its types."""
+
+_TYPES = {str: "a string", int: "an integer", dict: "an object", type(None): "None"}
 
 
 def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
-    """An agent in mid-run, and its choice of the round under way, if it has been asked for."""
+    """Return the state of an agent in mid-run; ``pending`` is its choice of the current round, if it has made one."""
     from cobandit import __version__
 
     kind, writer = type(agent), Writer()
@@ -85,7 +75,7 @@ def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
 
 
 def read_state(state: Any, agent: Any = None) -> tuple[Agent, int | None]:
-    """The agent as it was, and its pending choice; ``agent`` is the class (or an agent) where it is not registered."""
+    """Return the agent of a state and its pending choice; ``agent``, or its class, is needed if none is registered."""
     checked = _checked_state(state)
     reader = Reader()
     parts = {name: _read_part(reader, checked, name) for name in ("options", "briefing", "random", "memory")}
@@ -120,7 +110,7 @@ def _init_options(agent: Agent) -> dict[str, Any]:
 
 
 def _checked_state(state: Any) -> dict[str, Any]:
-    """A state that is whole, of a format we know, and unchanged since it was written."""
+    """Return a state that is whole, of a known format, and unchanged since it was written."""
     if not isinstance(state, Mapping):
         hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""
         raise InvalidInput(f"state is {short_repr(state)}; the dict that Partner.state() gave is needed.{hint}")
@@ -138,17 +128,21 @@ def _checked_state(state: Any) -> dict[str, Any]:
     if missing or unknown:
         what = f"has no {missing[0]}" if missing else f"has a key {short_repr(unknown[0])} that belongs to no state"
         raise InvalidInput(f"The state {what}; a whole state, as Partner.state() gave it, is needed.")
-    checked = {key: check(f"{key} of the state", state[key]) for key, check in _KEYS.items()}
-    if _checksum({key: value for key, value in state.items() if key != "checksum"}) != checked["checksum"]:
+    for key, kinds in _KEYS.items():
+        if not isinstance(state[key], kinds):
+            needed = " or ".join(_TYPES[kind] for kind in kinds)
+            raise InvalidInput(f"{key} of the state is {short_repr(state[key])}; {needed} is needed.")
+    whole(1)("round of the state", state["round"])
+    if _checksum({key: value for key, value in state.items() if key != "checksum"}) != state["checksum"]:
         raise InvalidInput(
             "The checksum of the state does not fit what it holds: it was changed or cut short since it was written. "
             "Take an older state, or rebuild the partner with Partner.from_log."
         )
-    return checked
+    return dict(state)
 
 
 def _checksum(state: Mapping[str, Any]) -> str:
-    """The SHA-256 of the contents; 1 and 1.0 are the same, as many a reader of JSON makes no difference."""
+    """Return the SHA-256 of the contents; 1 and 1.0 count as the same, as in many readers of JSON."""
 
     def plain(value: Any) -> Any:
         if isinstance(value, Mapping):
@@ -176,7 +170,7 @@ def _read_part(reader: Reader, state: dict[str, Any], name: str) -> Any:
 
 
 def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Agent:
-    """The agent of a state, before its reset."""
+    """Return the agent of a state, before its reset."""
     name, path = state["agent"], state["class"]
     if agent is None:
         if path is not None and name not in AGENTS:
@@ -206,7 +200,7 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Ag
 
 
 def _brought_class(name: str, path: str) -> Any:
-    """The class of a state where another package brings it under this name; else None."""
+    """Return the class of a state if an installed package registers it under this name, else None."""
     if all(plugin.name != name for plugin in plugin_agents()):
         return None
     kind = agent_class(name)
@@ -214,7 +208,7 @@ def _brought_class(name: str, path: str) -> Any:
 
 
 def _check_fit(agent: Agent, fresh: dict[str, Any]) -> None:
-    """What a registered agent remembers is of the same make as in a fresh one."""
+    """Require that a registered agent remembers values of the same types and shapes as a fresh one."""
     now = vars(agent)
     for name in sorted(set(fresh) | set(now)):
         if name not in fresh or name not in now or not _alike(fresh[name], now[name]):
