@@ -243,10 +243,7 @@ class Bank(Agent):
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Nothing seen, all predictors trusted alike."""
         super().reset(briefing, rng)
-        self._bank = make_bank(self, briefing, list)
-        order = sorted(range(len(briefing.arms)), key=briefing.ranks.__getitem__)
-        strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
-        write_groups(self._bank, briefing.arms, strides, order, briefing.agent, briefing.rank)
+        self._bank = seated_bank(self, briefing)
         self._predictions: dict[int, int] = {}
 
     @property
@@ -257,9 +254,7 @@ class Bank(Agent):
     def choose(self) -> int:
         """The arm that is best against the prediction."""
         arm = banked_arm(self._bank, self.round)
-        row = likeliest_row(self._bank)
-        for other in reversed(self.briefing.higher):
-            row, self._predictions[other] = divmod(row, self.briefing.arms[other])
+        self._predictions = likeliest_arms(self._bank, self.briefing)
         return arm
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
@@ -275,6 +270,23 @@ class Bank(Agent):
         """Take that back."""
         self._bank = BankState(**memory["bank"])
         self._predictions = dict(memory["predictions"])
+
+
+def seated_bank(agent: Any, briefing: Briefing) -> BankState:
+    """Return what an agent in the seat of its briefing knows before the first round, in lists."""
+    bank = make_bank(agent, briefing, list)
+    order = sorted(range(len(briefing.arms)), key=briefing.ranks.__getitem__)
+    strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
+    write_groups(bank, briefing.arms, strides, order, briefing.agent, briefing.rank)
+    return bank
+
+
+def likeliest_arms(bank: BankState, briefing: Briefing) -> dict[int, int]:
+    """Return the likeliest arm of each agent that ranks higher."""
+    row, arms = likeliest_row(bank), {}
+    for other in reversed(briefing.higher):
+        row, arms[other] = divmod(row, briefing.arms[other])
+    return arms
 
 
 def make_bank(agent: Any, briefing: Briefing, room: Any) -> BankState:

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cobandit.agents.bank import BankState, banked_arm, likeliest_row, make_bank, write_groups
+from cobandit.agents.bank import BankState, banked_arm, likeliest_arms, seated_bank
 from cobandit.agents.bank import take_in as bank_take_in
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.gittins import INDICES
@@ -114,10 +114,7 @@ class Handshake(Agent):
         super().reset(briefing, rng)
         self._shake = [1, len(briefing.arms)]
         self._steering = begun(make_steering(self, briefing, list), briefing.ranks)
-        self._bank = make_bank(self, briefing, list)
-        order = sorted(range(len(briefing.arms)), key=briefing.ranks.__getitem__)
-        strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
-        write_groups(self._bank, briefing.arms, strides, order, briefing.agent, briefing.rank)
+        self._bank = seated_bank(self, briefing)
         self._predictions: dict[int, int] = {}
 
     @property
@@ -136,9 +133,7 @@ class Handshake(Agent):
         arm = handshake_arm(self._shake, self._steering, self._bank, briefing.ranks, seat, self.round)
         self._predictions = {}
         if not self.greeted:
-            row = likeliest_row(self._bank)
-            for other in reversed(briefing.higher):
-                row, self._predictions[other] = divmod(row, briefing.arms[other])
+            self._predictions = likeliest_arms(self._bank, briefing)
         elif self.round > ROUNDS and seat == self._steering.notes[LEADER]:
             at = np.unravel_index(self._steering.notes[AT], briefing.arms)
             self._predictions = {other: int(place) for other, place in enumerate(at) if other != seat}
