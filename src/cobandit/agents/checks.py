@@ -1,15 +1,16 @@
-"""Checks of team actions and rewards on their way to an agent."""
+"""Checks of team actions and rewards on their way to an agent, and of the arms that players choose."""
 
 from __future__ import annotations
 
 import contextlib
 import numbers
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cobandit.base.checks import is_list, short_repr
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import AgentError, InvalidInput
 
 
 def checked_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
@@ -37,6 +38,22 @@ def _cleaned_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
                 f"the arms of agent {agent} are the whole numbers from 0 to {size - 1}."
             )
     return tuple(int(arm) for arm in given)
+
+
+def checked_choice(chosen: object, arms: tuple[int, ...], players: Sequence[object], t: int) -> tuple[int, ...]:
+    """Return the team action of round ``t`` as integers; ``players`` is one joint controller, or an agent per place."""
+    if not isinstance(chosen, tuple) or len(chosen) != len(arms):
+        raise AgentError(
+            f"{players[0]} chose {short_repr(chosen)} in round {t}; "
+            f"a tuple of {len(arms)} arms, one for each agent, is needed."
+        )
+    for place, (arm, size) in enumerate(zip(chosen, arms, strict=True)):
+        if not is_arm(arm, size):
+            raise AgentError(
+                f"{players[min(place, len(players) - 1)]} at place {place} chose {short_repr(arm)} in round {t}; "
+                f"its arms are the whole numbers from 0 to {size - 1}."
+            )
+    return tuple(int(arm) for arm in chosen)
 
 
 def is_arm(arm: Any, size: int) -> bool:

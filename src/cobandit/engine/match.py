@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction, pass_over
-from cobandit.agents.checks import is_arm
+from cobandit.agents.checks import checked_choice
 from cobandit.agents.team import Team
-from cobandit.base.checks import short_repr
-from cobandit.base.errors import AgentError, InvalidInput
+from cobandit.base.errors import InvalidInput
 from cobandit.engine.environment import Environment, Outcome, run_streams
 from cobandit.engine.partner import Partner
 from cobandit.problem import Problem
@@ -49,7 +48,9 @@ class Match:
             if self.environment.begin_round():
                 tell_oracles(self.environment, (self.controller, *(partner.agent for partner in self.partners)))
             if self.controller is not None:
-                action = self._joint_choice(self.controller)
+                action = checked_choice(
+                    self.controller.choose(), self.environment.problem.arms, (self.controller,), self.controller.round
+                )
             else:
                 action = tuple(partner.choose() for partner in self.partners)
             outcome = self.environment.step(action)
@@ -78,22 +79,6 @@ class Match:
                 pass_over(self.controller, 1)
             for partner in self.partners:
                 partner.pass_round()
-
-    def _joint_choice(self, controller: Controller) -> TeamAction:
-        arms = self.environment.problem.arms
-        chosen = controller.choose()
-        if not isinstance(chosen, tuple) or len(chosen) != len(arms):
-            raise AgentError(
-                f"{controller} chose {short_repr(chosen)} in round {controller.round}; "
-                f"a tuple of {len(arms)} arms, one for each agent, is needed."
-            )
-        for i, (arm, size) in enumerate(zip(chosen, arms, strict=True)):
-            if not is_arm(arm, size):
-                raise AgentError(
-                    f"{controller} at place {i} chose {short_repr(arm)} in round {controller.round}; "
-                    f"its arms are the whole numbers from 0 to {size - 1}."
-                )
-        return tuple(int(arm) for arm in chosen)
 
 
 class OpenMatch:

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import TeamAction
-from cobandit.agents.checks import is_arm
-from cobandit.base.checks import short_repr
-from cobandit.base.errors import AgentError
+from cobandit.agents.checks import checked_choice
 from cobandit.base.streams import Streams, generator, transition_stream
 from cobandit.engine.reference import regret_of
 from cobandit.mdp.agents.base import MarkovBriefing, MarkovController
@@ -97,29 +95,14 @@ class MarkovMatch:
                 player.plan()
             for step in range(problem.steps):
                 chosen = [player.choose(state, step) for player in self.players]
-                action = self._checked(chosen[0] if self.joint else tuple(chosen))
+                joint = chosen[0] if self.joint else tuple(chosen)
+                action = checked_choice(joint, problem.arms, self.players, self.nature.round)
                 outcome = self.nature.act(action)
                 for i, player in enumerate(self.players):
                     seen: Any = outcome.seen if self.joint else outcome.seen[i]
                     player.observe(action, seen, state, step, outcome.next_state)
                 state = outcome.next_state
                 yield action, outcome
-
-    def _checked(self, chosen: Any) -> TeamAction:
-        arms = self.nature.problem.arms
-        if type(chosen) is not tuple or len(chosen) != len(arms):
-            raise AgentError(
-                f"{self.players[0]} chose {short_repr(chosen)} in round {self.nature.round}; "
-                f"a tuple of {len(arms)} arms, one for each agent, is needed."
-            )
-        for i, (arm, size) in enumerate(zip(chosen, arms, strict=True)):
-            if not is_arm(arm, size):
-                player = self.players[0 if self.joint else i]
-                raise AgentError(
-                    f"{player} at place {i} chose {short_repr(arm)} in round {self.nature.round}; "
-                    f"its arms are the whole numbers from 0 to {size - 1}."
-                )
-        return tuple(int(arm) for arm in chosen)
 
 
 def briefing_for(player: Any, nature: Nature, agent: int, horizon: int) -> MarkovBriefing:

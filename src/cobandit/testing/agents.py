@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import copy
 import itertools
-import numbers
 import pickle
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -34,6 +33,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, Controller, TeamAction
+from cobandit.agents.checks import is_arm
 from cobandit.agents.team import Team
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import AgentError, CobanditError, InvalidInput
@@ -211,7 +211,7 @@ class _Play:
         else:
             action = tuple(chosen if i == self.seat.place else arm for i, arm in enumerate(others))
         for arm, size in zip(action, sizes, strict=True):
-            if not _legal(arm, size):
+            if not is_arm(arm, size):
                 raise AgentError(
                     f"{self.name} chose {short_repr(arm)} in round {t} {self.seat}; "
                     f"a whole number from 0 to {size - 1} is needed."
@@ -221,7 +221,7 @@ class _Play:
     def _check_predictions(self, foreseen: dict[int, int], t: int) -> None:
         sizes = self.seat.problem.arms
         for other, arm in foreseen.items():
-            if not _legal(other, len(sizes)) or other == self.seat.place or not _legal(arm, sizes[other]):
+            if not is_arm(other, len(sizes)) or other == self.seat.place or not is_arm(arm, sizes[other]):
                 raise AgentError(
                     f"{self.name} foresaw arm {short_repr(arm)} of agent {short_repr(other)} in round {t} {self.seat}; "
                     f"its predictions must map other agents to arms they have."
@@ -241,10 +241,6 @@ class _Play:
 
 def _setting(problem: Problem) -> str:
     return f"{'x'.join(str(size) for size in problem.arms)} arms, {problem.observation.name} observation"
-
-
-def _legal(arm: Any, size: int) -> bool:
-    return isinstance(arm, numbers.Integral) and not isinstance(arm, bool) and 0 <= int(arm) < size
 
 
 def _checked(player: Any, problems: Iterable[Problem] | None) -> list[Problem]:
