@@ -214,7 +214,7 @@ class Player:
         self._current_round = 1
         self._aim: TeamAction | None = None
 
-    def _checked_seen(self, seen: Any) -> Any:
+    def _checked_seen(self, seen: object) -> Any:
         """What came as the reward of a round, made clean; an error of our own where it cannot be one."""
         raise NotImplementedError
 
@@ -283,7 +283,7 @@ class Agent(Player, ABC):
         for name, value in memory.items():
             setattr(self, name, value)
 
-    def _checked_seen(self, seen: Any) -> float | None:
+    def _checked_seen(self, seen: object) -> float | None:
         if type(seen) is float and 0.0 <= seen <= 1.0:
             return seen  # as in nearly every round, without another call
         return checked_reward("reward", seen, self.briefing.binary)
@@ -301,7 +301,7 @@ class Controller(Player, ABC):
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
         """Learn from the round just played: the team action and all agents' seen rewards."""
 
-    def _checked_seen(self, seen: Any) -> tuple[float | None, ...]:
+    def _checked_seen(self, seen: object) -> tuple[float | None, ...]:
         agents = len(self.briefing.arms)
         if not is_list(seen) or len(rewards := tuple(seen)) != agents:
             raise InvalidInput(

@@ -86,7 +86,7 @@ def _marked(method: Method) -> Method:
     return method
 
 
-def _is_checked(method: Any) -> bool:
+def _is_checked(method: object) -> bool:
     return getattr(method, "checked", None) is method
 
 
@@ -103,7 +103,7 @@ def _as_function(attribute: Any) -> Method:
 
 
 def _by_position(
-    method: Method, player: Any, args: tuple[Any, ...], keywords: dict[str, Any]
+    method: Method, player: object, args: tuple[Any, ...], keywords: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """Return the arguments of a call, the first two of them by position."""
     if len(args) >= 2:
@@ -114,7 +114,7 @@ def _by_position(
     return call.args[1:], call.kwargs
 
 
-def _not_ready(player: Any, what: str) -> AgentError:
+def _not_ready(player: object, what: str) -> AgentError:
     return AgentError(
         f"{player} was asked to {what} before its first reset; call reset(briefing, rng) once before the first round."
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import numbers
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import AgentError, InvalidInput
 
 
-def checked_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
+def checked_action(team_action: object, arms: tuple[int, ...]) -> tuple[int, ...]:
     """Return a team action as a tuple of integers, one legal arm for each agent."""
     if type(team_action) is tuple and len(team_action) == len(arms):
         agent = 0  # counted by hand: this runs in every round, and zip or enumerate would cost more than the rest
@@ -26,7 +25,7 @@ def checked_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
     return _cleaned_action(team_action, arms)
 
 
-def _cleaned_action(team_action: Any, arms: tuple[int, ...]) -> tuple[int, ...]:
+def _cleaned_action(team_action: object, arms: tuple[int, ...]) -> tuple[int, ...]:
     if not is_list(team_action) or len(given := list(team_action)) != len(arms):
         raise InvalidInput(
             f"team_action is {short_repr(team_action)}; a tuple of {len(arms)} arms, one for each agent, is needed."
@@ -56,12 +55,12 @@ def checked_choice(chosen: object, arms: tuple[int, ...], players: Sequence[obje
     return tuple(int(arm) for arm in chosen)
 
 
-def is_arm(arm: Any, size: int) -> bool:
+def is_arm(arm: object, size: int) -> bool:
     """Return whether this is one of ``size`` arms."""
     return isinstance(arm, numbers.Integral) and not isinstance(arm, bool) and 0 <= int(arm) < size
 
 
-def checked_reward(name: str, reward: Any, binary: bool) -> float | None:
+def checked_reward(name: str, reward: object, binary: bool) -> float | None:
     """Return a seen reward as a finite float, or None; refuse a binary reward outside [0, 1]."""
     if reward is None or (type(reward) is float and 0.0 <= reward <= 1.0):
         return reward

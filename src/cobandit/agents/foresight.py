@@ -9,6 +9,9 @@ import numpy as np
 from cobandit.agents.base import Briefing, TeamAction
 from cobandit.agents.beliefs import random_arm
 
+Block = tuple[int | slice, ...]
+"""An index of the team actions in which the foreseen coordinates are as foreseen."""
+
 
 class Window:
     """The last W arms of each higher-ranked agent; foresees an arm by sampling their histogram.
@@ -34,7 +37,7 @@ class Window:
             past.append(team_action[agent])
 
 
-def block_of(briefing: Briefing, predictions: dict[int, int]) -> tuple[int | slice, ...]:
+def block_of(briefing: Briefing, predictions: dict[int, int]) -> Block:
     """The part of the team actions in which the foreseen coordinates are as foreseen."""
     return tuple(predictions.get(agent, slice(None)) for agent in range(len(briefing.arms)))
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
 
 from cobandit.agents.base import TeamAction, option
 from cobandit.agents.beliefs import TIES, best, upper_bounds
+from cobandit.agents.foresight import Block
 from cobandit.agents.partner_aware import PartnerAware
 from cobandit.base.checks import one_of, real
 from cobandit.problem.means import Tensor
@@ -28,7 +28,7 @@ class ForgettingUCB(PartnerAware):
     def scale(self) -> float:
         """sqrt(2 c log x) in this round."""
 
-    def prefer(self, block: Any) -> TeamAction:
+    def prefer(self, block: Block) -> TeamAction:
         """By the index."""
         indices = upper_bounds(self._memory.counts[block], self._memory.sums[block], self.scale())
         return best(indices, self.ties, self.rng)

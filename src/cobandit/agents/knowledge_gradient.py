@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from cobandit.base.checks import real
 from cobandit.problem.means import Tensor
 
 
-def _discount(name: str, value: Any) -> float | None:
+def _discount(name: str, value: object) -> float | None:
     return None if value is None else float(real(0.0, 1.0, below=True)(name, value))
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import Memory, random_arm
-from cobandit.agents.foresight import Window, block_of
+from cobandit.agents.foresight import Block, Window, block_of
 from cobandit.base.checks import MOST, whole
 
 
@@ -45,7 +44,7 @@ class PartnerAware(Agent):
         return self._predictions
 
     @abstractmethod
-    def prefer(self, block: Any) -> TeamAction:
+    def prefer(self, block: Block) -> TeamAction:
         """Where, among the team actions of a block, the best one stands."""
 
     def starts_at_random(self) -> bool:

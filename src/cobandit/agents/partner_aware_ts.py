@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from cobandit.agents.base import TeamAction
 from cobandit.agents.beliefs import Posterior, best
+from cobandit.agents.foresight import Block
 from cobandit.agents.partner_aware import PartnerAware
 from cobandit.problem.means import Tensor
 
@@ -20,7 +21,7 @@ class PartnerAwareTS(PartnerAware, Posterior):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_ts:partner_aware_ts"
     electing: ClassVar[Any] = "cobandit.agents.elected_aware:elected_ts"
 
-    def prefer(self, block: Any) -> TeamAction:
+    def prefer(self, block: Block) -> TeamAction:
         """By one draw from the posterior of each mean."""
         samples = self.sample(self._memory, self.briefing.binary, self.rng, block)
         return best(samples, self.ties, self.rng)

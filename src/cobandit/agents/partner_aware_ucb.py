@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from cobandit.agents.base import TeamAction
 from cobandit.agents.beliefs import UpperConfidence, best
+from cobandit.agents.foresight import Block
 from cobandit.agents.partner_aware import PartnerAware
 from cobandit.problem.means import Tensor
 
@@ -25,7 +26,7 @@ class PartnerAwareUCB(PartnerAware, UpperConfidence):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_ucb:partner_aware_ucb"
     electing: ClassVar[Any] = "cobandit.agents.elected_aware:elected_ucb"
 
-    def prefer(self, block: Any) -> TeamAction:
+    def prefer(self, block: Block) -> TeamAction:
         """By the upper confidence bound f_a(t, delta)."""
         indices = self.indices(self._memory, self.round, self.briefing.horizon, block)
         return best(indices, self.ties, self.rng)

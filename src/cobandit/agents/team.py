@@ -76,7 +76,7 @@ class Team:
             check_protocols(self.members)
 
     @classmethod
-    def of(cls, kind: Any, **options: Any) -> Self:
+    def of(cls, kind: object, **options: Any) -> Self:
         """Return a team of one kind: a registry name or a class, with options, or an agent to copy to every place.
 
         Names joined by ``+`` are one agent for each place; an option goes to every one of them that has it.
@@ -91,7 +91,7 @@ class Team:
         return team
 
     @classmethod
-    def from_any(cls, team: Any, name: str = "team") -> Self:
+    def from_any(cls, team: object, name: str = "team") -> Self:
         """Return the team that is meant: a `Team` as it is, or whatever `of` or ``Team([...])`` takes."""
         if isinstance(team, Team) and team.agent_kind is cls.agent_kind:
             return team  # type: ignore[return-value]
@@ -107,7 +107,7 @@ class Team:
         )
 
     @classmethod
-    def _player(cls, what: str, given: Any, options: Mapping[str, Any] | None = None) -> Any:
+    def _player(cls, what: str, given: object, options: Mapping[str, Any] | None = None) -> Any:
         """Return the agent or controller that is given as an object, a class or a registry name."""
         kinds = cls.agent_kind, cls.controller_kind
         kind = cls.class_of(given) if isinstance(given, str) else given
@@ -297,7 +297,7 @@ def electing_form(player: Any) -> Any:
     return form
 
 
-def _described_player(team: type[Team], description: Any, own: Mapping[str, type]) -> Any:
+def _described_player(team: type[Team], description: object, own: Mapping[str, type]) -> Any:
     """The agent that a description tells of: its class by name, the rest its options."""
     if not isinstance(description, Mapping) or not isinstance(description.get("agent"), str):
         raise InvalidInput(

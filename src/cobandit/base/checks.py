@@ -44,7 +44,7 @@ def whole(low: int, high: int | None = None) -> Check:
 def real(low: float, high: float = math.inf, *, above: bool = False, below: bool = False) -> Check:
     """A check for a finite number from ``low`` to ``high`` (``above``, ``below``: the ends excluded)."""
 
-    def check(name: str, value: Any) -> float:
+    def check(name: str, value: object) -> float:
         if math.isinf(low) and math.isinf(high):
             span = "a finite number"
         else:
@@ -69,7 +69,7 @@ def real(low: float, high: float = math.inf, *, above: bool = False, below: bool
 def one_of(known: Sequence[str], what: str | None = None) -> Check:
     """A check for one of the known names; ``what`` is what the message calls them."""
 
-    def check(name: str, value: Any) -> str:
+    def check(name: str, value: object) -> str:
         if not isinstance(value, str) or value not in known:
             raise UnknownName(what or name, value, known)
         return value
@@ -83,7 +83,7 @@ def is_list(values: object) -> TypeGuard[Iterable[Any]]:
     return isinstance(values, Iterable) and not isinstance(values, unordered) and getattr(values, "ndim", 1) > 0
 
 
-def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
+def numeric(name: str, values: object, needed: str) -> NDArray[np.float64]:
     """An array of plain numbers; strings, booleans and ragged lists are refused."""
     try:
         array = np.asarray(values)
@@ -94,7 +94,7 @@ def numeric(name: str, values: Any, needed: str) -> NDArray[np.float64]:
     return array.astype(np.float64)
 
 
-def _holds_truth_values(values: Any) -> bool:
+def _holds_truth_values(values: object) -> bool:
     if isinstance(values, (list, tuple)):
         return any(_holds_truth_values(value) for value in values)
     return isinstance(values, (bool, np.bool_))

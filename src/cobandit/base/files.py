@@ -41,7 +41,7 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
         raise
 
 
-def checked_path(name: str, value: Any) -> Path:
+def checked_path(name: str, value: object) -> Path:
     """Return a path that a file or a folder can have, the home folder (``~``) filled in."""
     text = os.fspath(value) if isinstance(value, (str, os.PathLike)) else None
     if not isinstance(text, str) or not text or "\0" in text:
@@ -90,7 +90,7 @@ def save_new_text(path: Path, text: str) -> Path:
     return save_text(path, text)
 
 
-def save_json(path: Path, data: Any) -> Path:
+def save_json(path: Path, data: object) -> Path:
     """One object in strict JSON, for programs and for people who look into the file."""
     return save_text(path, json.dumps(strict(data), indent=1, allow_nan=False) + "\n")
 
@@ -109,7 +109,7 @@ def write_csv(file: IO[str], heads: Sequence[str], rows: Iterable[Sequence[Any]]
     writer.writerows([strict(cell) for cell in row] for row in rows)
 
 
-def strict(data: Any) -> Any:
+def strict(data: object) -> Any:
     """Plain data as JSON and CSV can hold it: what is not a finite number becomes None."""
     if isinstance(data, dict):
         return {key: strict(entry) for key, entry in data.items()}

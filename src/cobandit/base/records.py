@@ -22,7 +22,7 @@ _SLUG = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 _NAME = re.compile(r"[A-Za-z0-9]+(?:[-._][A-Za-z0-9]+)*")
 
 
-def entry(check: Check, default: Any = MISSING) -> Any:
+def entry(check: Check, default: object = MISSING) -> Any:
     """One field of a record: its check, and its default where it may be left out."""
     if default is MISSING:
         return field(kw_only=True, metadata={"check": check})
@@ -40,7 +40,7 @@ class Record:
             object.__setattr__(self, spec.name, spec.metadata["check"](spec.name, getattr(self, spec.name)))
 
     @classmethod
-    def read(cls, name: str, data: Any) -> Self:
+    def read(cls, name: str, data: object) -> Self:
         """From a table; ``name`` is what errors call it."""
         if isinstance(data, cls):
             return data
@@ -80,7 +80,7 @@ class Table:
         return {key: plain_data(value) for key, value in self.pairs}
 
 
-def plain_data(value: Any, *, essence: bool = False) -> Any:
+def plain_data(value: object, *, essence: bool = False) -> Any:
     """The value as JSON knows it; ``essence`` leaves out what is at its default."""
     if isinstance(value, Record):
         return value.essence() if essence else value.to_dict()
@@ -94,17 +94,17 @@ def plain_data(value: Any, *, essence: bool = False) -> Any:
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
-def canonical(data: Any) -> str:
+def canonical(data: object) -> str:
     """The one JSON text of plain data: keys sorted, no blanks, ASCII only."""
     return _CANONICAL.encode(data)
 
 
-def fingerprint(data: Any) -> str:
+def fingerprint(data: object) -> str:
     """The SHA-256 of plain data, in hexadecimal."""
     return hashlib.sha256(canonical(data).encode("ascii")).hexdigest()
 
 
-def words(name: str, value: Any) -> str:
+def words(name: str, value: object) -> str:
     """A check for a text that is not empty."""
     if not isinstance(value, str) or not value.strip():
         raise InvalidInput(f"{name} is {short_repr(value)}; a text that is not empty is needed.")
@@ -113,12 +113,12 @@ def words(name: str, value: Any) -> str:
     return value.strip()
 
 
-def words_or_empty(name: str, value: Any) -> str:
+def words_or_empty(name: str, value: object) -> str:
     """A check for a text that may be empty."""
     return "" if value == "" else words(name, value)
 
 
-def slug(name: str, value: Any) -> str:
+def slug(name: str, value: object) -> str:
     """A check for a name that can stand in an id, an address and a file's name."""
     if not isinstance(value, str) or len(value) > 64 or not _SLUG.fullmatch(value):
         raise InvalidInput(
@@ -128,7 +128,7 @@ def slug(name: str, value: Any) -> str:
     return value
 
 
-def result_name(name: str, value: Any) -> str:
+def result_name(name: str, value: object) -> str:
     """A check for a name that results go by, in capitals too: H1-regret."""
     if not isinstance(value, str) or len(value) > LONGEST_NAME or not _NAME.fullmatch(value):
         raise InvalidInput(
@@ -138,7 +138,7 @@ def result_name(name: str, value: Any) -> str:
     return value
 
 
-def flag(name: str, value: Any) -> bool:
+def flag(name: str, value: object) -> bool:
     """A check for true or false."""
     if not isinstance(value, bool):
         raise InvalidInput(f"{name} is {short_repr(value)}; true or false is needed.")
@@ -148,7 +148,7 @@ def flag(name: str, value: Any) -> bool:
 def optional(check: Check) -> Check:
     """A check that lets None through."""
 
-    def checked(name: str, value: Any) -> Any:
+    def checked(name: str, value: object) -> Any:
         return None if value is None else check(name, value)
 
     return checked
@@ -157,7 +157,7 @@ def optional(check: Check) -> Check:
 def listing(check: Check, least: int = 0, most: int = 1000, *, unique: str = "") -> Check:
     """A check for a list, each part checked; ``unique`` names a field that no two parts may share ("=": the part)."""
 
-    def checked(name: str, value: Any) -> tuple[Any, ...]:
+    def checked(name: str, value: object) -> tuple[Any, ...]:
         if not isinstance(value, (list, tuple)):
             raise InvalidInput(f"{name} is {short_repr(value)}; a list is needed.")
         if not least <= len(value) <= most:
@@ -177,7 +177,7 @@ def listing(check: Check, least: int = 0, most: int = 1000, *, unique: str = "")
 def table_of(check: Check) -> Check:
     """A check for a mapping of names to values, kept in the order of the names."""
 
-    def checked(name: str, value: Any) -> Table:
+    def checked(name: str, value: object) -> Table:
         if isinstance(value, Table):
             value = dict(value.pairs)
         if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
@@ -187,7 +187,7 @@ def table_of(check: Check) -> Check:
     return checked
 
 
-def scalar(name: str, value: Any) -> Any:
+def scalar(name: str, value: object) -> Any:
     """A check for one plain value: a text, a number, true or false."""
     if not isinstance(value, (str, int, float, bool)):
         raise InvalidInput(f"{name} is {short_repr(value)}; a text, a number, true or false is needed.")

@@ -13,7 +13,6 @@ from __future__ import annotations
 import enum
 import secrets
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -92,7 +91,7 @@ def label_stream(agents: int) -> int:
     return stream_count(agents) + 1
 
 
-def checked_seed(seed: Any) -> int:
+def checked_seed(seed: object) -> int:
     """The seed as a whole number; None draws a fresh one from the system."""
     if seed is None:
         return secrets.randbits(64)

@@ -64,7 +64,7 @@ class Writer:
         self._open: set[int] = set()
         self._arrays: list[tuple[str, Any]] = []
 
-    def write(self, value: Any, where: str) -> Any:
+    def write(self, value: object, where: str) -> Any:
         """Return the value as plain data; ``where`` it is held is for errors."""
         try:
             return self._write(value, where)
@@ -182,7 +182,7 @@ class Reader:
     def __init__(self) -> None:
         self._objects: list[Any] = []
 
-    def read(self, data: Any) -> Any:
+    def read(self, data: object) -> Any:
         """Return the value behind plain data."""
         try:
             return self._read(data)
@@ -277,7 +277,7 @@ def _need(fine: bool, otherwise: str) -> None:
         raise Unreadable(otherwise)
 
 
-def _cells(values: list[Any], dtype: Any) -> Any:
+def _cells(values: list[Any], dtype: object) -> Any:
     """Return the numbers of an array, each of the type that they all claim to be."""
     kind = np.dtype(dtype) if type(dtype) is str else None
     if kind is None or kind.kind not in "biuf" or kind.itemsize > 8:

@@ -143,7 +143,7 @@ class Partner:
         horizon: int,
         seed: int | None,
         binary: bool,
-        means: Any,
+        means: object,
     ) -> None:
         briefing = Briefing(
             whole(0, problem.agents - 1)("seat", seat),
@@ -280,7 +280,7 @@ class Partner:
         return f"<Partner {self._agent} at seat {self.seat}: round {self.round} of {self.briefing.horizon}>"
 
 
-def _checked_agent(agent: Any, options: dict[str, Any]) -> Agent:
+def _checked_agent(agent: object, options: dict[str, Any]) -> Agent:
     """The agent to drive: a clone of the one given, or a registered one by name."""
     player: Any = make_agent(agent, **options) if isinstance(agent, str) else agent
     if isinstance(player, Controller):
@@ -303,7 +303,7 @@ def _checked_ranks(problem: Problem) -> tuple[int, ...]:
     return problem.known_ranks()
 
 
-def _oracle_means(agent: Agent, means: Any, arms: tuple[int, ...]) -> Tensor | None:
+def _oracle_means(agent: Agent, means: object, arms: tuple[int, ...]) -> Tensor | None:
     if not agent.oracle:
         if means is not None:
             raise InvalidInput(f"means was given, but {agent} may not know them; leave means out.")

@@ -74,7 +74,7 @@ def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
     return state | {"checksum": _checksum(state)}
 
 
-def read_state(state: Any, agent: Any = None) -> tuple[Agent, int | None]:
+def read_state(state: object, agent: object = None) -> tuple[Agent, int | None]:
     """Return the agent of a state and its pending choice; ``agent``, or its class, is needed if none is registered."""
     checked = _checked_state(state)
     reader = Reader()
@@ -109,7 +109,7 @@ def _init_options(agent: Agent) -> dict[str, Any]:
     return {spec.name: getattr(agent, spec.name) for spec in dataclasses.fields(agent) if spec.init}
 
 
-def _checked_state(state: Any) -> dict[str, Any]:
+def _checked_state(state: object) -> dict[str, Any]:
     """Return a state that is whole, of a known format, and unchanged since it was written."""
     if not isinstance(state, Mapping):
         hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""
@@ -144,7 +144,7 @@ def _checked_state(state: Any) -> dict[str, Any]:
 def _checksum(state: Mapping[str, Any]) -> str:
     """Return the SHA-256 of the contents; 1 and 1.0 count as the same, as in many readers of JSON."""
 
-    def plain(value: Any) -> Any:
+    def plain(value: object) -> Any:
         if isinstance(value, Mapping):
             return {key: plain(entry) for key, entry in value.items()}
         if isinstance(value, list):
@@ -169,7 +169,7 @@ def _read_part(reader: Reader, state: dict[str, Any], name: str) -> Any:
         ) from error
 
 
-def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: Any) -> Agent:
+def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: object) -> Agent:
     """Return the agent of a state, before its reset."""
     name, path = state["agent"], state["class"]
     if agent is None:
@@ -217,7 +217,7 @@ def _check_fit(agent: Agent, fresh: dict[str, Any]) -> None:
             )
 
 
-def _alike(value: Any, other: Any) -> bool:
+def _alike(value: object, other: object) -> bool:
     if value is None or other is None:
         return True
     if isinstance(value, (Memory, Window)):

@@ -169,7 +169,7 @@ def compare_teams(
     return TeamComparison(tuple(sorted(results, key=lambda result: result.summary().task_regret.mean[-1])))
 
 
-def _checkpoints(horizon: Any) -> list[int] | None:
+def _checkpoints(horizon: object) -> list[int] | None:
     """Evenly spread rounds with T/2 and T among them; what is no horizon is left to be refused."""
     if isinstance(horizon, bool) or not isinstance(horizon, (int, float)) or horizon < 1 or horizon % 1:
         return None

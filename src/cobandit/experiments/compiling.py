@@ -24,7 +24,7 @@ _PROGRAM = "from cobandit.experiments.compiling import main; main()"
 
 
 @contextmanager
-def compiled_by_two(problem: Any, teams: Sequence[Any], horizon: int, runs: int, diagnose: bool) -> Iterator[None]:
+def compiled_by_two(problem: object, teams: Sequence[Any], horizon: int, runs: int, diagnose: bool) -> Iterator[None]:
     """Within, the loops of the last teams are compiled by another process, if the first has to be compiled at all.
 
     Where that process cannot be had, or does not know a class of the caller's script, nothing is lost but its help.

@@ -11,7 +11,7 @@ from cobandit.engine import Result, simulate
 from cobandit.problem import Problem
 
 
-def team_kind(problem: Any) -> type[Team]:
+def team_kind(problem: object) -> type[Team]:
     """Return the class of the teams that play a problem."""
     if isinstance(problem, Problem):
         return Team

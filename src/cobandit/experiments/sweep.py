@@ -42,6 +42,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from cobandit.agents import Team
@@ -135,19 +136,19 @@ def _known(data: Mapping[str, Any], known: Iterable[str], what: str) -> None:
             raise UnknownName(what, key, choices)
 
 
-def _table(name: str, value: Any) -> Mapping[str, Any]:
+def _table(name: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
         raise InvalidInput(f"{name} is {short_repr(value)}; a table [{name}] is needed.")
     return value
 
 
-def _tables(name: str, value: Any) -> list[dict[str, Any]]:
+def _tables(name: str, value: object) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
         raise InvalidInput(f"{name} is {short_repr(value)}; tables [[{name}]] are needed.")
     return value
 
 
-def _room(markov: bool) -> Any:
+def _room(markov: bool) -> ModuleType:
     """Return the package with the agents and teams of a sweep: that of bandits or of Markov problems."""
     if markov:
         from cobandit import mdp
@@ -158,7 +159,7 @@ def _room(markov: bool) -> Any:
     return agents
 
 
-def _grid(value: Any, markov: bool) -> dict[str, list[Any]]:
+def _grid(value: object, markov: bool) -> dict[str, list[Any]]:
     grid = _table("grid", value)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
@@ -191,7 +192,7 @@ def _problem(described: Mapping[str, Any]) -> Problem | MarkovProblem:
     return replace(problem, relabel=relabel)
 
 
-def _teams(value: Any, grid: Mapping[str, list[Any]], room: Any) -> list[tuple[str, str, Team]]:
+def _teams(value: object, grid: Mapping[str, list[Any]], room: ModuleType) -> list[tuple[str, str, Team]]:
     """Name, label and team of every curve."""
     described = _tables("team", value)
     if not described:
@@ -226,16 +227,16 @@ def _teams(value: Any, grid: Mapping[str, list[Any]], room: Any) -> list[tuple[s
     return list(curves.values())
 
 
-def _agents_options(entry: Mapping[str, Any], room: Any) -> set[str]:
+def _agents_options(entry: Mapping[str, Any], room: ModuleType) -> set[str]:
     agents = [member["agent"] for member in entry.get("members") or [entry]]
     return set().union(*(_options_of(agent, room) for agent in agents))
 
 
-def _options_of(agent: Any, room: Any) -> set[str]:
+def _options_of(agent: object, room: ModuleType) -> set[str]:
     return {row[0] for row in _agent_class(agent, room).option_rows()}
 
 
-def _is_own(agent: Any) -> bool:
+def _is_own(agent: object) -> bool:
     """Whether it is named as ``module:Class``."""
     return isinstance(agent, str) and ":" in agent
 
@@ -245,7 +246,7 @@ def _agent_slug(agent: Any) -> Any:
     return _slug(agent.partition(":")[2]) if _is_own(agent) else agent
 
 
-def _agent_class(agent: Any, room: Any) -> Any:
+def _agent_class(agent: Any, room: ModuleType) -> Any:
     """A class that the room knows by name, or one of one's own."""
     if not _is_own(agent):
         return room.agent_class(agent)
@@ -256,7 +257,7 @@ def _agent_class(agent: Any, room: Any) -> Any:
     return kind
 
 
-def _player(agent: Any, options: Mapping[str, Any], room: Any) -> Any:
+def _player(agent: Any, options: Mapping[str, Any], room: ModuleType) -> Any:
     if not _is_own(agent):
         return room.make_agent(agent, **options)
     try:
@@ -265,12 +266,12 @@ def _player(agent: Any, options: Mapping[str, Any], room: Any) -> Any:
         raise InvalidInput(f"The agent {agent!r} cannot be made with these options: {error}.") from error
 
 
-def _team(options: Mapping[str, Any], choice: Mapping[str, Any], room: Any) -> Any:
+def _team(options: Mapping[str, Any], choice: Mapping[str, Any], room: ModuleType) -> Any:
     settings = {key: value for key, value in options.items() if key != "agent"} | dict(choice)
     return room.Team.of(_player(options["agent"], settings, room))
 
 
-def _mixed(members: Any, choice: Mapping[str, Any], room: Any) -> Any:
+def _mixed(members: Any, choice: Mapping[str, Any], room: ModuleType) -> Any:
     players = []
     for member in _tables("members", members):
         settings = dict(member)
@@ -314,7 +315,7 @@ def _words_for(kind: str, options: Mapping[str, Any]) -> str:
     return f"The regret rises in this order: {listed}." if kind == "rises" else f"No difference between {listed}."
 
 
-def _slug(value: Any) -> str:
+def _slug(value: object) -> str:
     """A value or a key as part of a name."""
     text = re.sub(r"[^a-z0-9.]+", "-", str(value).lower())
     return re.sub(r"\.(?![a-z0-9])|(?<![a-z0-9])\.", "", text).strip("-.") or "x"

@@ -132,14 +132,14 @@ def mean_bounds(reward: Reward) -> tuple[float, float]:
     return _pair(f"{_name(reward)}.mean_bounds", getattr(reward, "mean_bounds", (-math.inf, math.inf)))
 
 
-def drawn_means(means: Means, reward: Reward, t: int, drawn: Any) -> Tensor:
+def drawn_means(means: Means, reward: Reward, t: int, drawn: object) -> Tensor:
     """What ``means.draw`` gave for round t, or an error."""
     if is_shipped(means):  # its bounds were looked at beforehand
         return np.asarray(drawn)
     return checked_tensor(means, t, drawn, *mean_bounds(reward))
 
 
-def checked_tensor(means: Means, t: int, drawn: Any, low: float = -math.inf, high: float = math.inf) -> Tensor:
+def checked_tensor(means: Means, t: int, drawn: object, low: float = -math.inf, high: float = math.inf) -> Tensor:
     """What ``means.draw`` gave for round t, of the right shape, finite and within the bounds; or an error."""
     tensor = _tensor(f"{_name(means)}.draw", f" in round {t}", drawn, means.arms)
     wrong = bad_mean(tensor, low, high)
@@ -148,7 +148,7 @@ def checked_tensor(means: Means, t: int, drawn: Any, low: float = -math.inf, hig
     return tensor
 
 
-def drawn_spreads(reward: Reward, arms: tuple[int, ...], drawn: Any) -> Tensor | None:
+def drawn_spreads(reward: Reward, arms: tuple[int, ...], drawn: object) -> Tensor | None:
     """What ``reward.spreads`` gave for a run, or an error."""
     if drawn is None or is_shipped(reward):
         return None if drawn is None else np.asarray(drawn)
@@ -159,7 +159,7 @@ def drawn_spreads(reward: Reward, arms: tuple[int, ...], drawn: Any) -> Tensor |
     return tensor
 
 
-def drawn_number(model: Reward | Observation, method: str, t: int, drawn: Any, binary: bool) -> float:
+def drawn_number(model: Reward | Observation, method: str, t: int, drawn: object, binary: bool) -> float:
     """A reward, or what was seen of it, as a float; or an error."""
     if type(drawn) is float and (drawn in (0.0, 1.0) if binary else math.isfinite(drawn)):
         return drawn
@@ -186,7 +186,7 @@ def plain_fields(model: Any) -> dict[str, Any]:
     return {"class": type(model).__qualname__, **own}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -198,7 +198,7 @@ def _plain(value: Any) -> Any:
     return plain_fields(value) if is_dataclass(value) and not isinstance(value, type) else short_repr(value)
 
 
-def _require(what: str, model: Any, members: Members) -> None:
+def _require(what: str, model: object, members: Members) -> None:
     """Every member is there, and every method takes what it will be given."""
     if isinstance(model, type):
         raise InvalidInput(
@@ -216,7 +216,7 @@ def _require(what: str, model: Any, members: Members) -> None:
             _takes(model, name, needed)
 
 
-def _takes(model: Any, name: str, needed: str) -> None:
+def _takes(model: object, name: str, needed: str) -> None:
     method = getattr(model, name)
     if not callable(method):
         raise InvalidInput(f"{_name(model)}.{name} is {short_repr(method)}; a method {name}{needed} is needed.")
@@ -231,7 +231,7 @@ def _takes(model: Any, name: str, needed: str) -> None:
         raise InvalidInput(f"{_name(model)}.{name} takes ({taken}); {name}{needed} is needed.") from None
 
 
-def _flag(model: Any, name: str, needed: str) -> None:
+def _flag(model: object, name: str, needed: str) -> None:
     if not isinstance(getattr(model, name), bool):
         raise InvalidInput(f"{_name(model)}.{name} is {short_repr(getattr(model, name))}; {needed} is needed.")
 
@@ -257,7 +257,7 @@ def _half(low: float, high: float) -> str:
     return f"must be at least {low:g}" if math.isfinite(low) else f"must be at most {high:g}"
 
 
-def _tensor(method: str, when: str, drawn: Any, arms: tuple[int, ...]) -> Tensor:
+def _tensor(method: str, when: str, drawn: object, arms: tuple[int, ...]) -> Tensor:
     needed = f"an array of numbers of shape {arms}"
     try:
         tensor = numeric("", drawn, needed)
@@ -268,5 +268,5 @@ def _tensor(method: str, when: str, drawn: Any, arms: tuple[int, ...]) -> Tensor
     return tensor
 
 
-def _name(model: Any) -> str:
+def _name(model: object) -> str:
     return type(model).__name__

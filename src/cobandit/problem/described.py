@@ -17,7 +17,7 @@ KEYS = ("arms", "means", "reward", "observation", "weights", "roles")
 OPTIONAL = ("delay", "relabel")
 
 
-def described_fields(description: Any, own: Iterable[type] = ()) -> dict[str, Any]:
+def described_fields(description: object, own: Iterable[type] = ()) -> dict[str, Any]:
     """The fields of the `Problem` that a description tells of; ``own`` holds the classes that are not ours."""
     if not isinstance(description, Mapping):
         raise InvalidInput(f"The description of a problem is {short_repr(description)}; a dict is needed.")
@@ -55,7 +55,7 @@ def classes_by_name(own: Iterable[type]) -> dict[str, type]:
     return {name: kind for kind in classes for name in (kind.__name__, kind.__qualname__)}
 
 
-def described_model(what: str, description: Any, own: Mapping[str, type], ours: Any) -> Any:
+def described_model(what: str, description: object, own: Mapping[str, type], ours: object) -> Any:
     """The model that a description tells of: ``ours`` is a class, or a table of classes by the names of models."""
     if not isinstance(description, Mapping):
         raise InvalidInput(f"{what} is {short_repr(description)}; a dict with the fields of its model is needed.")
@@ -83,6 +83,6 @@ def described_model(what: str, description: Any, own: Mapping[str, type], ours: 
         raise InvalidInput(f"{what} {short_repr(description)} does not describe a {kind.__name__}: {error}.") from None
 
 
-def _tuples(value: Any) -> Any:
+def _tuples(value: object) -> Any:
     """Lists as JSON has them, turned into the tuples of frozen models."""
     return tuple(_tuples(part) for part in value) if isinstance(value, (list, tuple)) else value

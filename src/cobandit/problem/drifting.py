@@ -118,7 +118,7 @@ class RandomWalkMeans:
             object.__setattr__(self, name, value)
 
     @classmethod
-    def of(cls, means: Any, step: float = 0.02, low: float = 0.0, high: float = 1.0) -> RandomWalkMeans:
+    def of(cls, means: object, step: float = 0.02, low: float = 0.0, high: float = 1.0) -> RandomWalkMeans:
         """A walk that begins at these means: nested lists or an array with one axis per agent."""
         array = numeric("means", means, "a matrix of numbers (one axis per agent, rows of equal length)")
         return cls(array.shape, step, low, high, tuple(array.ravel().tolist()))

@@ -26,7 +26,7 @@ MOST_CELLS = 2**28
 """More team actions than this could not even be counted in memory for one run."""
 
 
-def checked_arms(arms: Any) -> tuple[int, ...]:
+def checked_arms(arms: object) -> tuple[int, ...]:
     """The number of own arms of each agent, |A_i|: at least two agents, at least one arm each."""
     if not is_list(arms):
         raise InvalidInput(f"arms is {short_repr(arms)}; the number of arms of each agent is needed, such as (2, 2).")
@@ -102,7 +102,7 @@ class FixedMeans:
         object.__setattr__(self, "values", tuple(array.tolist()))
 
     @classmethod
-    def of(cls, means: Any) -> FixedMeans:
+    def of(cls, means: object) -> FixedMeans:
         """From nested lists or an array with one axis per agent."""
         array = numeric("means", means, "a matrix of numbers (one axis per agent, rows of equal length)")
         if array.ndim < 2 or array.size == 0:

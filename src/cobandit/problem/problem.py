@@ -329,7 +329,7 @@ class Problem:
         return cls(**described_fields(description, own))
 
 
-def _listed(values: Any) -> Any:
+def _listed(values: object) -> Any:
     return tuple(values) if isinstance(values, (list, np.ndarray)) and is_list(values) else values
 
 
@@ -341,7 +341,7 @@ def ranks_of(order: list[int]) -> tuple[int, ...]:
     return tuple(ranks)
 
 
-def _means(means: Any, arms: Sequence[int] | None) -> Means:
+def _means(means: object, arms: Sequence[int] | None) -> Means:
     if accept.looks_like(means, accept.MEANS):
         checked = accept.accept_means(means)
     elif isinstance(means, str):
@@ -356,7 +356,7 @@ def _means(means: Any, arms: Sequence[int] | None) -> Means:
 
 
 def make_observation(
-    name: Any, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
+    name: object, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
 ) -> Observation:
     """An observation model as it is, or one of ours by its name, for so many agents."""
     if accept.looks_like(name, accept.OBSERVATION):
@@ -378,7 +378,7 @@ def make_observation(
     return OBSERVATIONS[name](levels)
 
 
-def checked_roles(roles: Any, agents: int) -> Roles:
+def checked_roles(roles: object, agents: int) -> Roles:
     """A rule for the roles, or each agent's rank."""
     if isinstance(roles, str):
         if roles not in ROLE_RULES:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -105,7 +105,7 @@ class Gaussian:
             object.__setattr__(self, "values", tuple(array.tolist()))
 
     @classmethod
-    def of(cls, sd: Any, arms: tuple[int, ...]) -> Gaussian:
+    def of(cls, sd: object, arms: tuple[int, ...]) -> Gaussian:
         """From one number, a pair ``(low, high)`` to draw from, or an array shaped like the means."""
         not_negative = real(0.0, LARGEST_MEAN)
         array = numeric("sd", sd, "a number, a pair (low, high) or an array like the means")

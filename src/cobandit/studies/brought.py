@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from cobandit.base.checks import short_repr
 from cobandit.base.plugins import DESIGNS, find_plugin
@@ -11,7 +10,7 @@ from cobandit.base.plugins import DESIGNS, find_plugin
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
-def plugin_design_text(name: Any) -> str | None:
+def plugin_design_text(name: object) -> str | None:
     """The TOML text of a design that another package brings; None where none does.
 
     The entry point leads to the text, to a path or resource with ``read_text``, or to a function that gives either.

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +151,7 @@ def simulate_participants(
     return Crowd(study, members, number, chosen, reason, seconds, seeds, orders, kinds, points, regrets, good)
 
 
-def checked_mixture(behaviours: Any) -> tuple[tuple[Agent, ...], NDArray[np.float64]]:
+def checked_mixture(behaviours: object) -> tuple[tuple[Agent, ...], NDArray[np.float64]]:
     """The behaviours, made, and their shares, which add up to 1."""
     if isinstance(behaviours, (str, Agent)):
         behaviours = [(behaviours, 1.0)]

@@ -46,7 +46,7 @@ _CALENDAR = whole(-62_135_596_800_000, 253_402_300_799_999)  # milliseconds from
 _NOT_A_TIME = -(2**63)  # NumPy's NaT
 
 
-def utc(name: str, value: Any) -> datetime | None:
+def utc(name: str, value: object) -> datetime | None:
     """A check for a time with its zone, or None."""
     if value is None:
         return None

@@ -57,7 +57,7 @@ def _player(name: str, value: Any) -> str:
     return str(value)
 
 
-def _condition_name(name: str, value: Any) -> str:
+def _condition_name(name: str, value: object) -> str:
     if value == PRACTICE:
         raise InvalidInput(f"{name} is {value!r}; practice rounds go by this name, so another one is needed.")
     return slug(name, value)
@@ -159,7 +159,7 @@ class PartnerIdentity(Record):
     seats: tuple[str, ...] = entry(listing(words, 0, MOST_SEATS - 1, unique="="), ())
 
 
-def _matrices(name: str, value: Any) -> tuple[FixedMeans, ...]:
+def _matrices(name: str, value: object) -> tuple[FixedMeans, ...]:
     if not isinstance(value, (list, tuple)):
         raise InvalidInput(f"{name} is {short_repr(value)}; a list of matrices, one per episode, is needed.")
     return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)

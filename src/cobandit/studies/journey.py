@@ -120,7 +120,7 @@ def _journey(demographics: bool, quiz: bool, introduced: bool, practices: int, s
     return Journey((*steps, Step("thanks", "thanks")))
 
 
-def check_answers(design: StudyDesign, step: Step, answers: Any) -> dict[str, Any]:
+def check_answers(design: StudyDesign, step: Step, answers: object) -> dict[str, Any]:
     """The answers to a step in their one stored form, or an error that says what is wrong with them.
 
     Choices are places from 0, survey answers go from 1 to the design's points. An optional question that is left out
@@ -186,7 +186,7 @@ def _check_ids(step: Step, answers: Mapping[str, Any], known: Collection[str], o
         raise InvalidInput(f"The answers to {step.id!r} leave out {named}; each needs an answer.")
 
 
-def _checked_question(question: Question, value: Any) -> Any:
+def _checked_question(question: Question, value: object) -> Any:
     name = f"The answer to {question.id!r}"
     if value is None:
         return None  # only optional questions come as far as this without an answer
@@ -196,7 +196,7 @@ def _checked_question(question: Question, value: Any) -> Any:
     return whole(*span)(name, value)
 
 
-def _checked_text(name: str, value: Any, *, required: bool) -> str | None:
+def _checked_text(name: str, value: object, *, required: bool) -> str | None:
     if not isinstance(value, str):
         raise InvalidInput(f"{name} is {short_repr(value)}; a text is needed.")
     if len(value) > LONGEST_ANSWER:

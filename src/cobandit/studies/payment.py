@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
-from typing import Any
 
 from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput
@@ -26,7 +25,7 @@ _NO_COINS = frozenset(
 _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 
-def _currency(name: str, value: Any) -> str:
+def _currency(name: str, value: object) -> str:
     if not isinstance(value, str) or not _CURRENCY.fullmatch(value):
         raise InvalidInput(
             f"{name} is {short_repr(value)}; a code of three capitals is needed, such as 'EUR' or 'GBP'."
@@ -34,7 +33,7 @@ def _currency(name: str, value: Any) -> str:
     return value
 
 
-def _amount(name: str, value: Any) -> str:
+def _amount(name: str, value: object) -> str:
     """A check for an amount of money, kept as the text of a decimal: "0.05", or a number of a TOML file."""
     text = value if isinstance(value, str) else repr(value)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)) or not _AMOUNT.fullmatch(text):
@@ -44,7 +43,7 @@ def _amount(name: str, value: Any) -> str:
     return text
 
 
-def _amount_or_empty(name: str, value: Any) -> str:
+def _amount_or_empty(name: str, value: object) -> str:
     return "" if value == "" else _amount(name, value)
 
 

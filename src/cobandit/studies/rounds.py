@@ -175,11 +175,11 @@ def _list_text(values: Sequence[int | float | None]) -> str | None:
     return f"[{','.join(parts)}]"
 
 
-def _as_is(name: str, value: Any) -> Any:
+def _as_is(name: str, value: object) -> Any:
     return value
 
 
-def _over_seats(name: str, value: Any, check: Check, seats: int | None) -> tuple[Any, ...]:
+def _over_seats(name: str, value: object, check: Check, seats: int | None) -> tuple[Any, ...]:
     if not isinstance(value, (list, tuple)) or (seats is not None and len(value) != seats):
         needed = "a list over the seats" if seats is None else f"a list over the {seats} seats"
         raise InvalidInput(f"{name} is {short_repr(value)}; {needed} is needed.")

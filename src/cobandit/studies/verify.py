@@ -52,7 +52,7 @@ def verify_episode(
     expected = 1
     for stored in rounds:
 
-        def differs(name: str, in_log: Any, computed: Any, t: int = stored.t) -> None:
+        def differs(name: str, in_log: object, computed: object, t: int = stored.t) -> None:
             if in_log != computed:
                 differences.append(Difference(plan.index, t, name, in_log, computed))
 

@@ -160,7 +160,7 @@ def chosen(what: str, known: Sequence[Entry], names: Iterable[str]) -> tuple[Ent
     return tuple(by_name[name] for name in wanted) or tuple(known)
 
 
-def own_entry(described: Any) -> Entry:
+def own_entry(described: object) -> Entry:
     """The entry of an agent of one's own: ``"module:Class"``, an agent or controller of either room, or its class."""
     kind = load_named(described) if isinstance(described, str) else described
     if isinstance(kind, type) and issubclass(kind, OWN):

@@ -57,7 +57,7 @@ class Standing:
         return {key: _plain(value) for key, value in asdict(self).items()}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     if isinstance(value, dict):
         return {key: _plain(entry) for key, entry in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -73,7 +73,7 @@ class Column:
         return given.astype(self.dtype)
 
 
-def clean(text: Any) -> str | None:
+def clean(text: object) -> str | None:
     """The text as every file can hold it: halves of surrogate pairs become question marks; empty is missing."""
     if not isinstance(text, str):
         raise InvalidInput(f"Where a text belongs, {short_repr(text)} is stored.")
