@@ -6,7 +6,6 @@ Run by itself: ``python -m benchmarks.diagnosed``. Figures are CPU time; a ratio
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 
@@ -29,11 +28,12 @@ CASES: list[tuple[str, cb.Problem, str, int, int, str]] = [
 ]
 
 
-def seconds(play: Any, problem: cb.Problem, team: cb.Team, horizon: int, runs: int, kernel: str) -> float:
-    """CPU time of so many runs with 100 checkpoints."""
+def seconds(problem: cb.Problem, team: cb.Team, horizon: int, runs: int, kernel: str, diagnose: bool) -> float:
+    """Return the CPU time of so many runs with 100 checkpoints."""
     points = np.array([-(-k * horizon // 100) for k in range(1, 101)])
     start = time.thread_time()
-    play(problem, team, horizon, 1, range(runs), points, 1, lambda more: None, kernel)
+    game = fast.make_game(problem, team, horizon)
+    fast.play_runs(game, 1, range(runs), points, 1, lambda more: None, kernel, diagnose)
     return time.thread_time() - start
 
 
@@ -42,10 +42,10 @@ def main() -> None:
     for label, problem, name, horizon, runs, kernel in CASES:
         team = cb.Team.of(name)
         setting = problem, team, horizon
-        ways = fast.run_regrets, fast.run_diagnosed
-        for play in ways:
-            seconds(play, *setting, 64, kernel)
-        taken = np.array([[seconds(play, *setting, runs, kernel) for play in ways] for _ in range(TURNS)])
+        ways = False, True
+        for diagnose in ways:
+            seconds(*setting, 64, kernel, diagnose)
+        taken = np.array([[seconds(*setting, runs, kernel, diagnose) for diagnose in ways] for _ in range(TURNS)])
         plain, diagnosed = taken.min(axis=0) / (horizon * runs) * 1e9
         ratio = diagnosed / plain
         verdict = "" if ratio <= MOST else f"  above {MOST:g}"

@@ -1,7 +1,7 @@
 """What is measured within one process: ``python -P benchmarks/probe.py '{"what": ..., ...}'`` prints JSON.
 
 It measures whichever cobandit its PYTHONPATH names, this version or the one before, and so keeps to the public
-interface, but for `run_regrets`, whose parameter ``kernel`` both have.
+interface, but for ``play_runs`` and its older form ``run_regrets``: both have a parameter ``kernel``.
 """
 
 from __future__ import annotations
@@ -74,9 +74,15 @@ def _timed(
     clock = clock_for(wall)
     points = np.unique(np.linspace(0, horizon, 101).astype(np.int64)[1:])
 
+    play: Any = getattr(fast, "run_regrets", None)  # of the version before
+    if play is None:
+
+        def play(problem: cb.Problem, team: cb.Team, horizon: int, *setting: Any, **options: Any) -> None:
+            fast.play_runs(fast.make_game(problem, team, horizon), *setting, **options)
+
     def once() -> float:
         start = clock()
-        fast.run_regrets(problem, players, horizon, 0, range(runs), points, threads, lambda more: None, kernel=called)
+        play(problem, players, horizon, 0, range(runs), points, threads, lambda more: None, kernel=called)
         return (clock() - start) / (horizon * runs) * 1e9
 
     once()  # compiled or loaded

@@ -66,8 +66,7 @@ ALLOWED: dict[str, dict[str, dict[str, int]]] = {
             "play_copies": 15,
             "play_lanes": 15,
             "play_participants": 20,
-            "run_diagnosed": 9,
-            "run_regrets": 9,
+            "play_runs": 9,
         },
         "complexity": {
             "play": 19,

@@ -9,9 +9,9 @@ made by `compiled_function`.
 from cobandit.base.errors import MissingExtra
 
 try:
+    from cobandit.engine.choice import NotCompiled
     from cobandit.engine.fast.kinds.search import best_of
     from cobandit.engine.fast.kinds.ucb import record
-    from cobandit.engine.fast.models import NotCompiled
     from cobandit.engine.fast.players import Seat, table
     from cobandit.engine.fast.random import beta, gamma_steps, normal, uniform
     from cobandit.engine.fast.random import compiled as compiled_function

@@ -105,13 +105,14 @@ def test_counted_by_hand(problem: cb.Problem, team: cb.Team) -> None:
 )
 def test_every_engine_counts_alike(problem: cb.Problem, team: cb.Team, kernels: tuple[str, ...]) -> None:
     runs = range(3, 80)
-    plain, counted = reference.run_diagnosed(problem, team, 64, 3, runs, POINTS, lambda more: None)
+    plain, counted = reference.play_runs(problem, team, 64, 3, runs, POINTS, lambda more: None, diagnose=True)
+    game = fast.make_game(problem, team, 64)
     for kernel in kernels:
         for threads in (1, 3):
-            quick, likewise = fast.run_diagnosed(
-                problem, team, 64, 3, runs, POINTS, threads, lambda more: None, kernel=kernel
-            )
+            quick, likewise = fast.play_runs(game, 3, runs, POINTS, threads, lambda more: None, kernel, diagnose=True)
             np.testing.assert_array_equal(plain, quick)
+            assert counted is not None
+            assert likewise is not None
             for ours, theirs in zip(counted, likewise, strict=True):
                 np.testing.assert_array_equal(ours, theirs)
 

@@ -169,12 +169,13 @@ def test_a_small_job_does_not_load_the_fast_engine() -> None:
 
 def test_compiled_code_that_is_not_there_is_found_without_compiling() -> None:
     fast = pytest.importorskip("cobandit.engine.fast")
-    where, loop = fast.readiness(PROBLEM, TEAM, 30, 2, False)
+    game = fast.make_game(PROBLEM, TEAM, 30)
+    where, loop = fast.readiness(game, 2, False)
     assert where in choice.READY_SECONDS
-    assert fast.readiness(PROBLEM, TEAM, 30, 2, False) == (where, loop)
+    assert fast.readiness(game, 2, False) == (where, loop)
     cb.simulate(PROBLEM, TEAM, 30, 2, 0, engine="fast")
-    assert fast.readiness(PROBLEM, TEAM, 30, 2, False) == ("memory", loop)
-    assert fast.readiness(PROBLEM, TEAM, 30, 2, True)[1] != loop
+    assert fast.readiness(game, 2, False) == ("memory", loop)
+    assert fast.readiness(game, 2, True)[1] != loop
 
 
 COST = 100_000 * choice.ROUND_SECONDS * (1.0 + 4 / choice.CELLS)
@@ -196,18 +197,19 @@ def test_a_job_is_compiled_only_where_that_is_worth_it(
 ) -> None:
     monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 9.0, "none": 9.0, where: seconds})
     monkeypatch.setattr(choice, "_spent", {})
-    chosen, reason = choice.engine_for("auto", lambda: None, 100_000, 4, lambda: (where, "loop"))
+    chosen, reason, _ = choice.engine_for("auto", lambda: None, 100_000, 4, lambda _: (where, "loop"))
     assert chosen == engine
     assert ("compiled or loaded for it" in reason) == (engine == "reference")
-    assert choice.engine_for("fast", lambda: None, 100_000, 4, lambda: (where, "loop")) == ("fast", "asked for")
+    asked = choice.engine_for("fast", lambda: "a game", 100_000, 4, lambda _: (where, "loop"))
+    assert asked == ("fast", "asked for", "a game")
 
 
 def test_many_small_jobs_are_compiled_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "READY_SECONDS", {"memory": 0.0, "disk": 0.0, "none": 3.5 * COST})
     monkeypatch.setattr(choice, "_spent", {})
-    asked = [choice.engine_for("auto", lambda: None, 100_000, 4, lambda: ("none", "loop"))[0] for _ in range(4)]
+    asked = [choice.engine_for("auto", lambda: None, 100_000, 4, lambda _: ("none", "loop"))[0] for _ in range(4)]
     assert asked == ["reference", "reference", "reference", "fast"]
-    assert choice.engine_for("auto", lambda: None, 100_000, 4, lambda: ("none", "another"))[0] == "reference"
+    assert choice.engine_for("auto", lambda: None, 100_000, 4, lambda _: ("none", "another"))[0] == "reference"
 
 
 def test_a_trivial_job_after_the_fast_engine_was_loaded_does_not_compile(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -260,3 +262,18 @@ def test_a_numba_that_cannot_be_imported_leaves_the_reference_engine(error: str,
     assert second.startswith("engine must be 'auto' or 'reference' here, got 'fast': numba is installed but")
     assert told in second
     assert third == "True"
+
+
+def test_a_simulation_prepares_its_game_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    fast = pytest.importorskip("cobandit.engine.fast")
+    prepare, settings = fast.make_game, []
+
+    def counted(*setting: object) -> object:
+        settings.append(setting)
+        return prepare(*setting)
+
+    monkeypatch.setattr(fast, "make_game", counted)
+    cb.simulate(PROBLEM, TEAM, 30, 2, 0)
+    cb.simulate(PROBLEM, TEAM, 30, 2, 0, engine="fast")
+    cb.simulate(PROBLEM, TEAM, 30, 2, 0, engine="fast", diagnose=True)
+    assert settings == [(PROBLEM, TEAM, 30)] * 3

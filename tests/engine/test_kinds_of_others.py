@@ -8,13 +8,13 @@ import pytest
 
 import cobandit as cb
 from cobandit.engine import choice
+from cobandit.engine.choice import NotCompiled
 from cobandit.testing import check_compiled
 
 pytest.importorskip("numba")
 
 from cobandit.engine.fast.copies import Copies
 from cobandit.engine.fast.digests import kind_digest
-from cobandit.engine.fast.models import NotCompiled
 
 PROBLEM = cb.Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
 

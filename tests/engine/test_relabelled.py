@@ -47,7 +47,8 @@ def test_a_run_is_that_of_the_permuted_matrix(matrix, kernel):
         if kernel == "reference":
             options = {"engine": "reference", "checkpoints": points.tolist(), "first_run": runs.start}
             return cb.simulate(played, team, 60, len(runs), 11, **options).task_regret
-        return fast.run_regrets(played, team, 60, 11, runs, points, 1, lambda more: None, kernel)
+        game = fast.make_game(played, team, 60)
+        return fast.play_runs(game, 11, runs, points, 1, lambda more: None, kernel)[0]
 
     together = regrets(problem, range(2, 14))
     seen = set()

@@ -60,13 +60,13 @@ def test_a_summary_beside_every_run() -> None:
 @pytest.mark.usefixtures("small_batches")
 def test_the_loop_is_chosen_by_all_runs_not_by_those_of_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fast, "ROUNDS_WORTH_STEPPING", 100_000)
-    play, kernels = fast.run_regrets, []
+    play, kernels = fast.play_runs, []
 
     def watched(*arguments: Any) -> Any:
-        kernels.append(arguments[-1])
+        kernels.append(arguments[-2])
         return play(*arguments)
 
-    monkeypatch.setattr(fast, "run_regrets", watched)
+    monkeypatch.setattr(fast, "play_runs", watched)
     cb.simulate(PROBLEM, TEAM, 300, 500, 1, checkpoints=6, keep="summary", engine="fast")
     assert kernels == ["lockstep"] * 4
 
@@ -220,7 +220,7 @@ def test_what_fits_is_asked_of_the_summary(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(simulation, "physical_memory", lambda: 200_000_000)
     with pytest.raises(cb.TooLarge, match=r"need about .* keep='summary' keeps no runs"):
         cb.simulate(PROBLEM, TEAM, 1_000, 1_000_000, 0, keep="runs")
-    monkeypatch.setattr(reference, "run_regrets", lambda *_: np.zeros((len(_[4]), 100)))
+    monkeypatch.setattr(reference, "play_runs", lambda *_: (np.zeros((len(_[4]), 100)), None))
     assert cb.simulate(PROBLEM, TEAM, 1_000, 100_000, 0, engine="reference").runs == 100_000
     with pytest.raises(cb.TooLarge, match=r"Ask for fewer of them\.$"):
         cb.simulate(PROBLEM, TEAM, 100_000, 100_000, 0, checkpoints=100_000, keep="summary")

@@ -100,9 +100,10 @@ def test_every_round_is_the_same(name: str) -> None:
         for part in ("means", "actions", "rewards", "seen", "predictions", "task_regret"):
             np.testing.assert_array_equal(getattr(plain, part), getattr(quick, part))
     points = np.array([1, 2, 50, 64, 100])
-    plain_regrets = reference.run_regrets(problem, team, 100, 9, range(3, 8), points, lambda more: None)
+    game = make_game(problem, team, 100)
+    plain_regrets, _ = reference.play_runs(problem, team, 100, 9, range(3, 8), points, lambda more: None)
     for threads in (1, 3):
-        quick_regrets = fast.run_regrets(problem, team, 100, 9, range(3, 8), points, threads, lambda more: None)
+        quick_regrets, _ = fast.play_runs(game, 9, range(3, 8), points, threads, lambda more: None)
         np.testing.assert_array_equal(plain_regrets, quick_regrets)
 
 
@@ -146,12 +147,13 @@ def test_the_lock_step_loop_plays_what_the_reference_plays(data: st.DataObject) 
             for _ in arms
         ]
     )
-    steps = lockstep.can_play(make_game(problem, team, 50))
+    game = make_game(problem, team, 50)
+    steps = lockstep.can_play(game)
     assert steps or problem.cells > 8
     kernel = "lockstep" if steps else "general"
     points = np.array([1, 7, 50])
-    plain = reference.run_regrets(problem, team, 50, 3, range(5, 75), points, lambda more: None)
-    quick = fast.run_regrets(problem, team, 50, 3, range(5, 75), points, 1, lambda more: None, kernel=kernel)
+    plain, _ = reference.play_runs(problem, team, 50, 3, range(5, 75), points, lambda more: None)
+    quick, _ = fast.play_runs(game, 3, range(5, 75), points, 1, lambda more: None, kernel=kernel)
     np.testing.assert_array_equal(plain, quick)
 
 
@@ -160,9 +162,14 @@ def test_long_runs_beyond_the_table_of_roots(monkeypatch) -> None:
     problem = cb.Problem.bernoulli([[0.9, 0.1], [0.2, 0.3]], [1.0, 0.5])
     team = cb.Team.of("partner-aware-ucb")
     points = np.array([3000])
-    whole = fast.run_regrets(problem, team, 3000, 1, range(4), points, 1, lambda more: None, kernel="general")
+
+    def regrets() -> np.ndarray:
+        game = make_game(problem, team, 3000)
+        return fast.play_runs(game, 1, range(4), points, 1, lambda more: None, kernel="general")[0]
+
+    whole = regrets()
     monkeypatch.setattr("cobandit.engine.fast.world.LONGEST_TABLE", 100)
-    short = fast.run_regrets(problem, team, 3000, 1, range(4), points, 1, lambda more: None, kernel="general")
+    short = regrets()
     np.testing.assert_array_equal(whole, short)
 
 

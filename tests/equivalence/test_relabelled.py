@@ -37,14 +37,18 @@ def test_every_round_is_the_same(name: str) -> None:
         assert plain.same_as(fast.run_trajectory(problem, team, 200, 7, run))
         assert plain.labels is not None
     points = np.array([1, 50, 100])
-    setting = problem, team, 100, 9, range(3, 43), points
-    kernels = ["general"] + ["lockstep"] * lockstep.can_play(make_game(problem, team, 100))
+    game, setting = make_game(problem, team, 100), (9, range(3, 43), points)
+    kernels = ["general"] + ["lockstep"] * lockstep.can_play(game)
     assert ("lockstep" in kernels) == name.startswith("lock-step")
-    expected, counted = reference.run_diagnosed(*setting, lambda more: None)
+    expected, counted = reference.play_runs(problem, team, 100, *setting, lambda more: None, diagnose=True)
     for kernel in kernels:
-        np.testing.assert_array_equal(expected, fast.run_regrets(*setting, 2, lambda more: None, kernel))
-        regrets, likewise = fast.run_diagnosed(*setting, 2, lambda more: None, kernel)
+        alone, nothing = fast.play_runs(game, *setting, 2, lambda more: None, kernel)
+        np.testing.assert_array_equal(expected, alone)
+        assert nothing is None
+        regrets, likewise = fast.play_runs(game, *setting, 2, lambda more: None, kernel, diagnose=True)
         np.testing.assert_array_equal(expected, regrets)
+        assert counted is not None
+        assert likewise is not None
         for ours, theirs in zip(counted, likewise, strict=True):
             np.testing.assert_array_equal(ours, theirs)
 
@@ -52,4 +56,4 @@ def test_every_round_is_the_same(name: str) -> None:
 def test_lock_step_is_still_chosen() -> None:
     team = cb.Team.of("partner-aware-ucb")
     for problem in (FIXED, FIXED.relabelled()):
-        assert fast.choose_kernel(problem, team, 2_000, 1_000) == "lockstep"
+        assert fast.choose_kernel(make_game(problem, team, 2_000), 1_000) == "lockstep"

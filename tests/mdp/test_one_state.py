@@ -78,6 +78,6 @@ def test_the_bandit_to_the_last_choice(problems, seed):
 def test_the_plain_regrets_are_the_same_numbers():
     bandit, markov = bernoulli((2, 2), "missed", "observability")
     points = np.array([7, 50])
-    theirs = reference.run_regrets(bandit, Team.of("naive-ucb"), 50, 3, range(4), points, lambda done: None)
+    theirs, _ = reference.play_runs(bandit, Team.of("naive-ucb"), 50, 3, range(4), points, lambda done: None)
     ours = mdp.simulate(markov, mdp.Team.of("naive-ucbvi", index="paper"), 50, 4, 3, checkpoints=[7, 50])
     assert np.array_equal(ours.task_regret, theirs)

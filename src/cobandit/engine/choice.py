@@ -6,10 +6,10 @@ import importlib
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Literal
+from typing import Generic, Literal, NamedTuple, TypeVar
 
 from cobandit.base.checks import one_of
-from cobandit.base.errors import InvalidInput
+from cobandit.base.errors import CobanditError, InvalidInput
 from cobandit.base.extras import installed, require_extras
 
 Engine = Literal["auto", "fast", "reference"]
@@ -31,30 +31,42 @@ READY_SECONDS = {"memory": 0.0, "disk": 0.3, "none": 4.0}
 _spent: dict[object, float] = {}
 """Seconds that the reference engine has played in this process in place of each loop that is not compiled yet."""
 
-Readiness = Callable[[], tuple[str, object]]
-"""Tells where the code of the loop is (a key of `READY_SECONDS`), and names the loop."""
+Game = TypeVar("Game")
+
+
+class NotCompiled(CobanditError):
+    """Why the fast engine cannot play something; the reference engine can."""
+
+
+class Choice(NamedTuple, Generic[Game]):
+    """The engine that will play, ``fast`` or ``reference``, the reason, and what the fast engine prepared, or None."""
+
+    engine: str
+    reason: str
+    game: Game | None = None
 
 
 def engine_for(
     engine: str,
-    obstacle: Callable[[], str | None],
+    prepare: Callable[[], Game],
     agent_rounds: int,
     cells: int = 1,
-    readiness: Readiness | None = None,
-) -> tuple[str, str]:
-    """Return the engine that will run, ``fast`` or ``reference``, and why.
+    readiness: Callable[[Game], tuple[str, object]] | None = None,
+) -> Choice[Game]:
+    """Return the engine that will play, why, and the game that ``prepare()`` made where the fast engine plays.
 
-    ``obstacle()`` tells, in a few words, what the fast engine cannot play; ``agent_rounds`` and ``cells``, the number
-    of team actions, estimate the cost of the reference engine; ``readiness()`` tells what the fast one has to load.
+    ``prepare()`` raises `NotCompiled` where something has no compiled form. ``agent_rounds`` and ``cells``, the number
+    of team actions, estimate the cost of the reference engine. ``readiness(game)`` returns where the code of the
+    compiled loop is (a key of `READY_SECONDS`), and a name of that loop.
     """
     asked = one_of(ENGINES)("engine", engine)
     if asked == "reference":
-        return "reference", "asked for"
+        return Choice("reference", "asked for")
     if asked == "auto":
         if not installed("fast"):
-            return "reference", NO_NUMBA
+            return Choice("reference", NO_NUMBA)
         if agent_rounds <= SMALL_JOB and "cobandit.engine.fast" not in sys.modules:
-            return "reference", "a small job is done before the fast engine has been loaded"
+            return Choice("reference", "a small job is done before the fast engine has been loaded")
     require_extras("The fast engine", fast=True)
     fault = fast_fault()
     if fault is not None:
@@ -63,20 +75,22 @@ def engine_for(
                 f"engine must be 'auto' or 'reference' here, got 'fast': {fault}. "
                 "Install it again: pip install --force-reinstall 'cobandit[fast]'"
             )
-        return "reference", fault
-    hindrance = obstacle()
-    if hindrance is not None:
+        return Choice("reference", fault)
+    try:
+        game = prepare()
+    except NotCompiled as obstacle:
         if asked == "fast":
             raise InvalidInput(
-                f"The fast engine cannot play this: {hindrance}. Use engine='auto' or engine='reference'."
-            )
-        return "reference", hindrance
+                f"The fast engine cannot play this: {obstacle}. Use engine='auto' or engine='reference'."
+            ) from None
+        return Choice("reference", str(obstacle))
     if asked == "fast":
-        return "fast", "asked for"
+        return Choice("fast", "asked for", game)
     seconds = agent_rounds * ROUND_SECONDS * (1.0 + cells / CELLS)
-    if readiness is not None and seconds < max(READY_SECONDS.values()) and not worth_loading(seconds, *readiness()):
-        return "reference", "a small job is done before the fast engine is compiled or loaded for it"
-    return "fast", "everything has a compiled form"
+    may_be_faster = seconds < max(READY_SECONDS.values())
+    if readiness is not None and may_be_faster and not worth_loading(seconds, *readiness(game)):
+        return Choice("reference", "a small job is done before the fast engine is compiled or loaded for it")
+    return Choice("fast", "everything has a compiled form", game)
 
 
 def worth_loading(seconds: float, where: str, loop: object) -> bool:

@@ -28,7 +28,7 @@ def regret_of(counts: NDArray[np.int64], gaps: NDArray[np.float64]) -> float:
     return total
 
 
-def run_regrets(
+def play_runs(
     problem: Problem,
     team: Team,
     horizon: int,
@@ -37,14 +37,15 @@ def run_regrets(
     checkpoints: NDArray[np.int64],
     done: Callable[[int], None],
     team_regrets: NDArray[np.float64] | None = None,
-    note: Callable[[int, Match, TeamAction], None] | None = None,
-) -> NDArray[np.float64]:
-    """Task regret of each run at each checkpoint.
+    diagnose: bool = False,
+) -> tuple[NDArray[np.float64], Counted | None]:
+    """Return the task regret of each run at each checkpoint and, with ``diagnose``, what was counted of every round.
 
     ``team_regrets``, of the same shape, is filled with the team regret as it adds up round by round: for sight that
-    may change, where no one factor makes it of the task regret. ``note`` hears of every round.
+    may change, where no one factor makes it of the task regret.
     """
     regrets = np.zeros((len(runs), len(checkpoints)))
+    counter = _RoundCounter(problem, horizon, checkpoints, len(runs)) if diagnose else None
     for row, run in enumerate(runs):
         match = Match(problem, team, horizon, seed, run)
         gaps = match.environment.instance.gaps
@@ -52,8 +53,8 @@ def run_regrets(
         at = 0
         task_lost = team_lost = 0.0
         for t, (action, outcome) in enumerate(match.rounds(), start=1):
-            if note is not None:
-                note(t, match, action)
+            if counter is not None:
+                counter.note(t, match, action)
             counts[action] += 1
             task_lost += outcome.round_regret
             if team_regrets is not None:
@@ -65,27 +66,21 @@ def run_regrets(
                     team_regrets[row, at] = team_lost
                 at = min(at + 1, len(checkpoints) - 1)
         done(1)
-    return regrets
+    return regrets, None if counter is None else counter.counted(regrets.shape)
 
 
-def run_diagnosed(
-    problem: Problem,
-    team: Team,
-    horizon: int,
-    seed: int,
-    runs: range,
-    checkpoints: NDArray[np.int64],
-    done: Callable[[int], None],
-    team_regrets: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], Counted]:
-    """The same with what was counted of every round."""
-    tally = make_tally(problem.arms, horizon, checkpoints.tolist(), len(runs), problem.means.changes, list)
-    means: list[float] = []
+class _RoundCounter:
+    """Counts every round of some runs for `Diagnostics`."""
 
-    def note(t: int, match: Match, action: TeamAction) -> None:
-        agents = problem.agents
+    def __init__(self, problem: Problem, horizon: int, checkpoints: NDArray[np.int64], runs: int) -> None:
+        self._problem, self._means = problem, [0.0]
+        self._tally = make_tally(problem.arms, horizon, checkpoints.tolist(), runs, problem.means.changes, list)
+
+    def note(self, t: int, match: Match, action: TeamAction) -> None:
+        """Count the round just played."""
+        problem, agents = self._problem, self._problem.agents
         if t == 1 or problem.means.changes:
-            means[:] = match.environment.means.ravel().tolist()
+            self._means = match.environment.means.ravel().tolist()
         aims, predictions = [NONE] * agents, [NONE] * (agents * agents)
         for i, partner in enumerate(match.partners):
             aim = partner.agent.aimed_at
@@ -97,12 +92,15 @@ def run_diagnosed(
         labels = match.environment.instance.labels
         own = action if labels is None else original_action(action, labels)
         original = int(np.ravel_multi_index(own, problem.arms))
-        note_round(tally, t, played, original, means.index(max(means)), means, aims, predictions)
+        best = self._means.index(max(self._means))
+        note_round(self._tally, t, played, original, best, self._means, aims, predictions)
 
-    regrets = run_regrets(problem, team, horizon, seed, runs, checkpoints, done, team_regrets, note)
-    lost = np.array(tally.lost_at).reshape(*regrets.shape, problem.agents + 3)
-    totals = np.array(tally.totals, dtype=np.int64).reshape(len(checkpoints), -1)
-    return regrets, Counted(totals, np.array(tally.overall, dtype=np.int64), lost)
+    def counted(self, shape: tuple[int, ...]) -> Counted:
+        """Return all counts; ``shape`` is runs x checkpoints."""
+        tally = self._tally
+        lost = np.array(tally.lost_at).reshape(*shape, self._problem.agents + 3)
+        totals = np.array(tally.totals, dtype=np.int64).reshape(shape[1], -1)
+        return Counted(totals, np.array(tally.overall, dtype=np.int64), lost)
 
 
 def _cell(aim: TeamAction, arms: tuple[int, ...], agent: Agent) -> int:

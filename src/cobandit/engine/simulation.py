@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine import reference
-from cobandit.engine.choice import ENGINES, Engine, engine_for
+from cobandit.engine.choice import ENGINES, Choice, Engine, engine_for
 from cobandit.engine.diagnostics import Diagnostics
 from cobandit.engine.result import Result
 from cobandit.engine.runs_file import runs_file
@@ -32,11 +32,16 @@ from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, worth_streaming
 from cobandit.stats.streaming import batch_rows, batches
 
+if TYPE_CHECKING:
+    from cobandit.engine.fast.game import Game
+
 BATCHES_PLAYED = 2
 """Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100
 
 Progress = Callable[[int, int], None]
+Done = Callable[[int], None]
+"""Takes the number of runs that have just been finished."""
 
 
 def simulate(
@@ -90,33 +95,26 @@ def simulate(
     target = None if out is None else checked_output(out)
     # Before an engine is asked as well: what the fast one says it can play, it has laid out already.
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), 1, keeps_runs)
-    chosen, reason = chosen_engine(engine, problem, team, horizon, runs, diagnose)
+    chosen, reason, game = chosen_engine(engine, problem, team, horizon, runs, diagnose)
     workers = workers if chosen == "fast" else 1
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers, keeps_runs)
-    numbers = range(first_run, first_run + runs)
-
-    loop: str | None = None
-    if chosen == "fast":
+    counts = Diagnostics.empty(problem.arms, horizon, points) if diagnose else None
+    if game is not None:
         from cobandit.engine import fast
 
-        loop = fast.choose_kernel(problem, team, horizon, runs)
-    counts = Diagnostics.empty(problem.arms, horizon, points) if diagnose else None
+        kernel = fast.choose_kernel(game, runs)
 
-    def play(part: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
-        setting = problem, team, horizon, seed, part, points
-        if counts is not None:
+    def play(part: range, done: Done, team_regrets: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        if game is not None:
+            regrets, counted = fast.play_runs(game, seed, part, points, workers, done, kernel, diagnose)
+        else:
             here = None if team_regrets is None else team_regrets[part.start - first_run : part.stop - first_run]
-            regrets, counted = (
-                fast.run_diagnosed(*setting, workers, done, loop)
-                if chosen == "fast"
-                else reference.run_diagnosed(*setting, done, here)
-            )
+            regrets, counted = reference.play_runs(problem, team, horizon, seed, part, points, done, here, diagnose)
+        if counts is not None and counted is not None:
             counts.add(part.start, counted)
-            return regrets
-        if chosen == "fast":
-            return fast.run_regrets(*setting, workers, done, loop)
-        return reference.run_regrets(*setting, done, team_regrets)
+        return regrets
 
+    numbers = range(first_run, first_run + runs)
     job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress, counts)
     return job.every_run(target) if keeps_runs else job.summary(target)
 
@@ -133,7 +131,7 @@ class Job:
     points: NDArray[np.int64]
     engine: str
     reason: str
-    play: Callable[[range, Callable[[int], None], Any], NDArray[np.float64]]
+    play: Callable[[range, Done, NDArray[np.float64] | None], NDArray[np.float64]]
     progress: Progress | None
     counts: Diagnostics | None = None
     kind: type[Result] = Result
@@ -227,22 +225,20 @@ def keeps_every_run(keep: str, runs: int, points: int, problem: Any) -> bool:
     return not worth_streaming(runs, points) if keep == "auto" else keep == "runs"
 
 
-def chosen_engine(
-    engine: str, problem: Problem, team: Team, horizon: int, runs: int, diagnose: bool = False
-) -> tuple[str, str]:
-    """Return the engine that will run, ``fast`` or ``reference``, and why."""
+def chosen_engine(engine: str, problem: Problem, team: Team, horizon: int, runs: int, diagnose: bool) -> Choice[Game]:
+    """Return the engine that will play, why, and the game for the fast one."""
 
-    def obstacle() -> str | None:
+    def prepare() -> Game:
         from cobandit.engine import fast
 
-        return fast.obstacle(problem, team, horizon)
+        return fast.make_game(problem, team, horizon)
 
-    def readiness() -> tuple[str, object]:
+    def readiness(game: Game) -> tuple[str, object]:
         from cobandit.engine import fast
 
-        return fast.readiness(problem, team, horizon, runs, diagnose)
+        return fast.readiness(game, runs, diagnose)
 
-    return engine_for(engine, obstacle, problem.agents * horizon * runs, problem.cells, readiness)
+    return engine_for(engine, prepare, problem.agents * horizon * runs, problem.cells, readiness)
 
 
 def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:

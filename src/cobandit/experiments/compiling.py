@@ -72,6 +72,6 @@ def compile_loop(problem: Any, team: Any, horizon: int, runs: int, diagnose: boo
         return
     from cobandit.engine import fast
 
-    play = fast.run_diagnosed if diagnose else fast.run_regrets
-    kernel = fast.choose_kernel(problem, team, horizon, runs)
-    play(problem, team, horizon, 0, range(1), np.array([horizon]), 1, lambda more: None, kernel)
+    game = fast.make_game(problem, team, horizon)
+    kernel = fast.choose_kernel(game, runs)
+    fast.play_runs(game, 0, range(1), np.array([horizon]), 1, lambda more: None, kernel, diagnose)

@@ -99,21 +99,15 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         self.single_action_space = spaces.Discrete(problem.arms[self.seat])
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
         self.action_space = batch_space(self.single_action_space, self.num_envs)
-        compiled: list[Games] = []
 
-        def obstacle() -> str | None:
-            from cobandit.engine.fast import NotCompiled
+        def prepare() -> Games:
             from cobandit.engine.fast.copies import Copies
 
-            try:
-                compiled.append(Copies(problem, partners, self.horizon, self.num_envs))
-            except NotCompiled as reason:
-                return str(reason)
-            return None
+            return Copies(problem, partners, self.horizon, self.num_envs)
 
-        # Whoever makes many copies means to play many episodes: the fast engine is worth loading.
-        self.engine, self.engine_reason = engine_for(engine, obstacle, MOST)
-        self._games: Games = compiled[0] if self.engine == "fast" else _PlainGames(self)
+        # Many copies are made to play many episodes: the fast engine is worth loading.
+        self.engine, self.engine_reason, copies = engine_for(engine, prepare, MOST)
+        self._games: Games = _PlainGames(self) if copies is None else copies
         self._luck = Luck(self.num_envs)
         self._rounds: int | None = None
 

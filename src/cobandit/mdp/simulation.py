@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +17,16 @@ from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.parquet import checked_output
 from cobandit.base.streams import MOST_RUNS, checked_seed
 from cobandit.engine.choice import ENGINES, Engine, engine_for
-from cobandit.engine.simulation import Job, Progress, checked_checkpoints, checked_progress, keeps_every_run
+from cobandit.engine.simulation import Done, Job, Progress, checked_checkpoints, checked_progress, keeps_every_run
 from cobandit.engine.stored import KEEPS, Keep
 from cobandit.mdp import match
 from cobandit.mdp.model import MarkovProblem
 from cobandit.mdp.result import MarkovResult
 from cobandit.mdp.team import Team
 from cobandit.mdp.trajectory import MarkovTrajectory
+
+if TYPE_CHECKING:
+    from cobandit.mdp.fast.game import MarkovGame
 
 
 def simulate(
@@ -65,25 +68,25 @@ def simulate(
     _refuse_what_cannot_fit(problem, runs * len(points) if keeps_runs else len(points), workers)
     team.players(problem.agents)
 
-    def obstacle() -> str | None:
+    def prepare() -> MarkovGame:
         from cobandit.mdp import fast
 
-        return fast.obstacle(problem, team, horizon)
+        return fast.make_game(problem, team, horizon)
 
-    def readiness() -> tuple[str, object]:
+    def readiness(game: MarkovGame) -> tuple[str, object]:
         from cobandit.mdp import fast
 
-        return fast.readiness(problem, team, horizon)
+        return fast.readiness(game)
 
-    chosen, reason = engine_for(engine, obstacle, problem.agents * horizon * runs, problem.cells, readiness)
+    choice = engine_for(engine, prepare, problem.agents * horizon * runs, problem.cells, readiness)
+    chosen, reason, game = choice
 
-    def play(numbers: range, done: Callable[[int], None], team_regrets: Any) -> NDArray[np.float64]:
-        setting = problem, team, horizon, seed, numbers, points
-        if chosen == "fast":
-            from cobandit.mdp import fast
+    def play(numbers: range, done: Done, _: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        if game is None:
+            return match.run_regrets(problem, team, horizon, seed, numbers, points, done)
+        from cobandit.mdp import fast
 
-            return fast.run_regrets(*setting, workers, done)
-        return match.run_regrets(*setting, done)
+        return fast.run_regrets(game, seed, numbers, points, workers, done)
 
     numbers = range(first_run, first_run + runs)
     job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress, kind=MarkovResult)

@@ -112,13 +112,14 @@ def simulate_participants(
     warm_rounds = 0 if study.warm_start is None else study.warm_start.rounds
     rounds = len(study.conditions) * study.episodes * (warm_rounds + study.rounds)
     agent_rounds = len(study.arms) * rounds * count
-    chosen, reason = engine_for(
+    choice = engine_for(
         engine,
-        lambda: _obstacle(study, members),
+        lambda: _prepared(study, members),
         agent_rounds,
         math.prod(study.arms),
-        lambda: _readiness(study, members, points),
+        lambda compiled: _readiness(study, compiled, points),
     )
+    chosen, reason, compiled = choice
     _refuse_what_cannot_fit(study, count, len(points))
 
     seeds = np.asarray(bit_generator(number, CrowdStream.PEOPLE).random_raw(count), dtype=np.uint64)
@@ -139,11 +140,10 @@ def simulate_participants(
             progress(finished, count)
 
     start = time.perf_counter()
-    if chosen == "fast":
+    if compiled is not None:
         from cobandit.engine.fast.studies import run_participants
 
         keys = participant_keys(study, seeds)
-        compiled = compiled_study(study, members)
         regrets, good = run_participants(compiled, keys, seeds, orders, kinds, points, workers, done)
     else:
         regrets, good = _rehearsed(study, members, seeds, orders, kinds, points, done)
@@ -214,15 +214,11 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> Compiled
     )
 
 
-def _obstacle(design: StudyDesign, behaviours: Sequence[Agent]) -> str | None:
-    """Why the fast engine cannot play this, in a few words; None where it can."""
-    from cobandit.engine.fast import NotCompiled
-
-    try:
-        _ = compiled_study(design, behaviours).players
-    except NotCompiled as reason:
-        return str(reason)
-    return None
+def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:
+    """Return the study for the compiled loop, or raise `NotCompiled` where a player has no compiled form."""
+    study = compiled_study(design, behaviours)
+    _ = study.players
+    return study
 
 
 def _rehearsed(
@@ -254,14 +250,13 @@ def _draws(seed: int, purpose: int, count: int) -> NDArray[np.float64]:
     return generator(seed, purpose).random(count)
 
 
-def _readiness(study: StudyDesign, members: tuple[Agent, ...], points: NDArray[np.int64]) -> tuple[str, object]:
+def _readiness(study: StudyDesign, compiled: CompiledStudy, points: NDArray[np.int64]) -> tuple[str, object]:
     """Return where the code of the study loop is, and its key."""
     from cobandit.engine.fast.caching import readiness
     from cobandit.engine.fast.studies import run_participants
 
     seeds, first = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
     keys = participant_keys(study, seeds)
-    compiled = compiled_study(study, members)
     return readiness(lambda: run_participants(compiled, keys, seeds, first, first, points, 1, lambda more: None))
 
 

@@ -48,13 +48,13 @@ def test_what_went_on_is_counted_alike(name: str, options: dict) -> None:
     team, points = cb.Team.of(name, **options), np.array([1, 4, 40])
     for arms in ((2, 2), (2, 3, 2)):
         problem = a_problem(arms, "missed")
-        plain, counted = reference.run_diagnosed(problem, team, 40, 5, range(2, 5), points, lambda more: None)
-        kernels = ["general"] + ["lockstep"] * lockstep.can_play(make_game(problem, team, 40))
-        for kernel in kernels:
-            quick, likewise = fast.run_diagnosed(
-                problem, team, 40, 5, range(2, 5), points, 1, lambda more: None, kernel=kernel
-            )
+        game, setting = make_game(problem, team, 40), (5, range(2, 5), points)
+        plain, counted = reference.play_runs(problem, team, 40, *setting, lambda more: None, diagnose=True)
+        for kernel in ["general"] + ["lockstep"] * lockstep.can_play(game):
+            quick, likewise = fast.play_runs(game, *setting, 1, lambda more: None, kernel, diagnose=True)
             np.testing.assert_array_equal(plain, quick)
+            assert counted is not None
+            assert likewise is not None
             for ours, theirs in zip(counted, likewise, strict=True):
                 np.testing.assert_array_equal(ours, theirs)
 
@@ -150,6 +150,6 @@ def test_regrets_agree_at_every_checkpoint(name: str) -> None:
     problem = a_problem((2, 3), "missed")
     team = cb.Team.of(name)
     points = np.array([1, 2, 50, 64, 100])
-    plain = reference.run_regrets(problem, team, 100, 9, range(3, 8), points, lambda more: None)
-    quick = fast.run_regrets(problem, team, 100, 9, range(3, 8), points, 1, lambda more: None)
+    plain, _ = reference.play_runs(problem, team, 100, 9, range(3, 8), points, lambda more: None)
+    quick, _ = fast.play_runs(make_game(problem, team, 100), 9, range(3, 8), points, 1, lambda more: None)
     np.testing.assert_array_equal(plain, quick)

@@ -23,10 +23,12 @@ def test_engines_agree(name: str, options: dict) -> None:
         assert fast.obstacle(problem, team, 40) is None
         plain = reference.run_trajectory(problem, team, 40, 5, 2)
         assert plain.same_as(fast.run_trajectory(problem, team, 40, 5, 2))
-        setting = problem, team, 40, 5, range(2, 5), points
-        expected, counted = reference.run_diagnosed(*setting, lambda more: None)
-        for kernel in ["general"] + ["lockstep"] * lockstep.can_play(make_game(problem, team, 40)):
-            regrets, likewise = fast.run_diagnosed(*setting, 1, lambda more: None, kernel=kernel)
+        game, setting = make_game(problem, team, 40), (5, range(2, 5), points)
+        expected, counted = reference.play_runs(problem, team, 40, *setting, lambda more: None, diagnose=True)
+        for kernel in ["general"] + ["lockstep"] * lockstep.can_play(game):
+            regrets, likewise = fast.play_runs(game, *setting, 1, lambda more: None, kernel, diagnose=True)
             np.testing.assert_array_equal(expected, regrets)
+            assert counted is not None
+            assert likewise is not None
             for ours, theirs in zip(counted, likewise, strict=True):
                 np.testing.assert_array_equal(ours, theirs)

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.team import Team
+from cobandit.engine.choice import NotCompiled
 from cobandit.engine.environment import Environment, run_streams
 from cobandit.engine.fast import caching, lockstep
 from cobandit.engine.fast.blocks import block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
-from cobandit.engine.fast.diagnosis import DiagnosedLoop
 from cobandit.engine.fast.game import Game, make_game
+from cobandit.engine.fast.general import GeneralLoop
 from cobandit.engine.fast.loop import Record, play
-from cobandit.engine.fast.models import NotCompiled
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.tally import Counted
 from cobandit.engine.trajectory import Trajectory
@@ -33,10 +32,10 @@ __all__ = [
     "NotCompiled",
     "Seat",
     "choose_kernel",
+    "make_game",
     "obstacle",
+    "play_runs",
     "readiness",
-    "run_diagnosed",
-    "run_regrets",
     "run_trajectory",
     "table",
 ]
@@ -51,96 +50,58 @@ def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
     return None
 
 
-def choose_kernel(problem: Problem, team: Team, horizon: int, runs: int) -> str:
-    """The loop that is faster for so many runs in all, also if they are asked for in parts."""
-    return _kernel(make_game(problem, team, horizon), horizon, runs)
-
-
-def readiness(problem: Problem, team: Team, horizon: int, runs: int, diagnose: bool) -> tuple[str, object]:
-    """Return where the code of the loop is that so many runs take (``memory``, ``disk`` or ``none``), and its key."""
-    play = run_diagnosed if diagnose else run_regrets
-    kernel = choose_kernel(problem, team, horizon, runs)
-    points = np.array([horizon])
-    return caching.readiness(lambda: play(problem, team, horizon, 0, range(1), points, 1, lambda more: None, kernel))
-
-
-def _kernel(game: Game, horizon: int, runs: int) -> str:
-    worth_it = runs >= lockstep.FEWEST_RUNS and runs * horizon >= ROUNDS_WORTH_STEPPING
+def choose_kernel(game: Game, runs: int) -> str:
+    """Return the loop that is faster for so many runs in all, also if they are played in several calls."""
+    worth_it = runs >= lockstep.FEWEST_RUNS and runs * game.horizon >= ROUNDS_WORTH_STEPPING
     return "lockstep" if worth_it and lockstep.can_play(game) else "general"
 
 
-def run_regrets(
-    problem: Problem,
-    team: Team,
-    horizon: int,
+def readiness(game: Game, runs: int, diagnose: bool) -> tuple[str, object]:
+    """Return where the code of the loop is that so many runs take (``memory``, ``disk`` or ``none``), and its key."""
+    kernel, points = choose_kernel(game, runs), np.array([game.horizon])
+    return caching.readiness(lambda: play_runs(game, 0, range(1), points, 1, lambda more: None, kernel, diagnose))
+
+
+def play_runs(
+    game: Game,
     seed: int,
     runs: range,
     checkpoints: NDArray[np.int64],
     threads: int,
     done: Callable[[int], None],
     kernel: str | None = None,
-) -> NDArray[np.float64]:
-    """Task regret of each run at each checkpoint, blocks of runs spread over threads that hold no lock.
+    diagnose: bool = False,
+) -> tuple[NDArray[np.float64], Counted | None]:
+    """Return the task regret of each run at each checkpoint and, with ``diagnose``, what was counted of every round.
 
-    ``kernel`` forces the ``general`` or the ``lockstep`` loop; they differ in speed alone.
+    Blocks of runs are spread over threads that hold no lock. ``kernel`` forces the ``general`` or the ``lockstep``
+    loop; they differ in speed alone.
     """
-    game = make_game(problem, team, horizon)
-    if kernel is None:
-        kernel = _kernel(game, horizon, len(runs))
     regrets = np.zeros((len(runs), len(checkpoints)))
-    size = block_size(len(runs), horizon, ROUNDS_PER_BLOCK, threads)
-    if kernel == "lockstep":
+    lost = np.zeros((*regrets.shape, game.problem.agents + 3)) if diagnose else None
+    size = block_size(len(runs), game.horizon, ROUNDS_PER_BLOCK, threads)
+    points = checkpoints if diagnose else None
+    loop: GeneralLoop | lockstep.Lockstep
+    if (kernel or choose_kernel(game, len(runs))) == "lockstep":
         size = -(-size // lockstep.LANES) * lockstep.LANES
-        step: Callable[..., None] = lockstep.Lockstep(game).play
+        loop = lockstep.Lockstep(game, points, size)
     else:
-        step = _general(game, team.label)
-
-    def block(start: int) -> int:
-        part = runs[start : start + size]
-        step(seed, part, checkpoints, regrets[start : start + size])
-        return len(part)
-
-    run_blocks(block, range(0, len(runs), size), threads, done)
-    return regrets
-
-
-def run_diagnosed(
-    problem: Problem,
-    team: Team,
-    horizon: int,
-    seed: int,
-    runs: range,
-    checkpoints: NDArray[np.int64],
-    threads: int,
-    done: Callable[[int], None],
-    kernel: str | None = None,
-) -> tuple[NDArray[np.float64], Counted]:
-    """The same with what was counted of every round."""
-    game = make_game(problem, team, horizon)
-    kernel = kernel or _kernel(game, horizon, len(runs))
-    regrets = np.zeros((len(runs), len(checkpoints)))
-    lost = np.zeros((*regrets.shape, problem.agents + 3))
-    size = block_size(len(runs), horizon, ROUNDS_PER_BLOCK, threads)
-    if kernel == "lockstep":
-        size = -(-size // lockstep.LANES) * lockstep.LANES
-        loop: Any = lockstep.Lockstep(game, len(checkpoints), size)
-    else:
-        loop = DiagnosedLoop(game, checkpoints, size, team.label)
+        loop = GeneralLoop(game, points, size)
 
     def block(start: int) -> int:
         part = slice(start, start + size)
-        loop.play(seed, runs[part], checkpoints, regrets[part], lost[part])
+        loop.play(seed, runs[part], checkpoints, regrets[part], None if lost is None else lost[part])
         return len(runs[part])
 
     run_blocks(block, range(0, len(runs), size), threads, done)
-    totals, overall = loop.counted(len(runs), checkpoints)
-    return regrets, Counted(totals, overall, lost)
+    return regrets, None if lost is None else Counted(*loop.counted(len(runs)), lost)
 
 
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:
     """One run with everything that happened in it."""
     game = make_game(problem, team, horizon)
     rounds = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon, changing=True)
+    assert rounds.round_regret is not None
     record = Record(
         1,
         rounds.actions.reshape(-1),
@@ -160,19 +121,3 @@ def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: i
     first = Environment(problem, run_streams(problem, seed, run)).instance
     regret = rounds.round_regret if problem.means.changes else None
     return dataclasses.replace(rounds, means=first.means, ranks=ranks, round_regret=regret, labels=first.labels)
-
-
-def _general(game: Game, label: str) -> Callable[..., None]:
-    """The general loop, ready to play; each thread takes a stage that is free, and makes one where none is."""
-    free = [game.stage()]
-    make_ready(play, game.arguments(free[0], 0, range(0), np.zeros(1, dtype=np.int64), np.zeros((0, 1))), label)
-
-    def step(seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]) -> None:
-        try:
-            stage = free.pop()
-        except IndexError:
-            stage = game.stage()
-        play(*game.arguments(stage, seed, runs, checkpoints, out))
-        free.append(stage)
-
-    return step

@@ -2,11 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from typing import Generic, TypeVar
+
+Room = TypeVar("Room")
 
 BLOCKS_PER_THREAD = 4
 """So that a thread on a slower core does not leave the others waiting at the end."""
+
+
+class Pool(Generic[Room]):
+    """Memory for threads to play in: ``make`` is called whenever a thread finds none free. ``every`` lists all."""
+
+    def __init__(self, make: Callable[[], Room]) -> None:
+        self._make, self.first = make, make()
+        self.every, self._free = [self.first], [self.first]
+
+    @contextmanager
+    def one(self) -> Iterator[Room]:
+        """Lend one to the calling thread."""
+        try:
+            room = self._free.pop()
+        except IndexError:
+            room = self._make()
+            self.every.append(room)
+        yield room
+        self._free.append(room)
 
 
 def run_blocks(block: Callable[[int], int], starts: Sequence[int], threads: int, done: Callable[[int], None]) -> None:

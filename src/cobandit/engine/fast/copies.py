@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent
 from cobandit.base.streams import FIRST_OBSERVATION
+from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast.caching import compiled_loop, make_ready
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
 from cobandit.engine.fast.models import (
-    NotCompiled,
     drift_kinds,
     require_known_problem,
     reward_kind,
@@ -24,7 +24,7 @@ from cobandit.engine.fast.models import (
 from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
 from cobandit.engine.fast.rows import kind_at, memory_of
 from cobandit.engine.fast.seeds import run_states, streams_of
-from cobandit.engine.fast.world import World, make_world
+from cobandit.engine.fast.world import World, find_best, make_world, next_slot, remember_arms
 from cobandit.problem import Problem
 
 
@@ -65,23 +65,16 @@ def play_copies(
                 states[copy, k] = fresh[k]
             nature.begin(world)
             roles.begin(world)
-            best = 0
-            for cell in range(1, world.cells):
-                if world.means[cell] > world.means[best]:
-                    best = cell
-            world.best[0] = best
+            find_best(world)
             world.slot[0] = -1
             begin_all(squads, sizes, world)
         else:
             if drifts is not None and t > 1:
                 kind_at(tags[4], memory, copy * rows + 4).drift(world, t)
-            slot = world.slot[0] + 1
-            slot = slot if slot < world.ring_size else 0
-            world.slot[0] = slot
+            slot = next_slot(world)
             world.arm[seat] = moves[copy]
             played = choose_all(squads, sizes, world, t) + moves[copy] * world.strides[seat]
-            for j in range(world.agents):
-                world.ring[j * world.ring_size + slot] = world.arm[j]
+            remember_arms(world, slot)
             world.plays[played] += 1
             reward = nature.draw(world, played)
             world.seen[seat] = sight.see(world, seat, reward)

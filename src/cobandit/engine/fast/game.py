@@ -29,9 +29,10 @@ from cobandit.problem.problem import ranks_of
 
 @dataclass(frozen=True)
 class Game:
-    """Everything the loop needs to know, apart from seed and runs."""
+    """Everything the loop needs to know, apart from seed and runs; ``label`` names the team."""
 
     problem: Problem
+    label: str
     horizon: int
     players: list[Any]
     squads: Squads
@@ -73,4 +74,4 @@ def make_game(problem: Problem, team: Team, horizon: int) -> Game:
     ranks = tuple(range(problem.agents)) if problem.draws_roles else problem.known_ranks()
     streams, _ = streams_of(problem)
     world = make_world(problem.arms, ranks, max(windows), horizon, streams, problem.delay, problem.relabel)
-    return Game(problem, horizon, players, make_squads(players), world, models)
+    return Game(problem, team.label, horizon, players, make_squads(players), world, models)

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit.base.errors import CobanditError
 from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP
+from cobandit.engine.choice import NotCompiled
+from cobandit.engine.fast.arrays import Floats, Ints
 from cobandit.engine.fast.labels import begin_labels, place_of
 from cobandit.engine.fast.random import gamma, inlined, normal, small_gamma, uniform
+from cobandit.engine.fast.world import World, find_best
 from cobandit.problem import (
     Bernoulli,
     CorrelatedGaussian,
@@ -28,10 +30,6 @@ from cobandit.problem import (
 )
 
 
-class NotCompiled(CobanditError):
-    """Why the fast engine cannot play something; the reference engine can."""
-
-
 def require_class_methods(thing: Any, title: str) -> None:
     """Compiled code has the methods of a class; an object may have been given others."""
     for name in getattr(thing, "__dict__", ()):
@@ -47,7 +45,7 @@ def require_known_problem(problem: Any) -> None:
         require_class_methods(model, type(model).__name__)
 
 
-def begin_means(self: Any, world: Any) -> None:
+def begin_means(self: Any, world: World) -> None:
     """The means of a run, in its first round; a method of the kinds that need no more."""
     setup = np.int64(SETUP)
     begin_labels(world)
@@ -64,14 +62,14 @@ draw_first_means = inlined(begin_means)
 class BernoulliRewards(NamedTuple):
     """r*_t(a) ~ Bern(mu_a), the means given or drawn for each run."""
 
-    given: Any
-    is_given: Any
-    low: Any
-    high: Any
+    given: Floats
+    is_given: int
+    low: float
+    high: float
 
     begin = begin_means  # type: ignore[misc]
 
-    def draw(self, world: Any, played: int) -> Any:
+    def draw(self, world: World, played: int) -> float:
         """The reward of one round."""
         return 1.0 if uniform(world.streams, np.int64(REWARDS)) < world.means[played] else 0.0
 
@@ -79,16 +77,16 @@ class BernoulliRewards(NamedTuple):
 class GaussianRewards(NamedTuple):
     """r*_t(a) ~ N(mu_a, s_a^2), means and spreads given or drawn for each run."""
 
-    given: Any
-    is_given: Any
-    low: Any
-    high: Any
-    given_spreads: Any
-    spreads_are_given: Any
-    lowest_spread: Any
-    highest_spread: Any
+    given: Floats
+    is_given: int
+    low: float
+    high: float
+    given_spreads: Floats
+    spreads_are_given: int
+    lowest_spread: float
+    highest_spread: float
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """The means and the spreads of a run."""
         setup = np.int64(SETUP)
         draw_first_means(self, world)
@@ -99,7 +97,7 @@ class GaussianRewards(NamedTuple):
             else:
                 world.spreads[place_of(world, cell)] = self.lowest_spread + span * uniform(world.streams, setup)
 
-    def draw(self, world: Any, played: int) -> Any:
+    def draw(self, world: World, played: int) -> float:
         """The reward of one round."""
         return world.means[played] + world.spreads[played] * normal(world.streams, np.int64(REWARDS))
 
@@ -107,18 +105,18 @@ class GaussianRewards(NamedTuple):
 class StudentRewards(NamedTuple):
     """r*_t(a) = mu_a + scale * Student's t, by NumPy's ``Generator.standard_t``; ``shape`` is half of ``df``."""
 
-    given: Any
-    is_given: Any
-    low: Any
-    high: Any
-    scale: Any
-    shape: Any
-    shape_root: Any
-    gamma_step: Any
+    given: Floats
+    is_given: int
+    low: float
+    high: float
+    scale: float
+    shape: float
+    shape_root: float
+    gamma_step: float
 
     begin = begin_means  # type: ignore[misc]
 
-    def draw(self, world: Any, played: int) -> Any:
+    def draw(self, world: World, played: int) -> float:
         """The reward of one round."""
         luck = np.int64(REWARDS)
         numerator = self.shape_root * normal(world.streams, luck)
@@ -132,20 +130,20 @@ class StudentRewards(NamedTuple):
 class CorrelatedRewards(NamedTuple):
     """r*_t(a) = mu_a + z_t, with z_t in ``world.spreads[0]``: NaN before the first round."""
 
-    given: Any
-    is_given: Any
-    low: Any
-    high: Any
-    sd: Any
-    correlation: Any
-    freshness: Any
+    given: Floats
+    is_given: int
+    low: float
+    high: float
+    sd: float
+    correlation: float
+    freshness: float
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """The means of a run, and no shock yet."""
         draw_first_means(self, world)
         world.spreads[0] = math.nan
 
-    def draw(self, world: Any, played: int) -> Any:
+    def draw(self, world: World, played: int) -> float:
         """The reward of one round."""
         shock = self.sd * normal(world.streams, np.int64(REWARDS))
         before = world.spreads[0]
@@ -155,24 +153,14 @@ class CorrelatedRewards(NamedTuple):
         return world.means[played] + shock
 
 
-@inlined
-def find_best(world: Any) -> None:
-    """Note a_* of the present means."""
-    best = 0
-    for cell in range(1, world.cells):
-        if world.means[cell] > world.means[best]:
-            best = cell
-    world.best[0] = best
-
-
 class PhaseMeans(NamedTuple):
     """Means that change at once; ``world.phase[0]`` counts the changes so far."""
 
-    phases: Any
-    changes_at: Any
-    changes: Any
+    phases: Floats
+    changes_at: Ints
+    changes: int
 
-    def drift(self, world: Any, t: int) -> None:
+    def drift(self, world: World, t: int) -> None:
         """The means of round t, from those of the round before."""
         phase = world.phase[0]
         if phase < self.changes and t == self.changes_at[phase]:
@@ -185,11 +173,11 @@ class PhaseMeans(NamedTuple):
 class WalkingMeans(NamedTuple):
     """Means that walk between two walls."""
 
-    step: Any
-    low: Any
-    high: Any
+    step: float
+    low: float
+    high: float
 
-    def drift(self, world: Any, t: int) -> None:
+    def drift(self, world: World, t: int) -> None:
         """The means of round t, from those of the round before (`RandomWalkMeans.draw`)."""
         span = self.high - self.low
         for cell in range(world.cells):
@@ -207,16 +195,16 @@ class WalkingMeans(NamedTuple):
 class SeenOrElse(NamedTuple):
     """Agent i sees r* with probability p_i, else ``otherwise`` (NaN: nothing, and knows it)."""
 
-    levels: Any
-    best_observer: Any
-    otherwise: Any
+    levels: Floats
+    best_observer: int
+    otherwise: float
 
-    def see(self, world: Any, agent: int, reward: float) -> Any:
+    def see(self, world: World, agent: int, reward: float) -> float:
         """What an agent sees of the round's reward."""
         sees = uniform(world.streams, FIRST_OBSERVATION + agent) < self.levels[agent]
         return reward if sees else self.otherwise
 
-    def fuse(self, world: Any) -> Any:
+    def fuse(self, world: World) -> float:
         """What one brain makes of everybody's eyes (`agents.centralised.fused`)."""
         if self.otherwise == 1.0:
             return world.seen[self.best_observer]
@@ -231,14 +219,14 @@ class SeenOrElse(NamedTuple):
 class SeenWithNoise(NamedTuple):
     """Agent i sees r* + N(0, sigma_i^2)."""
 
-    levels: Any
-    best_observer: Any
+    levels: Floats
+    best_observer: int
 
-    def see(self, world: Any, agent: int, reward: float) -> Any:
+    def see(self, world: World, agent: int, reward: float) -> float:
         """What an agent sees of the round's reward."""
         return reward + self.levels[agent] * normal(world.streams, FIRST_OBSERVATION + agent)
 
-    def fuse(self, world: Any) -> Any:
+    def fuse(self, world: World) -> float:
         """What one brain makes of everybody's eyes."""
         return world.seen[self.best_observer]
 
@@ -246,7 +234,7 @@ class SeenWithNoise(NamedTuple):
 class HeardOrElse(SeenOrElse):
     """The same where it is told late: what was seen stands in the world already (`late.deliver`)."""
 
-    def see(self, world: Any, agent: int, reward: float) -> Any:
+    def see(self, world: World, agent: int, reward: float) -> float:
         """What an agent saw of the round it is told of."""
         return world.seen[agent]
 
@@ -254,7 +242,7 @@ class HeardOrElse(SeenOrElse):
 class HeardWithNoise(SeenWithNoise):
     """Likewise."""
 
-    def see(self, world: Any, agent: int, reward: float) -> Any:
+    def see(self, world: World, agent: int, reward: float) -> float:
         """What an agent saw of the round it is told of."""
         return world.seen[agent]
 
@@ -262,14 +250,14 @@ class HeardWithNoise(SeenWithNoise):
 class GivenRoles(NamedTuple):
     """Ranks that are the same in every run."""
 
-    unused: Any = 0
+    unused: int = 0
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """Everything stays as it is."""
 
 
 @inlined
-def write_ranks(world: Any) -> None:
+def write_ranks(world: World) -> None:
     """The ranks that follow from the order of the agents, and the blocks that follow from the ranks."""
     agents = world.agents
     for rank in range(agents):
@@ -290,9 +278,9 @@ def write_ranks(world: Any) -> None:
 class DrawnRoles(NamedTuple):
     """Ranks drawn for each run (unknown observability)."""
 
-    unused: Any = 0
+    unused: int = 0
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """The ranks of a run, and the blocks that follow from them."""
         agents = world.agents
         for i in range(agents):

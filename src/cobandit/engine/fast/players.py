@@ -14,7 +14,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,18 @@ from cobandit.agents.base import Agent, Briefing, Controller
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import AgentError, CobanditError
 from cobandit.base.streams import FIRST_OBSERVATION
+from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast import world as worlds
-from cobandit.engine.fast.models import NotCompiled, require_class_methods
+from cobandit.engine.fast.models import require_class_methods
 from cobandit.engine.fast.rows import MOST_FIELDS, Tag, memory_of
 from cobandit.problem import Problem
 
 Player = Agent | Controller
+Fields = TypeVar("Fields", bound=Any)
+"""A NamedTuple."""
+
+SEATED = ("seat", "stream")
+"""The fields with which every kind of player begins."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +70,12 @@ def table(values: Any) -> NDArray[Any]:
     return constant
 
 
+def with_tables(fields: Fields, *names: str) -> Fields:
+    """Return the same NamedTuple with some of its arrays as `table`."""
+    changed: Fields = fields._replace(**{name: table(getattr(fields, name)) for name in names})
+    return changed
+
+
 def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
     """The function that makes a player's compiled form; None where its very class names none.
 
@@ -81,7 +93,7 @@ def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
             "'module:function', is needed."
         )
     try:
-        return getattr(importlib.import_module(module), function)  # type: ignore[no-any-return]
+        return getattr(importlib.import_module(module), function)
     except (ImportError, AttributeError) as error:
         raise AgentError(
             f"{type(player).__name__} names {named!r} as its compiled form, which cannot be had: {error}"
@@ -103,7 +115,7 @@ def compiled_player(player: Player, seat: Seat) -> Any:
             f"The compiled form of {player.title} could not be made: {type(error).__name__}: {error}"
         ) from error
     methods = [name for name in ("choose", "learn") if not callable(getattr(kind, name, None))]
-    if not isinstance(kind, tuple) or getattr(kind, "_fields", ())[:2] != ("seat", "stream") or methods:
+    if not isinstance(kind, tuple) or getattr(kind, "_fields", ())[:2] != SEATED or methods:
         raise AgentError(
             f"The compiled form of {player.title} is {type(kind).__name__}; a NamedTuple is needed whose first fields "
             "are seat and stream, with the methods choose and learn."

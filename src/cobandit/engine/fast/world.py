@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.beliefs import COMPANION_FLOOR
+from cobandit.engine.fast.arrays import Cells, Floats, Ints, Words
 from cobandit.engine.fast.random import inlined
 
 LONGEST_TABLE = 1 << 20
@@ -33,35 +34,35 @@ class World(NamedTuple):
     ``place`` has the agents' cell of each of the problem's cells, ``origin`` the inverse, ``label`` is a scratch array.
     """
 
-    streams: Any
-    arms: Any
-    strides: Any
-    ranks: Any
-    order: Any
-    own: Any
-    block: Any
-    block_size: Any
-    ring: Any
-    slot: Any
-    arm: Any
-    aim: Any
-    seen: Any
-    means: Any
-    spreads: Any
-    best: Any
-    plays: Any
-    predictions: Any
-    values: Any
-    phase: Any
-    roots: Any
-    agents: Any
-    cells: Any
-    ring_size: Any
-    table_size: Any
-    late: Any
-    place: Any
-    origin: Any
-    label: Any
+    streams: Words
+    arms: Ints
+    strides: Ints
+    ranks: Ints
+    order: Ints
+    own: Cells
+    block: Cells
+    block_size: Ints
+    ring: Ints
+    slot: Ints
+    arm: Ints
+    aim: Ints
+    seen: Floats
+    means: Floats
+    spreads: Floats
+    best: Ints
+    plays: Ints
+    predictions: Ints
+    values: Floats
+    phase: Ints
+    roots: Floats
+    agents: int
+    cells: int
+    ring_size: int
+    table_size: int
+    late: Ints
+    place: Ints
+    origin: Ints
+    label: Ints
 
 
 class LateWorld(World):
@@ -143,19 +144,56 @@ def make_world(
 
 
 @inlined
-def own_arm(world: Any, agent: int, cell: int) -> Any:
+def own_arm(world: World, agent: int, cell: int) -> Any:
     """An agent's arm in a cell."""
     return np.int64(world.own[agent * world.cells + cell])
 
 
 @inlined
-def aim_at(world: Any, agent: int, cell: int) -> Any:
+def aim_at(world: World, agent: int, cell: int) -> Any:
     """An agent's arm in a cell, which is noted as what it aims at (`Agent.aimed_at`)."""
     world.aim[agent] = cell
     return own_arm(world, agent, cell)
 
 
 @inlined
-def root(world: Any, n: int) -> Any:
+def find_best(world: World) -> None:
+    """Note a_* of the present means."""
+    best = 0
+    for cell in range(1, world.cells):
+        if world.means[cell] > world.means[best]:
+            best = cell
+    world.best[0] = best
+
+
+@inlined
+def next_slot(world: World) -> int:
+    """Return the place in the ring for the arms of the round that begins."""
+    slot = world.slot[0] + 1
+    slot = slot if slot < world.ring_size else 0
+    world.slot[0] = slot
+    return slot
+
+
+@inlined
+def remember_arms(world: World, slot: int) -> None:
+    """Put the arms of the round under way into their place in the ring."""
+    for j in range(world.agents):
+        world.ring[j * world.ring_size + slot] = world.arm[j]
+
+
+@inlined
+def keep_moves(record: Any, world: Any, row: int) -> None:
+    """Put arms, observations and predictions of the round under way into one row of a record."""
+    agents = world.agents
+    for j in range(agents):
+        record.actions[row * agents + j] = world.arm[j]
+        record.seen[row * agents + j] = world.seen[j]
+    for k in range(agents * agents):
+        record.predictions[row * agents * agents + k] = world.predictions[k]
+
+
+@inlined
+def root(world: World, n: int) -> Any:
     """1 / sqrt(n), with the companion code's stand-in at 0."""
     return world.roots[n] if n < world.table_size else 1.0 / math.sqrt(n)

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.streams import SETUP, generator
+from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast import caching
-from cobandit.engine.fast.blocks import block_size, run_blocks
+from cobandit.engine.fast.blocks import Pool, block_size, run_blocks
 from cobandit.engine.fast.caching import make_ready
-from cobandit.engine.fast.models import NotCompiled
 from cobandit.mdp.fast.game import MarkovGame, make_game
 from cobandit.mdp.fast.loop import StepRecord, play
 from cobandit.mdp.model import MarkovProblem
@@ -25,51 +25,35 @@ STEPS_PER_BLOCK = 100_000
 BYTES_PER_BLOCK = 1 << 26
 """What the drawn worlds of a block may take."""
 
-__all__ = ["NotCompiled", "obstacle", "readiness", "run_regrets", "run_trajectory"]
+__all__ = ["NotCompiled", "make_game", "readiness", "run_regrets", "run_trajectory"]
 
 
-def obstacle(problem: MarkovProblem, team: Team, horizon: int) -> str | None:
-    """Why the fast engine cannot play this, in a few words; None where it can."""
-    try:
-        make_game(problem, team, horizon)
-    except NotCompiled as reason:
-        return str(reason)
-    return None
-
-
-def readiness(problem: MarkovProblem, team: Team, horizon: int) -> tuple[str, object]:
+def readiness(game: MarkovGame) -> tuple[str, object]:
     """Return where the code of the loop is (``memory``, ``disk`` or ``none``), and its key."""
-    points = np.array([horizon])
-    return caching.readiness(lambda: run_regrets(problem, team, horizon, 0, range(1), points, 1, lambda more: None))
+    points = np.array([game.horizon])
+    return caching.readiness(lambda: run_regrets(game, 0, range(1), points, 1, lambda more: None))
 
 
 def run_regrets(
-    problem: MarkovProblem,
-    team: Team,
-    horizon: int,
+    game: MarkovGame,
     seed: int,
     runs: range,
     checkpoints: NDArray[np.int64],
     threads: int,
     done: Callable[[int], None],
 ) -> NDArray[np.float64]:
-    """Task regret of each run at each checkpoint, blocks of runs spread over threads that hold no lock."""
-    game = make_game(problem, team, horizon)
+    """Return the task regret of each run at each checkpoint; blocks of runs are spread over threads without a lock."""
     regrets = np.zeros((len(runs), len(checkpoints)))
     fitting = max(1, BYTES_PER_BLOCK // (8 * game.world_size))
-    size = min(fitting, block_size(len(runs), horizon, STEPS_PER_BLOCK, threads))
-    free = [game.stage()]
-    make_ready(play, game.arguments(free[0], 0, range(0), checkpoints, np.zeros((0, 1))), team.label)
+    size = min(fitting, block_size(len(runs), game.horizon, STEPS_PER_BLOCK, threads))
+    pool = Pool(game.stage)
+    make_ready(play, game.arguments(pool.first, 0, range(0), checkpoints, np.zeros((0, 1))), game.label)
 
     def block(start: int) -> int:
-        part = runs[start : start + size]
-        try:
-            stage = free.pop()
-        except IndexError:
-            stage = game.stage()
-        play(*game.arguments(stage, seed, part, checkpoints, regrets[start : start + size]))
-        free.append(stage)
-        return len(part)
+        part = slice(start, start + size)
+        with pool.one() as stage:
+            play(*game.arguments(stage, seed, runs[part], checkpoints, regrets[part]))
+        return len(runs[part])
 
     run_blocks(block, range(0, len(runs), size), threads, done)
     return regrets

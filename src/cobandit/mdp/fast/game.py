@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.streams import FIRST_OBSERVATION, SETUP, generator, stream_count
-from cobandit.engine.fast.models import BernoulliRewards, GaussianRewards, NotCompiled, sight_kind
+from cobandit.engine.choice import NotCompiled
+from cobandit.engine.fast.models import BernoulliRewards, GaussianRewards, sight_kind
 from cobandit.engine.fast.players import Seat, Squads, Stage, compiled_player, make_squads, make_stage
 from cobandit.engine.fast.seeds import run_states
 from cobandit.mdp.agents.base import MarkovBriefing, MarkovController
@@ -22,9 +23,11 @@ from cobandit.problem import Bernoulli, Gaussian
 
 @dataclass(frozen=True)
 class MarkovGame:
-    """Everything the loop needs to know, apart from seed and runs."""
+    """Everything the loop needs to know, apart from seed and runs; ``label`` names the team."""
 
     problem: MarkovProblem
+    label: str
+    horizon: int
     squads: Squads
     world: MarkovWorld
     models: tuple[Any, ...]
@@ -104,4 +107,4 @@ def make_game(problem: MarkovProblem, team: Team, horizon: int) -> MarkovGame:
         )
         players.append(compiled_player(player, Seat(briefing, first + i, drawn)))
     world = make_markov_world(problem, stream_count(problem.agents) + 1)
-    return MarkovGame(problem, make_squads(players), world, models)
+    return MarkovGame(problem, team.label, horizon, make_squads(players), world, models)

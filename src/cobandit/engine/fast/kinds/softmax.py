@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.softmax import UNKNOWN, Softmax
-from cobandit.engine.fast.models import NotCompiled
+from cobandit.engine.choice import NotCompiled
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import compiled, uniform
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 LONGEST_TABLED_MEMORY = 32
 """Up to here the powers of e are taken from NumPy, so that not even their last bit can differ."""
@@ -25,22 +26,22 @@ class ShortMemory(NamedTuple):
     for every state of the top and of another cell, as NumPy computes it.
     """
 
-    seat: Any
-    stream: Any
-    memory: Any
-    temperature: Any
-    tabled: Any
-    weights: Any
-    counts: Any
-    sums: Any
-    trail: Any
-    seen: Any
+    seat: int
+    stream: int
+    memory: int
+    temperature: float
+    tabled: int
+    weights: Floats
+    counts: Ints
+    sums: Floats
+    trail: Ints
+    seen: Ints
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the cell aimed at."""
         return aim_at(world, self.seat, aimed_cell(self, world))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Remember the round, if anything was seen, and forget the oldest."""
         if seen == seen:
             slot = self.seen[0] % self.memory
@@ -55,7 +56,7 @@ class ShortMemory(NamedTuple):
 
 
 @compiled
-def aimed_cell(me: Any, world: Any) -> Any:
+def aimed_cell(me: Any, world: World) -> Any:
     """The cell that a softmax over what is remembered aims at."""
     cells = world.cells
     top = -math.inf

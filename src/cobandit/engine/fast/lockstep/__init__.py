@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP, stream_count
+from cobandit.engine.fast.blocks import Pool
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
@@ -64,9 +65,9 @@ def can_play(game: Game) -> bool:
 
 
 class Lockstep:
-    """One game, ready for lock-step; with ``points``, checkpoints of pieces of up to ``rows`` runs, notes are taken."""
+    """One game, ready for lock-step; with ``points``, the checkpoints, it counts rounds of up to ``rows`` runs."""
 
-    def __init__(self, game: Game, points: int = 0, rows: int = 0) -> None:
+    def __init__(self, game: Game, points: NDArray[np.int64] | None = None, rows: int = 0) -> None:
         self._game = game
         self._points, self._rows = points, rows
         self._companion = int(getattr(game.players[0], "companion", 0))
@@ -81,9 +82,8 @@ class Lockstep:
         self._each, self._team = (0,) * self._cells, (0,) * len(arms)
         self._streams = self._drawn_from()
         self._changing = 0 if self._agents.value.changes else None
-        self._notes: list[LaneNotes] = []
-        self._free = [self._stage()]
-        empty = self.arguments(self._free[0], 0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
+        self._pool = Pool(self._stage)
+        empty = self.arguments(self._pool.first, 0, range(0), np.array([game.horizon]), np.zeros((0, 1)))
         make_ready(play_lanes, empty, f"lock-step runs over {self._cells} team actions")
 
     def play(
@@ -94,41 +94,34 @@ class Lockstep:
         out: NDArray[np.float64],
         lost: NDArray[np.float64] | None = None,
     ) -> None:
-        """Play the runs into the rows of ``out``. A thread takes lanes that are free; where none are, it makes some.
+        """Play the runs into the rows of ``out`` and, where rounds are counted, of ``lost``, the regret by cause."""
+        with self._pool.one() as stage:
+            play_lanes(*self.arguments(stage, seed, runs, checkpoints, out))
+            if lost is not None:
+                lost[:] = stage[1].value.lost_at[: lost.size].reshape(lost.shape)
 
-        ``lost`` gets the regret by cause where notes are taken: an array of runs x checkpoints x causes.
-        """
-        try:
-            stage = self._free.pop()
-        except IndexError:
-            stage = self._stage()
-        play_lanes(*self.arguments(stage, seed, runs, checkpoints, out))
-        if lost is not None:
-            lost[:] = stage[1].value.lost_at[: lost.size].reshape(lost.shape)
-        self._free.append(stage)
-
-    def counted(self, runs: int, checkpoints: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The totals and the overall counts of all these runs (`tally.Counted`)."""
-        agents = self._game.problem.agents
-        totals = sum((notes.totals for notes in self._notes), start=np.zeros(1, dtype=np.int64))
-        totals = totals.reshape(self._points, -1)
-        predicted = np.zeros((self._points, agents, agents), dtype=np.int64)
+    def counted(self, runs: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the totals and the overall counts of all runs (`tally.Counted`)."""
+        agents, checkpoints = self._game.problem.agents, np.zeros(0) if self._points is None else self._points
+        every_notes = [notes.value for _, notes in self._pool.every]
+        totals = sum((notes.totals for notes in every_notes), start=np.zeros(1, dtype=np.int64))
+        totals = totals.reshape(len(checkpoints), -1)
+        predicted = np.zeros((len(checkpoints), agents, agents), dtype=np.int64)
         own = self._agents.value
         for i in range(agents):
             # The companion code's first arms are drawn, and nobody foresees anything.
             predicted[:, i, own.order[: own.higher[i]]] = runs * (checkpoints - self._companion)[:, np.newaxis]
         real = np.diff(totals[:, : self._cells][:, self._real], axis=0, prepend=0)
-        every = np.hstack((real, totals[:, self._cells :], predicted.reshape(self._points, -1)))
-        overall = np.array([notes.overall for notes in self._notes])
+        every = np.hstack((real, totals[:, self._cells :], predicted.reshape(len(checkpoints), -1)))
+        overall = np.array([notes.overall for notes in every_notes])
         return every, np.concatenate((overall[:, :1].sum(axis=0), overall[:, 1:].max(axis=0)))
 
     def _stage(self) -> tuple[Tag, Any]:
         """Lanes of one thread, and the tag of its notes or None."""
-        if not self._points:
+        if self._points is None:
             return Tag(self._lanes()), None
-        game = self._game
-        notes = make_notes(self._agents.value.higher.tolist(), self._cells, game.horizon, self._points, self._rows)
-        self._notes.append(notes)
+        higher, points = self._agents.value.higher.tolist(), len(self._points)
+        notes = make_notes(higher, self._cells, self._game.horizon, points, self._rows)
         return Tag(self._lanes()), Tag(notes)
 
     def arguments(
