@@ -40,7 +40,7 @@ the own eyes, and how many rewards were seen."""
 
 
 class BankState(NamedTuple):
-    """What a follower with a bank knows. The compiled kind has the same fields.
+    """What a follower with a bank knows. The compiled kind derives its fields from these.
 
     A *row* is what all higher-ranked agents play, a *group* a row together with the own arm: group = row * arms + arm.
     """

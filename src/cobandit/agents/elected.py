@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.election import (
     SWEEPS,
+    Opening,
     is_opening,
     make_opening,
     opening_arm,
@@ -27,6 +28,7 @@ from cobandit.agents.election import (
 from cobandit.agents.gittins import INDICES, UCB
 from cobandit.agents.steered import (
     Steered,
+    Steering,
     leading_row,
     make_steering,
     reckon_lines,
@@ -37,53 +39,16 @@ from cobandit.agents.steered import (
 from cobandit.agents.steering import AT, LAST, LEADER, SLOT, SLOTS, move_on, steering_agent, write_slots
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.errors import InvalidInput
+from cobandit.base.tuples import joined_fields
 from cobandit.problem.problem import ranks_of
 
 PLAYS = ("steered", "partner-aware")
 
 
-class Election(NamedTuple):
-    """The fields of `agents.steered.Steering`, and those of the election. The compiled kind has the same.
+class Election(joined_fields(Steering, ("aware",), Opening)):  # type: ignore[misc]
+    """The fields of `agents.steered.Steering` and of `agents.election.Opening`; ``aware`` is 1 for Alg. 1 and 2."""
 
-    ``order`` lists the agents by rank as soon as the votes are in; ``tally[0]`` is what the own vote is made of.
-    """
-
-    index: Any
-    stay: Any
-    horizon: Any
-    exploration: Any
-    binary: Any
-    prior: Any
-    weight: Any
-    noise_weight: Any
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    counts: Any
-    sums: Any
-    means: Any
-    spans: Any
-    kept: Any
-    stamps: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
-    watch: Any
-    aware: Any
-    agents: Any
-    sweep: Any
-    sweep_rounds: Any
-    evidence: Any
-    order: Any
-    votes: Any
-    tally: Any
-
-
-OWN_FIELDS = ("agents", "sweep", "sweep_rounds", "evidence", "order", "votes", "tally")
-"""What an election has beside the fields of a steered team; the others of `election.Opening` are among those."""
+    __slots__ = ()
 
 
 def elected_arm(me: Any, seat: int, t: int) -> int:
@@ -233,8 +198,8 @@ def make_election(agent: Elected, briefing: Briefing, room: Any) -> Election:
     if aware:
         steering = steering._replace(index=UCB)
         reset_spans(steering)
-    opening = make_opening(agent.sweeps, briefing, room)._asdict()
-    return Election(*steering, int(aware), **{name: opening[name] for name in OWN_FIELDS})
+    opening = make_opening(agent.sweeps, briefing, room)
+    return Election(**(steering._asdict() | opening._asdict()), aware=int(aware))
 
 
 def reset_spans(me: Any) -> None:

@@ -53,7 +53,8 @@ class Reporting(NamedTuple):
     """What a member of a reporting team knows: settings, plays, own successes, posteriors and the public slots.
 
     ``counts`` are all plays; ``since`` and ``hits`` are plays and own successes since a team action's last report.
-    Means are chances that the leader sees a reward, at the points ``values``. The compiled kind has the same fields.
+    Means are chances that the leader sees a reward, at the points ``values``. The compiled kind
+    derives its fields from these.
     """
 
     index: Any

@@ -56,7 +56,7 @@ class Steering(NamedTuple):
     """What a steering agent knows: settings, its own looks at every cell, kept indices, and the public slots.
 
     ``means`` and ``spans`` are those of the posteriors (a span is what the index multiplies); ``stamps`` says for how
-    many remaining rounds an index was reckoned. The compiled kind has the same fields.
+    many remaining rounds an index was reckoned. The compiled kind derives its fields from these.
     """
 
     index: Any

@@ -15,6 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = Sequence[int] | NDArray[np.int64]
+
 NOBODY = -1
 """Whose turn it is in the free slot."""
 
@@ -23,7 +28,7 @@ LEADER, SLOTS, SLOT, LAST, AT, WATCHED, WATCHED_ROUNDS = range(7)
 present state, and what `steered` adds: which cell is watched, and for how many remaining rounds it was compared."""
 
 
-def steering_agent(arms: Sequence[int], order: Sequence[int], agents: int) -> int:
+def steering_agent(arms: Numbers, order: Numbers, agents: int) -> int:
     """The highest-ranked agent that has anything to choose: with one arm nobody can say anything."""
     for rank in range(agents):
         if arms[order[rank]] > 1:

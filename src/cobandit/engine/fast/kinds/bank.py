@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from cobandit.agents import bank as plain
-from cobandit.agents.bank import Bank, banked_arm, likeliest_row, make_bank, take_in, write_groups
+from cobandit.agents.bank import Bank, BankState, banked_arm, likeliest_row, make_bank, take_in, write_groups
+from cobandit.base.tuples import joined_fields
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.pipeline import compile_plain
-from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.players import SEATED, Seat
+from cobandit.engine.fast.world import World
 
 compile_plain(
     plain.stay_chance,
@@ -24,37 +25,16 @@ compile_plain(
 )
 
 
-class BankPlayer(NamedTuple):
+class BankPlayer(joined_fields(SEATED, BankState)):  # type: ignore[misc]
     """The fields of `agents.bank.BankState`."""
 
-    seat: Any
-    stream: Any
-    plan: Any
-    exploration: Any
-    sight: Any
-    prior: Any
-    weight: Any
-    cells: Any
-    arms: Any
-    row: Any
-    group: Any
-    counts: Any
-    sums: Any
-    worth: Any
-    ahead: Any
-    histograms: Any
-    stays: Any
-    guesses: Any
-    trust: Any
-    mixture: Any
-    notes: Any
-    total: Any
+    seat: int
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """The rows and groups of a run's ranks."""
         write_groups(self, world.arms, world.strides, world.order, self.seat, world.ranks[self.seat])
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The arm that is best against the prediction."""
         arm = banked_arm(self, t)
         row = likeliest_row(self)
@@ -64,7 +44,7 @@ class BankPlayer(NamedTuple):
             row //= world.arms[other]
         return arm
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Remember the round."""
         take_in(self, played, seen)
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.centralised import CentralisedTS, CentralisedUCB
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.kinetic import KineticUCB, kinetic_winner
 from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, thompson
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, block_winner
@@ -17,10 +18,11 @@ from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB, fresh_best, kept_b
 from cobandit.engine.fast.kinds.ucb_search import quickest_ucb
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
+from cobandit.engine.fast.world import World
 
 
 @inlined
-def random_cell(me: Any, world: Any) -> Any:
+def random_cell(me: Any, world: World) -> Any:
     """Everybody's arm by a draw of its own."""
     cell = 0
     for j in range(world.agents):
@@ -33,7 +35,7 @@ class JointKeptUCB(KeptUCB):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell with the best index."""
         return kept_best(self, world, t)
 
@@ -43,7 +45,7 @@ class JointFreshUCB(FreshUCB):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell with the best index."""
         return (
             random_cell(self, world) if self.companion == 1 and t == 1 else fresh_best(self, world, t, self.scales[t])
@@ -55,7 +57,7 @@ class JointTournamentUCB(TournamentUCB):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell with the best index."""
         return block_winner(self, world, t)
 
@@ -65,7 +67,7 @@ class JointKineticUCB(KineticUCB):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell with the best index."""
         return random_cell(self, world) if self.companion == 1 and t == 1 else kinetic_winner(self, t)
 
@@ -75,7 +77,7 @@ class JointBetaThompson(BetaThompson):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell with the best draw."""
         return beta_best(self, world, t)
 
@@ -85,7 +87,7 @@ class JointGaussianThompson(GaussianThompson):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell with the best draw."""
         return gaussian_best(self, world, t)
 

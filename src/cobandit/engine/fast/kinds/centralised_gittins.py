@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from cobandit.agents.centralised_gittins import CentralisedGittins
-from cobandit.agents.steered import best_cell, make_steering, take_in
+from cobandit.agents.steered import best_cell, take_in
 from cobandit.agents.steering import NOBODY
-from cobandit.engine.fast.kinds.steered import SteeredPlayer
-from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.arrays import Arm
+from cobandit.engine.fast.kinds.steered import SteeredPlayer, steering_of
+from cobandit.engine.fast.players import Seat
+from cobandit.engine.fast.world import World
 
 
 class OneBrain(SteeredPlayer):
@@ -18,21 +16,19 @@ class OneBrain(SteeredPlayer):
 
     joint = True
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """Nobody has to be moved."""
         self.movers[0] = NOBODY
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The cell of the highest index."""
         return best_cell(self, t)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Remember what anybody saw."""
         take_in(self, played, seen)
 
 
 def centralised_gittins(agent: CentralisedGittins, seat: Seat) -> OneBrain:
     """The compiled form."""
-    steering = make_steering(agent, seat.briefing, np.array)
-    fixed = {name: table(getattr(steering, name)) for name in ("arms", "strides", "own")}
-    return OneBrain(seat.number, seat.stream, *steering._replace(**fixed))
+    return OneBrain(seat.number, seat.stream, *steering_of(agent, seat))

@@ -5,49 +5,30 @@ After the last vote the world has the elected ranks. All members write the same:
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cobandit.agents.elected_aware import ElectedAwareTS, ElectedAwareUCB
-from cobandit.agents.election import is_opening, opening_arm, opening_foresight, opening_learn
+from cobandit.agents.election import Opening, is_opening, opening_arm, opening_foresight, opening_learn
+from cobandit.base.tuples import joined_fields
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.election import opening_of
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
-from cobandit.engine.fast.kinds.thompson import beta_best, gaussian_best, gaussian_prior
-from cobandit.engine.fast.kinds.ucb import fresh_best, keep_line, record, scales_of, untried_lines
+from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, gaussian_prior
+from cobandit.engine.fast.kinds.ucb import FreshUCB, fresh_best, keep_line, record, scales_of, untried_lines
 from cobandit.engine.fast.models import write_ranks
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import gamma_steps, inlined
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
-class ElectedUCB(NamedTuple):
+class ElectedUCB(joined_fields(FreshUCB, Opening)):  # type: ignore[misc]
     """The fields of `ucb.FreshUCB` and of `agents.election.Opening`."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    companion: Any
-    scales: Any
-    counts: Any
-    sums: Any
-    estimates: Any
-    spans: Any
-    cells: Any
-    arms: Any
-    own: Any
-    agents: Any
-    sweep: Any
-    sweep_rounds: Any
-    evidence: Any
-    order: Any
-    votes: Any
-    tally: Any
+    seat: int
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own arm of the opening; then the own part of the best cell of the block."""
         if is_opening(self, t):
             return agreed_arm(self, world, t)
@@ -55,36 +36,18 @@ class ElectedUCB(NamedTuple):
             return world.arm[self.seat]
         return aim_at(world, self.seat, fresh_best(self, world, t, self.scales[t]))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward, or a vote."""
         keep_line(self, world, played, seen)
         count_vote(self, world, t, played, seen)
 
 
-class ElectedBetaThompson(NamedTuple):
+class ElectedBetaThompson(joined_fields(BetaThompson, Opening)):  # type: ignore[misc]
     """The fields of `thompson.BetaThompson` and of `agents.election.Opening`."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    steps: Any
-    counts: Any
-    sums: Any
-    cells: Any
-    arms: Any
-    own: Any
-    agents: Any
-    sweep: Any
-    sweep_rounds: Any
-    evidence: Any
-    order: Any
-    votes: Any
-    tally: Any
+    seat: int
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own arm of the opening; then the own part of the cell with the best draw."""
         if is_opening(self, t):
             return agreed_arm(self, world, t)
@@ -92,38 +55,18 @@ class ElectedBetaThompson(NamedTuple):
             return world.arm[self.seat]
         return aim_at(world, self.seat, beta_best(self, world, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward, or a vote."""
         record(self, played, seen)
         count_vote(self, world, t, played, seen)
 
 
-class ElectedGaussianThompson(NamedTuple):
+class ElectedGaussianThompson(joined_fields(GaussianThompson, Opening)):  # type: ignore[misc]
     """The fields of `thompson.GaussianThompson` and of `agents.election.Opening`."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    prior_mean: Any
-    prior_weight: Any
-    noise_weight: Any
-    counts: Any
-    sums: Any
-    cells: Any
-    arms: Any
-    own: Any
-    agents: Any
-    sweep: Any
-    sweep_rounds: Any
-    evidence: Any
-    order: Any
-    votes: Any
-    tally: Any
+    seat: int
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own arm of the opening; then the own part of the cell with the best draw."""
         if is_opening(self, t):
             return agreed_arm(self, world, t)
@@ -131,14 +74,14 @@ class ElectedGaussianThompson(NamedTuple):
             return world.arm[self.seat]
         return aim_at(world, self.seat, gaussian_best(self, world, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward, or a vote."""
         record(self, played, seen)
         count_vote(self, world, t, played, seen)
 
 
 @inlined
-def agreed_arm(me: Any, world: Any, t: int) -> Any:
+def agreed_arm(me: Any, world: World, t: int) -> Any:
     """The own arm of a round of the opening, with what is known of the others'."""
     for j in range(world.agents):
         if j != me.seat:
@@ -147,7 +90,7 @@ def agreed_arm(me: Any, world: Any, t: int) -> Any:
 
 
 @inlined
-def count_vote(me: Any, world: Any, t: int, played: int, seen: float) -> None:
+def count_vote(me: Any, world: World, t: int, played: int, seen: float) -> None:
     """Take in a round of the opening; with the last vote the world has the elected ranks."""
     if is_opening(me, t) and opening_learn(me, t, played, seen):
         for rank in range(world.agents):

@@ -7,7 +7,7 @@ import numpy as np
 from cobandit.agents import election as plain
 from cobandit.agents.election import Opening, make_opening
 from cobandit.engine.fast.pipeline import compile_plain
-from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.players import Seat, with_tables
 
 compile_plain(
     plain.is_opening,
@@ -21,5 +21,4 @@ compile_plain(
 
 def opening_of(sweeps: int, seat: Seat) -> Opening:
     """The fields of `agents.election.Opening` on arrays."""
-    opening = make_opening(sweeps, seat.briefing, np.array)
-    return opening._replace(arms=table(opening.arms), own=table(opening.own))
+    return with_tables(make_opening(sweeps, seat.briefing, np.array), "arms", "own")

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit.agents.epsilon_greedy import UNKNOWN, EpsilonGreedy
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.caching import with_vectors
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
 @with_vectors
 class Greedy(NamedTuple):
     """Aims at the best mean so far."""
 
-    seat: Any
-    stream: Any
-    epsilon: Any
-    counts: Any
-    sums: Any
+    seat: int
+    stream: int
+    epsilon: float
+    counts: Ints
+    sums: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the best cell, equals by a draw; or any own arm."""
         if uniform(world.streams, self.stream) < self.epsilon:
             world.aim[self.seat] = -1
@@ -35,7 +36,7 @@ class Greedy(NamedTuple):
         cell = best_of(world.values, world.cells, 1, world.streams, self.stream)
         return aim_at(world, self.seat, cell)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record(self, played, seen)
 

@@ -14,6 +14,7 @@ from cobandit.agents.partner_aware import PartnerAware
 from cobandit.engine.fast.dispatch import known_rounds
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
+from cobandit.engine.fast.world import World
 
 
 def foresight_of(agent: Any, seat: Seat) -> tuple[int, int, int]:
@@ -25,13 +26,13 @@ def foresight_of(agent: Any, seat: Seat) -> tuple[int, int, int]:
 
 
 @inlined
-def keeps_arm(me: Any, world: Any, t: int) -> Any:
+def keeps_arm(me: Any, world: World, t: int) -> Any:
     """Whether this is a round in which the leader does not decide anew (Alg. 2, line 5)."""
     return me.repeat > 1 and world.ranks[me.seat] == 0 and (t - 1) % me.repeat != 0
 
 
 @inlined
-def foresee(me: Any, world: Any, t: int) -> Any:
+def foresee(me: Any, world: World, t: int) -> Any:
     """The first cell of the block that the foreseen arms of all higher-ranked agents span."""
     base = 0
     if me.foresees == 1 and world.ranks[me.seat] > 0:
@@ -54,6 +55,6 @@ def foresee(me: Any, world: Any, t: int) -> Any:
 
 
 @inlined
-def block_row(me: Any, world: Any) -> Any:
+def block_row(me: Any, world: World) -> Any:
     """Which row of ``world.block`` holds the cells of a player's block: the last one, with all cells, for many."""
     return me.seat if me.foresees == 1 else world.agents

@@ -2,35 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient
+from cobandit.engine.fast.arrays import Arm, Floats
 from cobandit.engine.fast.caching import with_vectors
 from cobandit.engine.fast.kinds.knowledge_gradient import beta_values, gaussian_values
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.players import Seat
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
 @with_vectors
 class FadingGradient(NamedTuple):
     """``factor`` stands for T - t where it is not negative; ``counts`` need not be whole."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    factor: Any
-    horizon: Any
-    recall: Any
-    binary: Any
-    prior_mean: Any
-    prior_weight: Any
-    noise_weight: Any
-    counts: Any
-    sums: Any
+    seat: int
+    stream: int
+    random_ties: int
+    factor: float
+    horizon: int
+    recall: float
+    binary: int
+    prior_mean: float
+    prior_weight: float
+    noise_weight: float
+    counts: Floats
+    sums: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the cell of the highest value."""
         remaining = float(self.horizon - t) if self.factor < 0.0 else self.factor
         if self.binary == 1:
@@ -41,7 +42,7 @@ class FadingGradient(NamedTuple):
             world, self.seat, best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
         )
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Forget a little, then take in one seen reward."""
         for cell in range(world.cells):
             self.counts[cell] *= self.recall

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import keeps_arm
 from cobandit.engine.fast.kinds.ucb import keep_line, scales_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled, inlined, uniform
-from cobandit.engine.fast.world import aim_at, root
+from cobandit.engine.fast.world import World, aim_at, root
 
 ROUNDING = 1e-15
 """Somewhat more than the relative error of a computed index."""
@@ -26,25 +27,25 @@ ROUNDING = 1e-15
 class KineticUCB(NamedTuple):
     """Node 1 is the root, the leaves are the cells in row-major order; ``until`` is how long an outcome stands."""
 
-    seat: Any
-    stream: Any
-    repeat: Any
-    companion: Any
-    first_leaf: Any
-    scales: Any
-    counts: Any
-    sums: Any
-    estimates: Any
-    spans: Any
-    winners: Any
-    until: Any
-    stack: Any
+    seat: int
+    stream: int
+    repeat: int
+    companion: int
+    first_leaf: int
+    scales: Floats
+    counts: Ints
+    sums: Floats
+    estimates: Floats
+    spans: Floats
+    winners: Cells
+    until: Floats
+    stack: Ints
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """No cell has been tried."""
         init_kinetic(self, world)
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the winner; the companion code draws the first arm."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
@@ -52,13 +53,13 @@ class KineticUCB(NamedTuple):
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return aim_at(world, self.seat, kinetic_winner(self, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         move_line(self, world, t, played, seen)
 
 
 @compiled
-def init_kinetic(me: Any, world: Any) -> None:
+def init_kinetic(me: Any, world: World) -> None:
     """The lines of cells never tried, and all matches at scale 0."""
     first = me.first_leaf
     for cell in range(first):
@@ -121,7 +122,7 @@ def kinetic_winner(me: Any, t: int) -> Any:
 
 
 @inlined
-def move_line(me: Any, world: Any, t: int, cell: int, seen: float) -> None:
+def move_line(me: Any, world: World, t: int, cell: int, seen: float) -> None:
     """Count a seen reward and replay the matches of the cell with its new line."""
     keep_line(me, world, cell, seen)
     if seen == seen:

@@ -8,34 +8,35 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.knowledge_gradient import KnowledgeGradient
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.caching import with_vectors
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
 @with_vectors
 class BetaGradient(NamedTuple):
     """For seen rewards that are 0 or 1. ``factor`` stands for T - t where it is not negative."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    factor: Any
-    horizon: Any
-    counts: Any
-    sums: Any
+    seat: int
+    stream: int
+    random_ties: int
+    factor: float
+    horizon: int
+    counts: Ints
+    sums: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the cell of the highest value."""
         beta_values(self, world, float(self.horizon - t) if self.factor < 0.0 else self.factor)
         cell = best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
         return aim_at(world, self.seat, cell)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record(self, played, seen)
 
@@ -44,30 +45,30 @@ class BetaGradient(NamedTuple):
 class GaussianGradient(NamedTuple):
     """For other rewards."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    factor: Any
-    horizon: Any
-    prior_mean: Any
-    prior_weight: Any
-    noise_weight: Any
-    counts: Any
-    sums: Any
+    seat: int
+    stream: int
+    random_ties: int
+    factor: float
+    horizon: int
+    prior_mean: float
+    prior_weight: float
+    noise_weight: float
+    counts: Ints
+    sums: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the cell of the highest value."""
         gaussian_values(self, world, float(self.horizon - t) if self.factor < 0.0 else self.factor)
         cell = best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
         return aim_at(world, self.seat, cell)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record(self, played, seen)
 
 
 @compiled
-def beta_values(me: Any, world: Any, remaining: float) -> None:
+def beta_values(me: Any, world: World, remaining: float) -> None:
     """Posterior mean plus remaining rounds times knowledge gradient, for every cell."""
     top, second, at = -math.inf, -math.inf, 0
     for cell in range(world.cells):
@@ -88,7 +89,7 @@ def beta_values(me: Any, world: Any, remaining: float) -> None:
 
 
 @compiled
-def gaussian_values(me: Any, world: Any, remaining: float) -> None:
+def gaussian_values(me: Any, world: World, remaining: float) -> None:
     """The same with Gaussian posteriors."""
     top, second, at = -math.inf, -math.inf, 0
     for cell in range(world.cells):

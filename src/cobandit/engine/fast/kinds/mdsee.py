@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.mdsee import MDSEE
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 PHASE, EXPLORED, COMMITMENT = range(3)
 
@@ -20,15 +21,15 @@ PHASE, EXPLORED, COMMITMENT = range(3)
 class Phases(NamedTuple):
     """``notes`` has the phase, how many rounds of it were sweeps, and the cell committed to (-1: none yet)."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    sweeps: Any
-    counts: Any
-    sums: Any
-    notes: Any
+    seat: int
+    stream: int
+    random_ties: int
+    sweeps: int
+    counts: Ints
+    sums: Floats
+    notes: Ints
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The scheduled own arm while sweeping, the private best's afterwards."""
         if self.notes[EXPLORED] < self.sweeps * self.notes[PHASE] * world.cells:
             return aim_at(world, self.seat, self.notes[EXPLORED] % world.cells)
@@ -36,7 +37,7 @@ class Phases(NamedTuple):
             self.notes[COMMITMENT] = private_best(self, world)
         return aim_at(world, self.seat, self.notes[COMMITMENT])
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """A commitment that reaches a power of two starts a new phase."""
         record(self, played, seen)
         if self.notes[EXPLORED] < self.sweeps * self.notes[PHASE] * world.cells:
@@ -48,7 +49,7 @@ class Phases(NamedTuple):
 
 
 @compiled
-def private_best(me: Any, world: Any) -> Any:
+def private_best(me: Any, world: World) -> Any:
     """The cell of the best mean of the own seen rewards."""
     for cell in range(world.cells):
         world.values[cell] = me.sums[cell] / me.counts[cell] if me.counts[cell] > 0 else -math.inf

@@ -8,24 +8,25 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.mucb_intervals import MUCBIntervals
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled
-from cobandit.engine.fast.world import aim_at, root
+from cobandit.engine.fast.world import World, aim_at, root
 
 
 class Intervals(NamedTuple):
     """``schedule[0]`` is the scheduled cell, ``schedule[1]`` how many cells are active."""
 
-    seat: Any
-    stream: Any
-    scale: Any
-    counts: Any
-    sums: Any
-    active: Any
-    schedule: Any
+    seat: int
+    stream: int
+    scale: float
+    counts: Ints
+    sums: Floats
+    active: Ints
+    schedule: Ints
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The scheduled own arm, or the next one as the sign that the cell should go."""
         arm = aim_at(world, self.seat, self.schedule[0])
         if is_beaten(self, world):
@@ -33,7 +34,7 @@ class Intervals(NamedTuple):
             return (arm + 1) % world.arms[self.seat]
         return arm
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Drop the scheduled cell if anybody deviated; move on to the next active one."""
         record(self, played, seen)
         scheduled = self.schedule[0]
@@ -47,7 +48,7 @@ class Intervals(NamedTuple):
 
 
 @compiled
-def is_beaten(me: Any, world: Any) -> bool:
+def is_beaten(me: Any, world: World) -> bool:
     """Whether the scheduled cell's interval lies wholly below that of another active cell."""
     scheduled = me.schedule[0]
     n = me.counts[scheduled]

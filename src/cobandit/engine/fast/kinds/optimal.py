@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cobandit.agents.optimal import Optimal
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.players import Seat
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
 class Oracle(NamedTuple):
     """Knows a_*."""
 
-    seat: Any
-    stream: Any
+    seat: int
+    stream: int
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of a_*."""
         return aim_at(world, self.seat, world.best[0])
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """There is nothing left to learn."""
 
 

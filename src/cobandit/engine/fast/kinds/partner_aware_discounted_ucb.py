@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit.agents.partner_aware_discounted_ucb import PartnerAwareDiscountedUCB
+from cobandit.engine.fast.arrays import Arm, Floats
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.ucb import fresh_best
 from cobandit.engine.fast.players import Seat
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
 class DiscountedUCB(NamedTuple):
     """Keeps the line, estimate + scale * span, of every cell, by counts that fade; ``total[0]`` is their sum."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    width: Any
-    recall: Any
-    total: Any
-    counts: Any
-    sums: Any
-    estimates: Any
-    spans: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    random_ties: int
+    width: float
+    recall: float
+    total: Floats
+    counts: Floats
+    sums: Floats
+    estimates: Floats
+    spans: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         total = self.total[0] if self.total[0] > 1.0 else 1.0
         return aim_at(world, self.seat, fresh_best(self, world, t, math.sqrt(self.width * math.log(total))))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Forget a little, then take in one seen reward."""
         for cell in range(world.cells):
             self.counts[cell] *= self.recall

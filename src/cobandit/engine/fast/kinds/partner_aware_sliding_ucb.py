@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.partner_aware_sliding_ucb import PartnerAwareSlidingUCB
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.ucb import fresh_best
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined
-from cobandit.engine.fast.world import aim_at, root
+from cobandit.engine.fast.world import World, aim_at, root
 
 NEVER = -1
 """In the place of a remembered team action: no round yet."""
@@ -21,30 +22,30 @@ NEVER = -1
 class SlidingUCB(NamedTuple):
     """Keeps the line, estimate + scale * span, of every cell, and the latest rounds: ``next_row[0]`` is the oldest."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    width: Any
-    memory: Any
-    next_row: Any
-    past_cells: Any
-    past_seen: Any
-    counts: Any
-    sums: Any
-    estimates: Any
-    spans: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    random_ties: int
+    width: float
+    memory: int
+    next_row: Ints
+    past_cells: Ints
+    past_seen: Floats
+    counts: Ints
+    sums: Floats
+    estimates: Floats
+    spans: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         rounds = t if t < self.memory else self.memory
         return aim_at(world, self.seat, fresh_best(self, world, t, math.sqrt(self.width * math.log(float(rounds)))))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Forget the oldest round, if the memory is full, then take in one seen reward."""
         row = self.next_row[0]
         old, gone = self.past_seen[row], self.past_cells[row]
@@ -63,7 +64,7 @@ class SlidingUCB(NamedTuple):
 
 
 @inlined
-def keep_line_of(me: Any, world: Any, cell: int) -> None:
+def keep_line_of(me: Any, world: World, cell: int) -> None:
     """The line of a cell by its present count and sum."""
     n = me.counts[cell]
     me.estimates[cell] = me.sums[cell] / n if n > 0 else math.inf

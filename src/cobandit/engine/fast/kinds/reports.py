@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 import numpy as np
 
 from cobandit.agents import reports as plain
-from cobandit.agents.reports import CELL, NOTHING, make_reporting, reporting_arm, reporting_learn
+from cobandit.agents.reports import CELL, NOTHING, Reporting, make_reporting, reporting_arm, reporting_learn
 from cobandit.agents.steered import Steered
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
+from cobandit.base.tuples import joined_fields
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.pipeline import compile_plain
-from cobandit.engine.fast.players import Seat, table
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.players import SEATED, Seat, with_tables
+from cobandit.engine.fast.world import World, own_arm
 
 compile_plain(
     plain.reporting_arm,
@@ -30,45 +30,15 @@ compile_plain(
 )
 
 
-class ReportingPlayer(NamedTuple):
-    """The fields of `agents.reports.Reporting`, for a leader and a follower alike."""
+class ReportingPlayer(joined_fields(SEATED, Reporting)):  # type: ignore[misc]
+    """The fields of `agents.reports.Reporting`, for leaders and followers."""
 
-    seat: Any
-    stream: Any
-    index: Any
-    stay: Any
-    horizon: Any
-    exploration: Any
-    leader_sight: Any
-    follower_sight: Any
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    values: Any
-    counts: Any
-    since: Any
-    hits: Any
-    weights: Any
-    means: Any
-    kept: Any
-    stamps: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
-    report: Any
-    levels: Any
-    both: Any
-    alone: Any
-
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """The slots of a run's ranks."""
         self.notes[LEADER] = steering_agent(world.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(world.arms, world.order, world.agents, self.movers, self.steps)
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own arm; the leader foresees the follower's, but for a report's bits."""
         if self.seat == self.notes[LEADER]:
             other = 1 - self.seat
@@ -76,7 +46,7 @@ class ReportingPlayer(NamedTuple):
             world.predictions[self.seat * world.agents + other] = foreseen
         return reporting_arm(self, self.seat, t)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Remember the round."""
         reporting_learn(self, self.seat, t, played, seen)
 
@@ -84,5 +54,4 @@ class ReportingPlayer(NamedTuple):
 def reporting(agent: Steered, seat: Seat) -> ReportingPlayer:
     """The compiled form of a member of a reporting team."""
     knowledge = make_reporting(agent, seat.briefing, np.array)
-    fixed = {name: table(getattr(knowledge, name)) for name in ("arms", "strides", "own", "values")}
-    return ReportingPlayer(seat.number, seat.stream, *knowledge._replace(**fixed))
+    return ReportingPlayer(seat.number, seat.stream, *with_tables(knowledge, "arms", "strides", "own", "values"))

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cobandit.agents import gittins, steering
 from cobandit.agents import steered as plain
 from cobandit.agents.reports import has_reports
-from cobandit.agents.steered import Steered, leading_row, make_steering, take_in
+from cobandit.agents.steered import Steered, Steering, leading_row, make_steering, take_in
 from cobandit.agents.steering import AT, LEADER, SLOTS, move_on, steering_agent, write_slots
+from cobandit.base.tuples import joined_fields
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.reports import reporting
 from cobandit.engine.fast.pipeline import compile_plain
-from cobandit.engine.fast.players import Seat, table
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.players import SEATED, Seat, with_tables
+from cobandit.engine.fast.world import World, own_arm
 
 compile_plain(
     gittins.log_gamma,
@@ -47,42 +49,15 @@ compile_plain(
 )
 
 
-class SteeredPlayer(NamedTuple):
-    """The fields of `agents.steered.Steering`, for a leader and a follower alike."""
+class SteeredPlayer(joined_fields(SEATED, Steering)):  # type: ignore[misc]
+    """The fields of `agents.steered.Steering`, for leaders and followers."""
 
-    seat: Any
-    stream: Any
-    index: Any
-    stay: Any
-    horizon: Any
-    exploration: Any
-    binary: Any
-    prior: Any
-    weight: Any
-    noise_weight: Any
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    counts: Any
-    sums: Any
-    means: Any
-    spans: Any
-    kept: Any
-    stamps: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
-    watch: Any
-
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """The slots of a run's ranks."""
         self.notes[LEADER] = steering_agent(world.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(world.arms, world.order, world.agents, self.movers, self.steps)
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The leader's decision, or a follower's public arm."""
         at = self.notes[AT]
         if self.seat != self.notes[LEADER]:
@@ -92,7 +67,7 @@ class SteeredPlayer(NamedTuple):
                 world.predictions[self.seat * world.agents + j] = own_arm(world, j, at)
         return leading_row(self, t)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Remember the round."""
         if self.seat == self.notes[LEADER]:
             take_in(self, played, seen)
@@ -100,10 +75,13 @@ class SteeredPlayer(NamedTuple):
             move_on(self, played)
 
 
+def steering_of(agent: Any, seat: Seat) -> Steering:
+    """Return what a steering agent knows before the first round, on arrays."""
+    return with_tables(make_steering(agent, seat.briefing, np.array), "arms", "strides", "own")
+
+
 def steered(agent: Steered, seat: Seat) -> Any:
     """The compiled form: a reporting one where the team reports."""
     if has_reports(agent, seat.briefing):
         return reporting(agent, seat)
-    steering = make_steering(agent, seat.briefing, np.array)
-    fixed = {name: table(getattr(steering, name)) for name in ("arms", "strides", "own")}
-    return SteeredPlayer(seat.number, seat.stream, *steering._replace(**fixed))
+    return SteeredPlayer(seat.number, seat.stream, *steering_of(agent, seat))

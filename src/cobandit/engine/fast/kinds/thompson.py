@@ -10,34 +10,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import record
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import beta, gamma_steps, inlined, normal
-from cobandit.engine.fast.world import aim_at
+from cobandit.engine.fast.world import World, aim_at
 
 
 class BetaThompson(NamedTuple):
     """Draws from Beta(1 + ones, 1 + zeros)."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    steps: Any
-    counts: Any
-    sums: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    random_ties: int
+    steps: Floats
+    counts: Ints
+    sums: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the cell with the best draw."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, beta_best(self, world, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record(self, played, seen)
 
@@ -45,31 +46,31 @@ class BetaThompson(NamedTuple):
 class GaussianThompson(NamedTuple):
     """Draws from the Gaussian posterior."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    prior_mean: Any
-    prior_weight: Any
-    noise_weight: Any
-    counts: Any
-    sums: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    random_ties: int
+    prior_mean: float
+    prior_weight: float
+    noise_weight: float
+    counts: Ints
+    sums: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the cell with the best draw."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, gaussian_best(self, world, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record(self, played, seen)
 
 
 @inlined
-def beta_best(me: Any, world: Any, t: int) -> Any:
+def beta_best(me: Any, world: World, t: int) -> Any:
     """The cell of the block with the best draw."""
     base = foresee(me, world, t)
     row = block_row(me, world)
@@ -82,7 +83,7 @@ def beta_best(me: Any, world: Any, t: int) -> Any:
 
 
 @inlined
-def gaussian_best(me: Any, world: Any, t: int) -> Any:
+def gaussian_best(me: Any, world: World, t: int) -> Any:
     """The cell of the block with the best draw."""
     base = foresee(me, world, t)
     row = block_row(me, world)

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled, inlined
-from cobandit.engine.fast.world import aim_at, own_arm, root
+from cobandit.engine.fast.world import World, aim_at, own_arm, root
 
 NO_CELL = np.int32(2147483647)
 """The winner where no cell stands."""
@@ -28,38 +29,38 @@ class TournamentUCB(NamedTuple):
     above which nobody asks for a winner.
     """
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    scale: Any
-    first_leaf: Any
-    counts: Any
-    sums: Any
-    level: Any
-    shift: Any
-    leaf_of: Any
-    tops: Any
-    winners: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    scale: float
+    first_leaf: int
+    counts: Ints
+    sums: Floats
+    level: Ints
+    shift: Ints
+    leaf_of: Ints
+    tops: Floats
+    winners: Cells
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: World) -> None:
         """No cell has been tried: all indices are infinite, so the first cell of equals wins."""
         init_tournament(self, world)
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the winner of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, block_winner(self, world, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         replay(self, world, played, seen)
 
 
 @compiled
-def init_tournament(me: Any, world: Any) -> None:
+def init_tournament(me: Any, world: World) -> None:
     """Lay out the leaves by rank and play all matches."""
     bits = 0
     for rank in range(world.agents - 1, -1, -1):
@@ -93,14 +94,14 @@ def init_tournament(me: Any, world: Any) -> None:
 
 
 @inlined
-def block_winner(me: Any, world: Any, t: int) -> Any:
+def block_winner(me: Any, world: World, t: int) -> Any:
     """The winner of the subtree that the foreseen arms of all higher-ranked agents leave."""
     leaf = me.leaf_of[foresee(me, world, t)]
     return np.int64(me.winners[(me.first_leaf + leaf) >> me.level[0]])
 
 
 @inlined
-def replay(me: Any, world: Any, cell: int, seen: float) -> None:
+def replay(me: Any, world: World, cell: int, seen: float) -> None:
     """Count a seen reward and replay the cell's matches; one that ends as before leaves all above it as it was."""
     if seen == seen:
         n = me.counts[cell] + 1

@@ -14,34 +14,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.beliefs import COMPANION_FLOOR, UpperConfidence
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import inlined, uniform
-from cobandit.engine.fast.world import aim_at, root
+from cobandit.engine.fast.world import World, aim_at, root
 
 
 class KeptUCB(NamedTuple):
     """Keeps the paper's index of every cell."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    scale: Any
-    counts: Any
-    sums: Any
-    kept: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    random_ties: int
+    scale: float
+    counts: Ints
+    sums: Floats
+    kept: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, kept_best(self, world, t))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         keep_index(self, world, played, seen)
 
@@ -49,20 +50,20 @@ class KeptUCB(NamedTuple):
 class FreshUCB(NamedTuple):
     """Keeps the line, estimate + scale * span, on which the index of every cell moves."""
 
-    seat: Any
-    stream: Any
-    foresees: Any
-    window: Any
-    repeat: Any
-    random_ties: Any
-    companion: Any
-    scales: Any
-    counts: Any
-    sums: Any
-    estimates: Any
-    spans: Any
+    seat: int
+    stream: int
+    foresees: int
+    window: int
+    repeat: int
+    random_ties: int
+    companion: int
+    scales: Floats
+    counts: Ints
+    sums: Floats
+    estimates: Floats
+    spans: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own part of the best cell of the block; the companion code draws the first arm."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
@@ -70,7 +71,7 @@ class FreshUCB(NamedTuple):
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return aim_at(world, self.seat, fresh_best(self, world, t, self.scales[t]))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         keep_line(self, world, played, seen)
 
@@ -84,7 +85,7 @@ def record(me: Any, cell: int, seen: float) -> None:
 
 
 @inlined
-def keep_index(me: Any, world: Any, cell: int, seen: float) -> None:
+def keep_index(me: Any, world: World, cell: int, seen: float) -> None:
     """Count a seen reward and keep the cell's new index."""
     if seen == seen:
         n = me.counts[cell] + 1
@@ -95,7 +96,7 @@ def keep_index(me: Any, world: Any, cell: int, seen: float) -> None:
 
 
 @inlined
-def kept_best(me: Any, world: Any, t: int) -> Any:
+def kept_best(me: Any, world: World, t: int) -> Any:
     """The cell with the best kept index of the block."""
     base = foresee(me, world, t)
     row = block_row(me, world)
@@ -117,7 +118,7 @@ def kept_best(me: Any, world: Any, t: int) -> Any:
 
 
 @inlined
-def keep_line(me: Any, world: Any, cell: int, seen: float) -> None:
+def keep_line(me: Any, world: World, cell: int, seen: float) -> None:
     """Count a seen reward and keep the cell's new line (`UpperConfidence.indices`)."""
     if seen == seen:
         n = me.counts[cell] + 1
@@ -135,7 +136,7 @@ def fresh_index(me: Any, cell: int, scale: float) -> Any:
 
 
 @inlined
-def fresh_best(me: Any, world: Any, t: int, scale: float) -> Any:
+def fresh_best(me: Any, world: World, t: int, scale: float) -> Any:
     """The cell with the best index of the block, estimate + scale * span."""
     base = foresee(me, world, t)
     row = block_row(me, world)

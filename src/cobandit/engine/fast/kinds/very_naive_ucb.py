@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.kinds.ucb import fresh_index, keep_index, keep_line, scales_of, untried_lines
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import World, own_arm
 
 
 class KeptOwnUCB(NamedTuple):
     """Keeps the paper's index of every own arm."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    scale: Any
-    counts: Any
-    sums: Any
-    kept: Any
+    seat: int
+    stream: int
+    random_ties: int
+    scale: float
+    counts: Ints
+    sums: Floats
+    kept: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own arm with the best index."""
         return best_of(self.kept, world.arms[self.seat], self.random_ties, world.streams, self.stream)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward of the own arm."""
         keep_index(self, world, own_arm(world, self.seat, played), seen)
 
@@ -38,17 +39,17 @@ class KeptOwnUCB(NamedTuple):
 class FreshOwnUCB(NamedTuple):
     """Keeps the line on which the index of every own arm moves."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    companion: Any
-    scales: Any
-    counts: Any
-    sums: Any
-    estimates: Any
-    spans: Any
+    seat: int
+    stream: int
+    random_ties: int
+    companion: int
+    scales: Floats
+    counts: Ints
+    sums: Floats
+    estimates: Floats
+    spans: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The own arm with the best index; the companion code draws the first one."""
         arms = world.arms[self.seat]
         if self.companion == 1 and t == 1:
@@ -57,7 +58,7 @@ class FreshOwnUCB(NamedTuple):
             world.values[arm] = fresh_index(self, arm, self.scales[t])
         return best_of(world.values, arms, self.random_ties, world.streams, self.stream)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Take in one seen reward of the own arm."""
         keep_line(self, world, own_arm(world, self.seat, played), seen)
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import World, own_arm
 
 
 class StayOrShift(NamedTuple):
     """``notes`` has the last own arm (-1: none yet) and whether it won; ``seen`` sum and count of seen rewards."""
 
-    seat: Any
-    stream: Any
-    slip: Any
-    notes: Any
-    seen: Any
+    seat: int
+    stream: int
+    slip: float
+    notes: Ints
+    seen: Floats
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: World, t: int) -> Arm:
         """The last arm, another one, or a slip."""
         arms = world.arms[self.seat]
         last = self.notes[0]
@@ -31,7 +32,7 @@ class StayOrShift(NamedTuple):
             return last
         return (last + 1 + np.int64(uniform(world.streams, self.stream) * (arms - 1))) % arms
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Remember the own arm and whether it was good."""
         self.notes[0] = own_arm(world, self.seat, played)
         if seen == seen:

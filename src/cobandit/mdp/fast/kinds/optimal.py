@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.world import own_arm
-from cobandit.mdp.fast.world import PLACE
+from cobandit.mdp.fast.world import PLACE, MarkovWorld
 
 
 class Oracle(NamedTuple):
     """Knows the best team action of every place."""
 
-    seat: Any
-    stream: Any
+    seat: int
+    stream: int
 
-    def plan_episode(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """There is nothing to plan."""
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The own coordinate."""
         return own_arm(world, self.seat, world.best[world.here[PLACE]])
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """There is nothing to learn."""
 
 

@@ -7,44 +7,45 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import beta, compiled, exponential, gamma, gamma_steps, inlined, normal, uniform
 from cobandit.engine.fast.world import own_arm
 from cobandit.mdp.fast.kinds.ucbvi import best_in_block, plan_room, record_reward
-from cobandit.mdp.fast.world import STATE
+from cobandit.mdp.fast.world import STATE, MarkovWorld
 
 
 class SampledPlanner(NamedTuple):
     """Draws a world, solves it, and plays as if it were true."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
-    binary: Any
-    prior_mean: Any
-    prior_weight: Any
-    noise_weight: Any
-    move_prior: Any
-    observer: Any
-    gammas: Any
-    counts: Any
-    sums: Any
-    q: Any
-    v: Any
-    rewards: Any
-    drawn: Any
+    seat: int
+    stream: int
+    random_ties: int
+    binary: int
+    prior_mean: float
+    prior_weight: float
+    noise_weight: float
+    move_prior: float
+    observer: int
+    gammas: Floats
+    counts: Ints
+    sums: Floats
+    q: Floats
+    v: Floats
+    rewards: Floats
+    drawn: Floats
 
-    def plan_episode(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """Draw a world and solve it."""
         draw_world(self, world)
         solve_drawn(self, world)
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The own part of the best team action in the drawn world."""
         return own_arm(world, self.seat, best_in_block(self, world, 0, world.agents))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record_reward(self, world.here[STATE] * world.cells + played, seen)
 
@@ -54,11 +55,11 @@ class JointSampledPlanner(SampledPlanner):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The best team action in the drawn world."""
         return best_in_block(self, world, 0, world.agents)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Take in what everybody's eyes, or the best observer's, are worth."""
         look = seen if self.observer < 0 else world.seen[self.observer]
         record_reward(self, world.here[STATE] * world.cells + played, look)
@@ -84,7 +85,7 @@ def any_gamma(streams: Any, row: int, shape: float) -> Any:
 
 
 @compiled
-def draw_world(me: Any, world: Any) -> None:
+def draw_world(me: Any, world: MarkovWorld) -> None:
     """Rewards first, state by state, then moves; where there is nothing to be moved to, nothing is drawn for it."""
     states, cells = world.states, world.cells
     for pair in range(states * cells):
@@ -116,7 +117,7 @@ def draw_world(me: Any, world: Any) -> None:
 
 
 @inlined
-def solve_drawn(me: Any, world: Any) -> None:
+def solve_drawn(me: Any, world: MarkovWorld) -> None:
     """Q of the drawn world."""
     states, cells = world.states, world.cells
     for step in range(world.steps - 1, -1, -1):

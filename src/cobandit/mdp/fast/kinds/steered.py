@@ -7,64 +7,60 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit.agents.steering import LEADER, SLOTS, most_slots, steering_agent, write_slots
+from cobandit.agents.steering import LEADER, SLOTS, steering_agent, write_slots
+from cobandit.base.tuples import joined_fields
+from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - whose functions are compiled, too
 from cobandit.engine.fast.pipeline import compile_plain
-from cobandit.engine.fast.players import Seat, table
+from cobandit.engine.fast.players import Seat, with_tables
 from cobandit.engine.fast.world import own_arm
 from cobandit.mdp.agents import steered as plain
-from cobandit.mdp.agents.steered import make_protocol, moved_cell, posterior_weights, steering_row
+from cobandit.mdp.agents.steered import Protocol, make_protocol, moved_cell, posterior_weights, steering_row
 from cobandit.mdp.fast.kinds.ucbvi import plan_room, record_reward
 from cobandit.mdp.fast.planning import COMPANION, joint_max_plan
-from cobandit.mdp.fast.world import EPISODE, PLACE, STATE
+from cobandit.mdp.fast.world import EPISODE, PLACE, STATE, MarkovWorld
 
 compile_plain(plain.steering_row, plain.moved_cell)
 
 
-class SteeredPlanner(NamedTuple):
-    """A leader that plans and steers, or a follower; the fields of the protocol among its own."""
+class Planner(NamedTuple):
+    """What a steered planner has beside the fields of the protocol."""
 
-    seat: Any
-    stream: Any
-    stay: Any
-    patience: Any
-    exploration: Any
-    episodes: Any
-    ceiling: Any
+    seat: int
+    stream: int
+    stay: int
+    patience: float
+    exploration: float
+    episodes: int
+    ceiling: float
     index: Any
-    ones: Any
-    weight: Any
-    noise: Any
-    counts: Any
-    sums: Any
-    q: Any
-    v: Any
-    at: Any
-    last: Any
-    slot: Any
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    kept: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
+    ones: float
+    weight: float
+    noise: float
+    counts: Ints
+    sums: Floats
+    q: Floats
+    v: Floats
+    at: Ints
+    last: Ints
+    slot: Ints
 
-    def begin(self, world: Any) -> None:
+
+class SteeredPlanner(joined_fields(Planner, Protocol)):  # type: ignore[misc]
+    """A leader that plans and steers, or a follower."""
+
+    def begin(self, world: MarkovWorld) -> None:
         """The slots that follow from the ranks."""
         self.notes[LEADER] = steering_agent(self.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(self.arms, world.order, world.agents, self.movers, self.steps)
 
-    def plan_episode(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """Only the leader plans."""
         if self.seat == self.notes[LEADER]:
             scale = math.sqrt(2.0 * self.exploration * math.log(t - 1.0)) if t > 1 else 0.0
             joint_max_plan(self, world, world.states, world.cells, world.steps, scale)
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The leader's decision, or a follower's public arm."""
         place = world.here[PLACE]
         at = self.at[place]
@@ -79,7 +75,7 @@ class SteeredPlanner(NamedTuple):
         visits = min(stay, float(self.episodes - world.here[EPISODE]))
         return np.int64(steering_row(self, at, self.last[place], self.slot[place], visits))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Remember the step, and where the partners will be."""
         place = world.here[PLACE]
         record_reward(self, world.here[STATE] * world.cells + played, seen)
@@ -94,8 +90,7 @@ def steered(agent: Any, seat: Seat) -> SteeredPlanner:
     prior, weight, noise = posterior_weights(agent, briefing.binary)
     protocol = make_protocol(briefing.arms, briefing.ranks, np.array)
     places = briefing.steps * briefing.states
-    slots = most_slots(briefing.arms)
-    fields: tuple[Any, ...] = (
+    planner = Planner(
         seat.number,
         seat.stream,
         agent.stay,
@@ -109,12 +104,5 @@ def steered(agent: Any, seat: Seat) -> SteeredPlanner:
         float(noise),
         *plan_room(briefing, seat.cells),
         *(np.zeros(places, dtype=np.int64) for _ in range(3)),
-        seat.cells,
-        table(protocol.arms),
-        table(protocol.strides),
-        table(protocol.own),
-        *(np.zeros(seat.cells) for _ in range(3)),
-        *(np.zeros(slots, dtype=np.int64) for _ in range(2)),
-        np.zeros(2, dtype=np.int64),
     )
-    return SteeredPlanner(*fields)
+    return SteeredPlanner(*planner, *with_tables(protocol, "arms", "strides", "own"))

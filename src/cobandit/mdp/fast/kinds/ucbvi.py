@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.beliefs import INDICES
+from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import inlined, uniform
@@ -15,40 +16,40 @@ from cobandit.mdp.agents.foresight import DECAYS, PRIOR
 from cobandit.mdp.agents.partner_aware import PartnerAwareUCBVI
 from cobandit.mdp.fast.foresight import chance, foreseen_arm, remember_arms
 from cobandit.mdp.fast.planning import COMPANION, hopeful_value, joint_max_plan, scale_at, step_indices
-from cobandit.mdp.fast.world import EPISODE, PLACE, STATE
+from cobandit.mdp.fast.world import EPISODE, PLACE, STATE, MarkovWorld
 
 
 class NaivePlanner(NamedTuple):
     """Plans for the whole team, as if everybody would do what is best."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
+    seat: int
+    stream: int
+    random_ties: int
     index: Any
-    exploration: Any
-    horizon: Any
-    ceiling: Any
-    ones: Any
-    weight: Any
-    noise: Any
-    observer: Any
-    counts: Any
-    sums: Any
-    q: Any
-    v: Any
+    exploration: float
+    horizon: int
+    ceiling: float
+    ones: float
+    weight: float
+    noise: float
+    observer: int
+    counts: Ints
+    sums: Floats
+    q: Floats
+    v: Floats
 
-    def plan_episode(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """The indices of the episode to come."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             joint_max_plan(self, world, world.states, world.cells, world.steps, scale_at(self, t))
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The own part of the best team action."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return own_arm(world, self.seat, best_in_block(self, world, 0, world.agents))
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Take in one seen reward."""
         record_reward(self, world.here[STATE] * world.cells + played, seen)
 
@@ -58,7 +59,7 @@ class JointPlanner(NaivePlanner):
 
     joint = True
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The best team action."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             cell = 0
@@ -67,7 +68,7 @@ class JointPlanner(NaivePlanner):
             return cell
         return best_in_block(self, world, 0, world.agents)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Take in what everybody's eyes, or the best observer's, are worth."""
         look = seen if self.observer < 0 else world.seen[self.observer]
         record_reward(self, world.here[STATE] * world.cells + played, look)
@@ -76,38 +77,38 @@ class JointPlanner(NaivePlanner):
 class PartnerAwarePlanner(NamedTuple):
     """Plans over what it foresees of the higher-ranked."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
+    seat: int
+    stream: int
+    random_ties: int
     index: Any
-    exploration: Any
-    horizon: Any
-    ceiling: Any
-    ones: Any
-    weight: Any
-    noise: Any
-    window: Any
-    repeat: Any
-    hopes: Any
-    bank: Any
-    staleness: Any
-    restart: Any
-    all_arms: Any
-    offsets: Any
-    counts: Any
-    sums: Any
-    q: Any
-    v: Any
-    bases: Any
-    ring: Any
-    histogram: Any
-    weights: Any
-    bins: Any
-    arms_kept: Any
-    latest: Any
-    notes: Any
+    exploration: float
+    horizon: int
+    ceiling: float
+    ones: float
+    weight: float
+    noise: float
+    window: int
+    repeat: int
+    hopes: int
+    bank: int
+    staleness: float
+    restart: int
+    all_arms: int
+    offsets: Ints
+    counts: Ints
+    sums: Floats
+    q: Floats
+    v: Floats
+    bases: Ints
+    ring: Cells
+    histogram: Ints
+    weights: Floats
+    bins: Floats
+    arms_kept: Ints
+    latest: Ints
+    notes: Ints
 
-    def begin(self, world: Any) -> None:
+    def begin(self, world: MarkovWorld) -> None:
         """The first cell of each block of the higher-ranked agents' arms, in row-major order."""
         count = 0
         for cell in range(world.cells):
@@ -120,7 +121,7 @@ class PartnerAwarePlanner(NamedTuple):
                 count += 1
         self.notes[0] = count
 
-    def plan_episode(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """The indices of the episode to come."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return
@@ -141,7 +142,7 @@ class PartnerAwarePlanner(NamedTuple):
                     place = step * world.states + state
                     self.v[place] = predicted_value(self, world, place, self.ceiling * (world.steps - step))
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The own part of the best that is left (`PartnerAwareUCBVI.choose`)."""
         place = world.here[PLACE]
         leads = world.ranks[self.seat] == 0
@@ -160,7 +161,7 @@ class PartnerAwarePlanner(NamedTuple):
         self.arms_kept[place] = arm
         return arm
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Take in one seen reward, and the arms of the higher-ranked."""
         record_reward(self, world.here[STATE] * world.cells + played, seen)
         remember_arms(self, world, world.here[PLACE])
@@ -176,7 +177,7 @@ def record_reward(me: Any, pair: int, seen: float) -> None:
 
 
 @inlined
-def best_in_block(me: Any, world: Any, base: int, row: int) -> Any:
+def best_in_block(me: Any, world: MarkovWorld, base: int, row: int) -> Any:
     """The cell of the best index at the present place among those of a block."""
     start, size, at = row * world.cells, world.block_size[row], world.here[PLACE] * world.cells + base
     best = 0
@@ -194,7 +195,7 @@ def best_in_block(me: Any, world: Any, base: int, row: int) -> Any:
 
 
 @inlined
-def predicted_value(me: Any, world: Any, place: int, most: float) -> Any:
+def predicted_value(me: Any, world: MarkovWorld, place: int, most: float) -> Any:
     """What a place is worth under the predicted arms of the higher-ranked (`PartnerAwareUCBVI._backup`)."""
     start = me.seat * world.cells
     at = place * world.cells

@@ -6,49 +6,50 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
 from cobandit.mdp.fast.kinds.ucbvi import optimism_of, plan_room, record_reward
 from cobandit.mdp.fast.planning import COMPANION, joint_max_plan, scale_at
-from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, count_move
+from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, MarkovWorld, count_move
 
 
 class OwnArmsPlanner(NamedTuple):
     """Has a model of its own: ``visits``, ``link_counts``, ``links`` and ``moves`` over states and own arms."""
 
-    seat: Any
-    stream: Any
-    random_ties: Any
+    seat: int
+    stream: int
+    random_ties: int
     index: Any
-    exploration: Any
-    horizon: Any
-    ceiling: Any
-    ones: Any
-    weight: Any
-    noise: Any
-    counts: Any
-    sums: Any
-    q: Any
-    v: Any
-    visits: Any
-    link_counts: Any
-    links: Any
-    moves: Any
+    exploration: float
+    horizon: int
+    ceiling: float
+    ones: float
+    weight: float
+    noise: float
+    counts: Ints
+    sums: Floats
+    q: Floats
+    v: Floats
+    visits: Ints
+    link_counts: Ints
+    links: Cells
+    moves: Floats
 
-    def plan_episode(self, world: Any, t: int) -> None:
+    def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """The indices of the episode to come."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             actions = world.arms[self.seat]
             joint_max_plan(self, self, world.states, actions, world.steps, scale_at(self, t))
 
-    def choose(self, world: Any, t: int) -> Any:
+    def choose(self, world: MarkovWorld, t: int) -> Arm:
         """The own arm with the best index."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return best_own(self, world)
 
-    def learn(self, world: Any, t: int, played: int, seen: float) -> None:
+    def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
         """Take in the own arm, the reward and the move."""
         pair = world.here[STATE] * world.arms[self.seat] + world.arm[self.seat]
         record_reward(self, pair, seen)
@@ -57,7 +58,7 @@ class OwnArmsPlanner(NamedTuple):
 
 
 @inlined
-def best_own(me: Any, world: Any) -> Any:
+def best_own(me: Any, world: MarkovWorld) -> Any:
     """The own arm of the best index at the present place."""
     arms = world.arms[me.seat]
     start = world.here[PLACE] * arms
