@@ -109,7 +109,7 @@ def test_linear_algebra_is_imported_by_those_who_use_it() -> None:
 
 
 def test_the_kinds_of_a_loop_are_found_among_its_types() -> None:
-    gradient, naive = (Tag(kind(*(0,) * len(kind._fields))) for kind in (BetaGradient, KeptUCB))
+    gradient, naive = (Tag(kind._make([0] * len(kind._fields))) for kind in (BetaGradient, KeptUCB))
     each = (numba.typeof(gradient), numba.typeof((gradient, naive)), numba.int64)
     assert kinds_of(each) == [BetaGradient, BetaGradient, KeptUCB]
     assert (getattr(BetaGradient, "vectors", False), getattr(KeptUCB, "vectors", False)) == (True, False)
