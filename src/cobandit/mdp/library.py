@@ -76,25 +76,15 @@ class Chain(Dynamics):
 
 
 @dataclass(frozen=True)
-class DelayedChain(Dynamics):
+class DelayedChain(Chain):
     """A chain that pays at its end alone: the better corner of each game leads on, the other one pays .15 to stay.
 
     A follower that looks no further than the next reward never gets there.
     """
 
-    states: int = 4
     steps: int = 6
-    agents: int = 2
 
     name: ClassVar[str] = "delayed-chain"
-
-    def __post_init__(self) -> None:
-        _check(self, states=whole(1, 1000), steps=whole(1, 1000), agents=whole(2, MOST_AGENTS))
-
-    @property
-    def arms(self) -> tuple[int, ...]:
-        """Two for each agent."""
-        return (2,) * self.agents
 
     def draw(self, rng: np.random.Generator) -> World:
         """The games of one run."""
