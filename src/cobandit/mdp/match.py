@@ -17,6 +17,7 @@ from cobandit.mdp.model import MarkovProblem
 from cobandit.mdp.team import Team
 from cobandit.mdp.trajectory import MarkovTrajectory
 from cobandit.problem import accept
+from cobandit.problem.means import Tensor
 
 
 class Outcome(NamedTuple):
@@ -84,7 +85,9 @@ class MarkovMatch:
         self.players = team.players(problem.agents)
         self.joint = isinstance(self.players[0], MarkovController)
         for i, player in enumerate(self.players):
-            player.reset(briefing_for(player, self.nature, i, horizon), streams.choices[i])
+            instance = self.nature.instance
+            optimal = instance.values.q.copy() if player.oracle else None
+            player.reset(briefing_for(player, problem, i, instance.ranks, horizon, optimal), streams.choices[i])
 
     def steps(self) -> Iterator[tuple[TeamAction, Outcome]]:
         """Play all episodes, one step at a time."""
@@ -105,13 +108,19 @@ class MarkovMatch:
                 yield action, outcome
 
 
-def briefing_for(player: Any, nature: Nature, agent: int, horizon: int) -> MarkovBriefing:
-    """What a player in the seat of an agent is told before the first episode."""
-    problem = nature.problem
+def briefing_for(
+    player: object,
+    problem: MarkovProblem,
+    agent: int,
+    ranks: tuple[int, ...],
+    horizon: int,
+    optimal: Tensor | None = None,
+) -> MarkovBriefing:
+    """Return what a player in the seat of an agent knows before the first episode; ``optimal`` is Q of the optimum."""
     return MarkovBriefing(
         agent,
         problem.arms,
-        nature.instance.ranks,
+        ranks,
         horizon,
         binary=problem.binary,
         observation=problem.observation.name,
@@ -119,7 +128,7 @@ def briefing_for(player: Any, nature: Nature, agent: int, horizon: int) -> Marko
         states=problem.states,
         steps=problem.steps,
         ceiling=problem.ceiling,
-        optimal=nature.instance.values.q.copy() if player.oracle else None,
+        optimal=optimal,
     )
 
 

@@ -13,9 +13,9 @@ from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast.models import BernoulliRewards, GaussianRewards, sight_kind
 from cobandit.engine.fast.players import Seat, Squads, Stage, compiled_player, make_squads, make_stage
 from cobandit.engine.fast.seeds import run_states
-from cobandit.mdp.agents.base import MarkovBriefing, MarkovController
 from cobandit.mdp.fast.loop import NO_RECORD, StepRecord
 from cobandit.mdp.fast.world import MarkovWorld, make_markov_world
+from cobandit.mdp.match import briefing_for
 from cobandit.mdp.model import Instance, MarkovProblem
 from cobandit.mdp.team import Team
 from cobandit.problem import Bernoulli, Gaussian
@@ -93,18 +93,7 @@ def make_game(problem: MarkovProblem, team: Team, horizon: int) -> MarkovGame:
     first = FIRST_OBSERVATION + problem.agents
     players = []
     for i, player in enumerate(team.players(problem.agents)):
-        briefing = MarkovBriefing(
-            i,
-            problem.arms,
-            ranks,
-            horizon,
-            binary=problem.binary,
-            observation=problem.observation.name,
-            best_observer=problem.best_observer if isinstance(player, MarkovController) else -1,
-            states=problem.states,
-            steps=problem.steps,
-            ceiling=problem.ceiling,
-        )
+        briefing = briefing_for(player, problem, i, ranks, horizon)
         players.append(compiled_player(player, Seat(briefing, first + i, drawn)))
     world = make_markov_world(problem, stream_count(problem.agents) + 1)
     return MarkovGame(problem, team.label, horizon, make_squads(players), world, models)

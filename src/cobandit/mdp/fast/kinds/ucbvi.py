@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.beliefs import INDICES
+from cobandit.base.tuples import joined_fields
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
@@ -19,8 +20,8 @@ from cobandit.mdp.fast.planning import COMPANION, hopeful_value, joint_max_plan,
 from cobandit.mdp.fast.world import EPISODE, PLACE, STATE, MarkovWorld
 
 
-class NaivePlanner(NamedTuple):
-    """Plans for the whole team, as if everybody would do what is best."""
+class Optimism(NamedTuple):
+    """The options with which every optimistic planner begins."""
 
     seat: int
     stream: int
@@ -32,11 +33,19 @@ class NaivePlanner(NamedTuple):
     ones: float
     weight: float
     noise: float
-    observer: int
+
+
+class Plan(NamedTuple):
+    """What a planner has seen of every state and action, its Q and its values."""
+
     counts: Ints
     sums: Floats
     q: Floats
     v: Floats
+
+
+class NaivePlanner(joined_fields(Optimism, ("observer",), Plan)):  # type: ignore[misc]
+    """Plans for the whole team, as if everybody would do what is best."""
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """The indices of the episode to come."""
@@ -74,19 +83,9 @@ class JointPlanner(NaivePlanner):
         record_reward(self, world.here[STATE] * world.cells + played, look)
 
 
-class PartnerAwarePlanner(NamedTuple):
-    """Plans over what it foresees of the higher-ranked."""
+class Foresight(NamedTuple):
+    """How a planner foresees the higher-ranked, and what it remembers of them."""
 
-    seat: int
-    stream: int
-    random_ties: int
-    index: Any
-    exploration: float
-    horizon: int
-    ceiling: float
-    ones: float
-    weight: float
-    noise: float
     window: int
     repeat: int
     hopes: int
@@ -95,10 +94,6 @@ class PartnerAwarePlanner(NamedTuple):
     restart: int
     all_arms: int
     offsets: Ints
-    counts: Ints
-    sums: Floats
-    q: Floats
-    v: Floats
     bases: Ints
     ring: Cells
     histogram: Ints
@@ -107,6 +102,10 @@ class PartnerAwarePlanner(NamedTuple):
     arms_kept: Ints
     latest: Ints
     notes: Ints
+
+
+class PartnerAwarePlanner(joined_fields(Optimism, Plan, Foresight)):  # type: ignore[misc]
+    """Plans over what it foresees of the higher-ranked."""
 
     def begin(self, world: MarkovWorld) -> None:
         """The first cell of each block of the higher-ranked agents' arms, in row-major order."""
@@ -223,15 +222,14 @@ def predicted_value(me: Any, world: MarkovWorld, place: int, most: float) -> Any
     return value
 
 
-def optimism_of(agent: Any, seat: Seat) -> tuple[Any, ...]:
-    """The fields that every optimistic planner begins with."""
+def optimism_of(agent: Any, seat: Seat) -> Optimism:
+    """Return the options of an optimistic planner."""
     briefing: Any = seat.briefing
-    index = INDICES.index(agent.index)
-    return (
+    return Optimism(
         seat.number,
         seat.stream,
         int(agent.ties == "random"),
-        index,
+        INDICES.index(agent.index),
         float(agent.exploration),
         briefing.horizon,
         float(briefing.ceiling),
@@ -241,11 +239,11 @@ def optimism_of(agent: Any, seat: Seat) -> tuple[Any, ...]:
     )
 
 
-def plan_room(briefing: Any, actions: int) -> tuple[Any, ...]:
-    """Counts, sums, Q and values of a planner, before the first episode."""
+def plan_room(briefing: Any, actions: int) -> Plan:
+    """Return a planner's arrays before the first episode."""
     pairs = briefing.states * actions
     values = np.zeros((briefing.steps + 1) * briefing.states)
-    return np.zeros(pairs, dtype=np.int64), np.zeros(pairs), np.zeros(briefing.steps * pairs), values
+    return Plan(np.zeros(pairs, dtype=np.int64), np.zeros(pairs), np.zeros(briefing.steps * pairs), values)
 
 
 def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
@@ -253,16 +251,13 @@ def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
     briefing: Any = seat.briefing
     room = plan_room(briefing, seat.cells)
     shared = optimism_of(agent, seat)
-    fields: tuple[Any, ...]
     if not isinstance(agent, PartnerAwareUCBVI):
-        fields = (*shared, -1, *room)
-        return NaivePlanner(*fields)
+        return NaivePlanner(*shared, -1, *room)
     arms, places = briefing.arms, briefing.steps * briefing.states
     window = min(agent.window, briefing.episodes)
     bank = agent.prediction == "bank"
     cells = places * sum(arms)
-    fields = (
-        *shared,
+    foresight = Foresight(
         window,
         agent.repeat,
         int(agent.backup == "joint-max"),
@@ -271,7 +266,6 @@ def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
         agent.restart,
         sum(arms),
         table(np.array([sum(arms[:i]) for i in range(len(arms))], dtype=np.int64)),
-        *room,
         np.zeros(seat.cells, dtype=np.int64),
         np.zeros(1 if bank else places * len(arms) * window, dtype=np.int32),
         np.zeros(1 if bank else cells, dtype=np.int64),
@@ -281,11 +275,10 @@ def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
         np.full(places, -1, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
     )
-    return PartnerAwarePlanner(*fields)
+    return PartnerAwarePlanner(*shared, *room, *foresight)
 
 
 def centralised_ucbvi(agent: Any, seat: Seat) -> JointPlanner:
     """The compiled form of one brain for all."""
     observer = seat.briefing.best_observer if agent.eyes == "best" else -1
-    fields: tuple[Any, ...] = (*optimism_of(agent, seat), observer, *plan_room(seat.briefing, seat.cells))
-    return JointPlanner(*fields)
+    return JointPlanner(*optimism_of(agent, seat), observer, *plan_room(seat.briefing, seat.cells))

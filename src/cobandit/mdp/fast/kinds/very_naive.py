@@ -6,36 +6,27 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.base.tuples import joined_fields
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
-from cobandit.mdp.fast.kinds.ucbvi import optimism_of, plan_room, record_reward
+from cobandit.mdp.fast.kinds.ucbvi import Optimism, Plan, optimism_of, plan_room, record_reward
 from cobandit.mdp.fast.planning import COMPANION, joint_max_plan, scale_at
 from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, MarkovWorld, count_move
 
 
-class OwnArmsPlanner(NamedTuple):
-    """Has a model of its own: ``visits``, ``link_counts``, ``links`` and ``moves`` over states and own arms."""
+class OwnModel(NamedTuple):
+    """A model over states and own arms; its fields are those of `world.MarkovWorld`."""
 
-    seat: int
-    stream: int
-    random_ties: int
-    index: Any
-    exploration: float
-    horizon: int
-    ceiling: float
-    ones: float
-    weight: float
-    noise: float
-    counts: Ints
-    sums: Floats
-    q: Floats
-    v: Floats
     visits: Ints
     link_counts: Ints
     links: Cells
     moves: Floats
+
+
+class OwnArmsPlanner(joined_fields(Optimism, Plan, OwnModel)):  # type: ignore[misc]
+    """Plans by a model of its own, over states and own arms."""
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
         """The indices of the episode to come."""
@@ -71,12 +62,10 @@ def very_naive(agent: Any, seat: Seat) -> OwnArmsPlanner:
     """The compiled form."""
     briefing: Any = seat.briefing
     pairs = briefing.states * briefing.own_arms
-    fields: tuple[Any, ...] = (
-        *optimism_of(agent, seat),
-        *plan_room(briefing, briefing.own_arms),
+    model = OwnModel(
         np.zeros(pairs, dtype=np.int64),
         np.zeros(pairs, dtype=np.int64),
         np.zeros(pairs * briefing.states, dtype=np.int32),
         np.zeros(pairs * briefing.states),
     )
-    return OwnArmsPlanner(*fields)
+    return OwnArmsPlanner(*optimism_of(agent, seat), *plan_room(briefing, briefing.own_arms), *model)
