@@ -38,12 +38,12 @@ class Tally(NamedTuple):
     each agent's longest spell of insisting.
     """
 
-    agents: Any
-    cells: Any
-    by_cell: Any
-    lock_rounds: Any
+    agents: int
+    cells: int
+    by_cell: int
+    lock_rounds: int
     points: Any
-    last_point: Any
+    last_point: int
     own: Any
     counts: Any
     odd: Any

@@ -14,6 +14,7 @@ from numba import extending, njit, types
 
 from cobandit.base.errors import AgentError
 from cobandit.engine.fast.pipeline import PART_OPTIONS
+from cobandit.engine.fast.random import inlined
 from cobandit.engine.fast.rows import RowType, player, squad_at
 from cobandit.engine.fast.world import LateWorld, own_arm
 
@@ -116,35 +117,60 @@ def begin_all(squads: Any, sizes: Any, world: Any) -> None:
                 player(squad, k).begin(world)
 
 
+@inlined
+def choose_squad(squad: Any, size: int, world: Any, t: int) -> Any:
+    """Put the arms of the players of one kind into the world; return their share of the cell."""
+    # The cell is added up here, not from ``world.arm``: every round waits for it, and memory is slow to give back.
+    cell = 0
+    for k in range(size):
+        me = player(squad, k)
+        arm = me.choose(world, t)
+        world.arm[me.seat] = arm
+        cell += arm * world.strides[me.seat]
+    return cell
+
+
+@inlined
+def choose_jointly(squad: Any, world: Any, t: int) -> Any:
+    """Put the arms that a joint controller chooses into the world; return the cell."""
+    cell = player(squad, 0).choose(world, t)
+    for j in range(world.agents):
+        world.arm[j] = own_arm(world, j, cell)
+    return cell
+
+
+@inlined
+def learn_squad(squad: Any, size: int, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
+    """Let the players of one kind see what they can of a reward, and learn from it."""
+    for k in range(size):
+        me = player(squad, k)
+        seen = sight.see(world, me.seat, reward)
+        world.seen[me.seat] = seen
+        me.learn(world, t, played, seen)
+
+
+@inlined
+def learn_jointly(squad: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
+    """Let a joint controller learn from what all agents see."""
+    for j in range(world.agents):
+        world.seen[j] = sight.see(world, j, reward)
+    player(squad, 0).learn(world, t, played, sight.fuse(world))
+
+
 def choose_all(squads: Any, sizes: Any, world: Any, t: int) -> int:
     """Put everybody's arm of round t into the world; the cell that they play together."""
-    cell = 0
-    for squad, size in zip(squads, sizes, strict=True):
-        for k in range(size):
-            me = player(squad, k)
-            chosen = me.choose(world, t)
-            if is_joint(squad):
-                for j in range(world.agents):
-                    world.arm[j] = own_arm(world, j, chosen)
-                return int(chosen)
-            world.arm[me.seat] = chosen
-            cell += chosen * world.strides[me.seat]
-    return cell
+    if is_joint(squads[0]):
+        return int(choose_jointly(squads[0], world, t))
+    return sum(choose_squad(squad, size, world, t) for squad, size in zip(squads, sizes, strict=True))
 
 
 def learn_all(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
     """Let everybody see what it can of the reward of round t, and learn from it."""
+    if is_joint(squads[0]):
+        learn_jointly(squads[0], world, t, played, sight, reward)
+        return
     for squad, size in zip(squads, sizes, strict=True):
-        if is_joint(squad):
-            for j in range(world.agents):
-                world.seen[j] = sight.see(world, j, reward)
-            player(squad, 0).learn(world, t, played, sight.fuse(world))
-            return
-        for k in range(size):
-            me = player(squad, k)
-            seen = sight.see(world, me.seat, reward)
-            world.seen[me.seat] = seen
-            me.learn(world, t, played, seen)
+        learn_squad(squad, size, world, t, played, sight, reward)
 
 
 def begin_one(squads: Any, sizes: Any, number: int, world: Any) -> None:
@@ -206,63 +232,30 @@ def _begin_all(squads: Any, sizes: Any, world: Any) -> Any:
 @overload(choose_all, jit_options=_INLINED, strict=False)
 def _choose_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
     if is_joint(squads[0].instance_class):
-
-        def joint(squads: Any, sizes: Any, world: Any, t: int) -> Any:
-            cell = player(squads[0], 0).choose(world, t)
-            for j in range(world.agents):
-                world.arm[j] = own_arm(world, j, cell)
-            return cell
-
-        return joint
-
-    # The cell is added up here, not from ``world.arm``: every round waits for it, and memory is slow to give back.
-    def last(squads: Any, sizes: Any, world: Any, t: int) -> Any:
-        cell = 0
-        for k in range(sizes[0]):
-            me = player(squads[0], k)
-            arm = me.choose(world, t)
-            world.arm[me.seat] = arm
-            cell += arm * world.strides[me.seat]
-        return cell
+        return lambda squads, sizes, world, t: choose_jointly(squads[0], world, t)
+    if len(squads) == 1:
+        return lambda squads, sizes, world, t: choose_squad(squads[0], sizes[0], world, t)
 
     def more(squads: Any, sizes: Any, world: Any, t: int) -> Any:
-        cell = 0
-        for k in range(sizes[0]):
-            me = player(squads[0], k)
-            arm = me.choose(world, t)
-            world.arm[me.seat] = arm
-            cell += arm * world.strides[me.seat]
-        return cell + choose_all(squads[1:], sizes[1:], world, t)
+        return choose_squad(squads[0], sizes[0], world, t) + choose_all(squads[1:], sizes[1:], world, t)
 
-    return last if len(squads) == 1 else more
+    return more
 
 
 @overload(learn_all, jit_options=_INLINED, strict=False)
 def _learn_all(squads: Any, sizes: Any, world: Any, t: Any, played: Any, sight: Any, reward: Any) -> Any:
-    if is_joint(squads[0].instance_class):
-
-        def joint(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
-            for j in range(world.agents):
-                world.seen[j] = sight.see(world, j, reward)
-            player(squads[0], 0).learn(world, t, played, sight.fuse(world))
-
-        return joint
+    def joint(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
+        learn_jointly(squads[0], world, t, played, sight, reward)
 
     def last(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
-        for k in range(sizes[0]):
-            me = player(squads[0], k)
-            seen = sight.see(world, me.seat, reward)
-            world.seen[me.seat] = seen
-            me.learn(world, t, played, seen)
+        learn_squad(squads[0], sizes[0], world, t, played, sight, reward)
 
     def more(squads: Any, sizes: Any, world: Any, t: int, played: int, sight: Any, reward: float) -> None:
-        for k in range(sizes[0]):
-            me = player(squads[0], k)
-            seen = sight.see(world, me.seat, reward)
-            world.seen[me.seat] = seen
-            me.learn(world, t, played, seen)
+        learn_squad(squads[0], sizes[0], world, t, played, sight, reward)
         learn_all(squads[1:], sizes[1:], world, t, played, sight, reward)
 
+    if is_joint(squads[0].instance_class):
+        return joint
     return last if len(squads) == 1 else more
 
 

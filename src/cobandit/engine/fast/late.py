@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Floats, Ints
 from cobandit.engine.fast.random import inlined
-from cobandit.engine.fast.world import own_arm
+from cobandit.engine.fast.world import World, own_arm
 
 NOTHING = -1
 """In the place of a team action: nobody is told of any round yet."""
@@ -16,8 +17,8 @@ NOTHING = -1
 class Waiting(NamedTuple):
     """The latest ``delay`` rounds: the team action of each, and what every agent saw."""
 
-    cells: Any
-    looks: Any
+    cells: Ints
+    looks: Floats
 
 
 def make_waiting(delay: int, agents: int) -> Waiting:
@@ -26,7 +27,7 @@ def make_waiting(delay: int, agents: int) -> Waiting:
 
 
 @inlined
-def swap_with_known(waiting: Any, world: Any, t: int, played: int) -> Any:
+def swap_with_known(waiting: Any, world: World, t: int, played: int) -> Any:
     """Let round t wait, and bring out the round that is told of after it: its team action, or `NOTHING`.
 
     ``world.seen`` is then what was seen in that round, and the ring has its arms; those of the next one will stand in

@@ -6,35 +6,32 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Floats, Ints
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, keep_in, learn_all, squads_of
 from cobandit.engine.fast.intrinsics import guessed
 from cobandit.engine.fast.late import swap_with_known
 from cobandit.engine.fast.rows import kind_at
+from cobandit.engine.fast.world import World, keep_moves
 
 
 class Record(NamedTuple):
     """Keeps every round of one run, as `Trajectory` does, where that is ``wanted``."""
 
-    wanted: Any
-    actions: Any
-    rewards: Any
-    seen: Any
-    predictions: Any
-    round_regret: Any
+    wanted: int
+    actions: Ints
+    rewards: Floats
+    seen: Floats
+    predictions: Ints
+    round_regret: Floats
 
-    def keep(self, world: Any, t: int, played: int, reward: float) -> None:
+    def keep(self, world: World, t: int, played: int, reward: float) -> None:
         """One round."""
         if self.wanted == 0:
             return
-        agents = world.agents
         self.rewards[t - 1] = reward
         self.round_regret[t - 1] = world.means[world.best[0]] - world.means[played]
-        for j in range(agents):
-            self.actions[(t - 1) * agents + j] = world.arm[j]
-            self.seen[(t - 1) * agents + j] = world.seen[j]
-        for k in range(agents * agents):
-            self.predictions[(t - 1) * agents * agents + k] = world.predictions[k]
+        keep_moves(self, world, t - 1)
 
 
 @compiled_loop

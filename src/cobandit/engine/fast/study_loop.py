@@ -7,34 +7,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.base.streams import REWARDS, SETUP
+from cobandit.engine.fast.arrays import Floats, Ints
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_one, choose_one, learn_one, squads_of
 from cobandit.engine.fast.random import uniform
 from cobandit.engine.fast.rows import kind_at
+from cobandit.engine.fast.world import World, find_best, keep_moves, next_slot, remember_arms
 
 
 class StudyRecord(NamedTuple):
     """Keeps every round of one participant, where that is ``wanted``; ``rounds`` is how many an episode has."""
 
-    wanted: Any
-    arms: Any
-    rewards: Any
-    seen: Any
-    predictions: Any
-    rounds: Any
+    wanted: int
+    actions: Ints
+    rewards: Floats
+    seen: Floats
+    predictions: Ints
+    rounds: int
 
-    def keep_round(self, world: Any, episode: int, k: int, reward: float) -> None:
+    def keep_round(self, world: World, episode: int, k: int, reward: float) -> None:
         """One round of an episode."""
         if self.wanted == 0:
             return
-        agents = world.agents
-        here = episode * self.rounds + k
-        self.rewards[here] = reward
-        for j in range(agents):
-            self.arms[here * agents + j] = world.arm[j]
-            self.seen[here * agents + j] = world.seen[j]
-        for n in range(agents * agents):
-            self.predictions[here * agents * agents + n] = world.predictions[n]
+        row = episode * self.rounds + k
+        self.rewards[row] = reward
+        keep_moves(self, world, row)
 
 
 @compiled_loop
@@ -82,7 +79,6 @@ def play_participants(
                 for k in range(fresh.shape[0]):
                     state[k] = fresh[k]
                 # A swap of all agents' arms turns the row-major order round.
-                best = 0
                 for cell in range(cells):
                     mean = mean_range[0]
                     if given_means.shape[0] > 0:
@@ -90,10 +86,8 @@ def play_participants(
                     else:
                         mean += (mean_range[1] - mean_range[0]) * uniform(world.streams, setup)
                     world.means[cells - 1 - cell if turned else cell] = mean
-                for cell in range(1, cells):
-                    if world.means[cell] > world.means[best]:
-                        best = cell
-                world.best[0] = best
+                find_best(world)
+                best = world.best[0]
                 world.slot[0] = -1
                 for seat in range(world.agents):
                     player = occupants[condition, seat]
@@ -103,9 +97,7 @@ def play_participants(
 
                 regret, successes, point = 0.0, 0, 0
                 for k in range(warm_rounds + rounds):
-                    slot = world.slot[0] + 1
-                    slot = slot if slot < world.ring_size else 0
-                    world.slot[0] = slot
+                    slot = next_slot(world)
                     warm = k < warm_rounds
                     played = 0
                     for seat in range(world.agents):
@@ -115,8 +107,7 @@ def play_participants(
                             t = t if warm else t - warm_rounds
                         world.arm[seat] = choose_one(squads, sizes, player, world, t)
                         played += world.arm[seat] * world.strides[seat]
-                    for seat in range(world.agents):
-                        world.ring[seat * world.ring_size + slot] = world.arm[seat]
+                    remember_arms(world, slot)
                     # Luck is drawn for every cell, so that it is the same whatever anybody does.
                     lucky = cells - 1 - played if turned else played
                     reward = 0.0

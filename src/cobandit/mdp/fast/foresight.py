@@ -11,6 +11,7 @@ import numpy as np
 
 from cobandit.engine.fast.random import compiled, inlined, uniform
 from cobandit.mdp.agents.foresight import DECAYS, PRIOR, SHARE
+from cobandit.mdp.fast.world import MarkovWorld
 
 BANKS = len(DECAYS)
 
@@ -22,7 +23,7 @@ def decay_of(k: int) -> Any:
 
 
 @compiled
-def bank_chance(me: Any, world: Any, place: int, agent: int, arm: int) -> float:
+def bank_chance(me: Any, world: MarkovWorld, place: int, agent: int, arm: int) -> float:
     """rho of one arm by the mixture of histograms."""
     arms = world.arms[agent]
     mixture = 0.0
@@ -36,7 +37,7 @@ def bank_chance(me: Any, world: Any, place: int, agent: int, arm: int) -> float:
 
 
 @inlined
-def chance(me: Any, world: Any, place: int, agent: int, arm: int) -> Any:
+def chance(me: Any, world: MarkovWorld, place: int, agent: int, arm: int) -> Any:
     """rho_h(s, arm) of an agent."""
     if me.bank == 1:
         return bank_chance(me, world, place, agent, arm)
@@ -48,7 +49,7 @@ def chance(me: Any, world: Any, place: int, agent: int, arm: int) -> Any:
 
 
 @inlined
-def foreseen_arm(me: Any, world: Any, place: int, agent: int) -> Any:
+def foreseen_arm(me: Any, world: MarkovWorld, place: int, agent: int) -> Any:
     """One draw from rho."""
     u = uniform(world.streams, me.stream)
     if me.bank == 1:
@@ -70,7 +71,7 @@ def foreseen_arm(me: Any, world: Any, place: int, agent: int) -> Any:
 
 
 @inlined
-def remember_arms(me: Any, world: Any, place: int) -> None:
+def remember_arms(me: Any, world: MarkovWorld, place: int) -> None:
     """Remember the arms of a step, before its visit is counted."""
     if me.bank == 1:
         feed_banks(me, world, place)
@@ -88,7 +89,7 @@ def remember_arms(me: Any, world: Any, place: int) -> None:
 
 
 @compiled
-def feed_banks(me: Any, world: Any, place: int) -> None:
+def feed_banks(me: Any, world: MarkovWorld, place: int) -> None:
     """Weigh the histograms by what they foresaw, then let each take the arm in."""
     for rank in range(world.ranks[me.seat]):
         agent = world.order[rank]

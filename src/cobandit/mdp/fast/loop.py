@@ -6,38 +6,35 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Floats, Ints
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, call_own_method, choose_all, learn_all, overload, squads_of
 from cobandit.engine.fast.pipeline import PART_OPTIONS
 from cobandit.engine.fast.random import inlined, uniform
 from cobandit.engine.fast.rows import kind_at, player
-from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, STEP, count_move, first_above, set_ranks
+from cobandit.engine.fast.world import keep_moves
+from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, STEP, MarkovWorld, count_move, first_above, set_ranks
 
 
 class StepRecord(NamedTuple):
     """Keeps every step of one run, as `MarkovTrajectory` does, where that is ``wanted``."""
 
-    wanted: Any
-    actions: Any
-    rewards: Any
-    seen: Any
-    predictions: Any
-    states: Any
-    regrets: Any
+    wanted: int
+    actions: Ints
+    rewards: Floats
+    seen: Floats
+    predictions: Ints
+    states: Ints
+    regrets: Floats
 
-    def keep(self, world: Any, t: int, played: int, reward: float) -> None:
+    def keep(self, world: MarkovWorld, t: int, played: int, reward: float) -> None:
         """One step."""
         if self.wanted == 0:
             return
-        agents = world.agents
         self.rewards[t - 1] = reward
         self.states[t - 1] = world.here[STATE]
-        for j in range(agents):
-            self.actions[(t - 1) * agents + j] = world.arm[j]
-            self.seen[(t - 1) * agents + j] = world.seen[j]
         self.regrets[t - 1] = world.gaps[world.here[PLACE] * world.cells + played]
-        for k in range(agents * agents):
-            self.predictions[(t - 1) * agents * agents + k] = world.predictions[k]
+        keep_moves(self, world, t - 1)
 
 
 _NONE = np.zeros(1, dtype=np.int64)
@@ -49,7 +46,7 @@ NO_RECORD = StepRecord(0, _NONE, np.zeros(1), np.zeros(1), _NONE, _NONE, np.zero
 call_own_method("plan_episode", "world t", PART_OPTIONS)
 
 
-def plan_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
+def plan_all(squads: Any, sizes: Any, world: MarkovWorld, t: int) -> None:
     """Let everybody plan the episode that begins with round t."""
     for squad, size in zip(squads, sizes, strict=True):
         for k in range(size):
@@ -57,12 +54,12 @@ def plan_all(squads: Any, sizes: Any, world: Any, t: int) -> None:
 
 
 @overload(plan_all, jit_options=PART_OPTIONS, strict=False)
-def _plan_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
-    def last(squads: Any, sizes: Any, world: Any, t: int) -> None:
+def _plan_all(squads: Any, sizes: Any, world: MarkovWorld, t: Any) -> Any:
+    def last(squads: Any, sizes: Any, world: MarkovWorld, t: int) -> None:
         for k in range(sizes[0]):
             player(squads[0], k).plan_episode(world, t)
 
-    def more(squads: Any, sizes: Any, world: Any, t: int) -> None:
+    def more(squads: Any, sizes: Any, world: MarkovWorld, t: int) -> None:
         for k in range(sizes[0]):
             player(squads[0], k).plan_episode(world, t)
         plan_all(squads[1:], sizes[1:], world, t)
@@ -71,7 +68,7 @@ def _plan_all(squads: Any, sizes: Any, world: Any, t: Any) -> Any:
 
 
 @inlined
-def load_world(world: Any, drawn: Any, run: int) -> None:
+def load_world(world: MarkovWorld, drawn: Any, run: int) -> None:
     """What nature drew for a run, in the order of `game.packed_world`."""
     at = 0
     pairs, places = world.states * world.cells, world.steps * world.states
@@ -97,7 +94,7 @@ def load_world(world: Any, drawn: Any, run: int) -> None:
 
 
 @inlined
-def make_step(squads: Any, sizes: Any, world: Any, t: int, rewards: Any, sight: Any, record: Any) -> None:
+def make_step(squads: Any, sizes: Any, world: MarkovWorld, t: int, rewards: Any, sight: Any, record: Any) -> None:
     """One step of everybody; the world is then in the next state."""
     state, place = world.here[STATE], world.here[PLACE]
     played = choose_all(squads, sizes, world, t)

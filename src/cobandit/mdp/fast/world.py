@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.engine.fast.arrays import Cells, Floats, Ints, Words
 from cobandit.engine.fast.random import inlined
 from cobandit.mdp.model import MarkovProblem
 
@@ -35,35 +36,35 @@ class _Fields(NamedTuple):
     visits of every place, ``gaps[(h S + s) A + a]`` is V* - Q*, ``best`` the first best team action of every place.
     """
 
-    streams: Any
-    arms: Any
-    strides: Any
-    ranks: Any
-    order: Any
-    own: Any
-    block: Any
-    block_size: Any
-    arm: Any
-    seen: Any
-    here: Any
-    means: Any
-    spreads: Any
-    next_limits: Any
-    start_limits: Any
-    gaps: Any
-    best: Any
-    plays: Any
-    predictions: Any
-    visits: Any
-    link_counts: Any
-    links: Any
-    moves: Any
-    place_visits: Any
-    values: Any
-    agents: Any
-    cells: Any
-    states: Any
-    steps: Any
+    streams: Words
+    arms: Ints
+    strides: Ints
+    ranks: Ints
+    order: Ints
+    own: Cells
+    block: Cells
+    block_size: Ints
+    arm: Ints
+    seen: Floats
+    here: Ints
+    means: Floats
+    spreads: Floats
+    next_limits: Floats
+    start_limits: Floats
+    gaps: Floats
+    best: Ints
+    plays: Ints
+    predictions: Ints
+    visits: Ints
+    link_counts: Ints
+    links: Cells
+    moves: Floats
+    place_visits: Ints
+    values: Floats
+    agents: int
+    cells: int
+    states: int
+    steps: int
 
 
 class MarkovWorld(_Fields):
@@ -118,7 +119,7 @@ def make_markov_world(problem: MarkovProblem, streams: int) -> MarkovWorld:
 
 
 @inlined
-def set_ranks(world: Any) -> None:
+def set_ranks(world: MarkovWorld) -> None:
     """The order and the blocks that follow from the ranks."""
     for i in range(world.agents):
         world.order[world.ranks[i]] = i

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from numba import types, uint64
 
+from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop, with_vectors
 from cobandit.engine.fast.dispatch import overload
 from cobandit.engine.fast.intrinsics import from_entry
@@ -35,26 +36,26 @@ class Agents(NamedTuple):
     an agent's aim and what it foresees stand in the events of a round.
     """
 
-    arms: Any
-    shift: Any
-    low: Any
-    mask: Any
-    order: Any
-    higher: Any
-    width: Any
-    foreseer: Any
-    window: Any
-    repeat: Any
-    scales: Any
-    limit: Any
-    aim_at: Any
-    code_at: Any
-    ring_size: Any
+    arms: Ints
+    shift: Ints
+    low: Ints
+    mask: Ints
+    order: Ints
+    higher: Ints
+    width: Ints
+    foreseer: Ints
+    window: Ints
+    repeat: Ints
+    scales: Floats
+    limit: Ints
+    aim_at: Ints
+    code_at: Ints
+    ring_size: int
     count: Any
-    packed: Any
-    scale_step: Any
-    changes: Any
-    otherwise: Any
+    packed: int
+    scale_step: int
+    changes: int
+    otherwise: float
 
 
 class Lanes(NamedTuple):
@@ -63,17 +64,17 @@ class Lanes(NamedTuple):
     ``decides`` has one number for each agent: whether it chooses anew in the round under way.
     """
 
-    bits: Any
-    ring: Any
-    limits: Any
-    counts: Any
-    spans: Any
-    sums: Any
-    estimates: Any
-    gaps: Any
-    foreseen: Any
-    chosen: Any
-    decides: Any
+    bits: Words
+    ring: Words
+    limits: Ints
+    counts: Floats
+    spans: Floats
+    sums: Floats
+    estimates: Floats
+    gaps: Floats
+    foreseen: Ints
+    chosen: Ints
+    decides: Ints
 
 
 def notes_at(notes: Any, memory: Any) -> Any:

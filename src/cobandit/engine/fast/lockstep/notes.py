@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import int64, uint64
 
+from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.intrinsics import apart, bit_plane, from_entry, lowest, ones
 from cobandit.engine.fast.lockstep.steps import LANES, at
 from cobandit.engine.fast.random import compiled
@@ -41,37 +42,37 @@ class LaneNotes(NamedTuple):
     piece the problem's cell behind each of the agents' cells, by which plays are added up.
     """
 
-    words: Any
+    words: Ints
     bytes: Any
-    aims: Any
-    planes: Any
-    last: Any
-    habit: Any
-    waited: Any
-    waits: Any
-    insists: Any
-    since: Any
-    aimed: Any
-    live: Any
-    best: Any
-    cell: Any
-    began: Any
-    favourite: Any
-    lock: Any
-    on_best: Any
-    odd: Any
-    odd_lanes: Any
-    stretch: Any
-    cause: Any
-    origins: Any
-    counted: Any
-    totals: Any
-    lost_at: Any
-    overall: Any
-    bits: Any
-    used_bits: Any
-    lock_rounds: Any
-    last_point: Any
+    aims: Ints
+    planes: Words
+    last: Words
+    habit: Words
+    waited: Words
+    waits: Words
+    insists: Words
+    since: Ints
+    aimed: Ints
+    live: Words
+    best: Ints
+    cell: Ints
+    began: Ints
+    favourite: Ints
+    lock: Ints
+    on_best: Ints
+    odd: Ints
+    odd_lanes: Words
+    stretch: Ints
+    cause: Ints
+    origins: Ints
+    counted: Ints
+    totals: Ints
+    lost_at: Floats
+    overall: Ints
+    bits: int
+    used_bits: int
+    lock_rounds: int
+    last_point: int
 
 
 def make_notes(higher: Sequence[int], cells: int, horizon: int, points: int, runs: int) -> LaneNotes:
