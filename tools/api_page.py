@@ -32,7 +32,8 @@ HEAD = """\
 # Signatures
 
 Written from the code by `tools/api_page.py`, and compared with it by the tests. What each name is for is in
-[the Python interface](python.md).
+[the Python interface](python.md). The classes of registered agents take the options that
+[the agents](agents.md) and [Markov decision processes](markov.md) list for them.
 """
 
 
@@ -43,7 +44,9 @@ def page() -> str:
 
 def _section(module_name: str) -> str:
     module = importlib.import_module(module_name)
-    blocks = [_block(name, getattr(module, name)) for name in sorted(module.__all__, key=str.lower)]
+    registered = {kind.__name__ for kind in getattr(module, "AGENTS", {}).values()}
+    names = sorted((name for name in module.__all__ if name not in registered), key=str.lower)
+    blocks = [_block(name, getattr(module, name)) for name in names]
     return f"\n## {module_name}\n\n```text\n" + "\n".join(block for block in blocks if block) + "\n```\n"
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import cobandit
 from cobandit import (
     AGENTS,
     Agent,
@@ -21,6 +22,7 @@ from cobandit import (
     PartnerAwareUCB,
     Problem,
     Team,
+    agents,
     simulate,
 )
 from cobandit.agents import agent_class, make_agent
@@ -34,6 +36,16 @@ class TestRegistry:
 
     def test_every_agent_names_its_source(self):
         assert all(kind.paper for kind in AGENTS.values())
+
+    def test_every_agent_has_a_label_of_its_own(self):
+        labels = [kind.label for kind in AGENTS.values()]
+        assert all(labels)
+        assert len(set(labels)) == len(labels)
+
+    def test_every_class_is_a_public_name(self):
+        for kind in AGENTS.values():
+            assert getattr(cobandit, kind.__name__) is getattr(agents, kind.__name__) is kind
+            assert kind.__name__ in cobandit.__all__
 
     def test_every_option_has_a_default_and_help(self):
         for kind in AGENTS.values():
@@ -49,9 +61,9 @@ class TestRegistry:
     def test_only_the_oracle_is_told_the_means(self):
         assert [name for name, kind in AGENTS.items() if kind.oracle] == ["optimal"]
 
-    def test_only_the_centralised_are_controllers(self):
-        joint = [name for name, kind in AGENTS.items() if issubclass(kind, Controller)]
-        assert joint == ["centralised-ucb", "centralised-ts", "centralised-gittins"]
+    def test_the_centralised_are_controllers(self):
+        joint = {name for name, kind in AGENTS.items() if issubclass(kind, Controller)}
+        assert {"centralised-ucb", "centralised-ts", "centralised-gittins"} <= joint
 
     def test_made_by_name(self):
         assert agent_class("naive-ucb") is NaiveUCB

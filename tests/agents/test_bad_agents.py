@@ -28,6 +28,7 @@ from cobandit import (
     simulate,
 )
 from cobandit.agents import make_agent
+from cobandit.agents.beliefs import INDICES, TIES
 
 NAN = math.nan
 FIXED = Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
@@ -108,7 +109,11 @@ def test_options(name, options, message):
     [
         ("window", -3, "window is -3; a whole number of at least 1 is needed."),
         ("exploration", NAN, "exploration is nan; a finite number of at least 0 is needed."),
-        ("index", "papper", "There is no index 'papper'. Did you mean 'paper'? Known: paper, anytime, companion."),
+        (
+            "index",
+            "papper",
+            f"There is no index 'papper'. Did you mean 'paper'? Known: {', '.join(INDICES)}.",
+        ),
     ],
 )
 def test_options_assigned_later(option, value, message, engine):
@@ -143,8 +148,8 @@ def test_options_assigned_later(option, value, message, engine):
 def test_names_of_choices(name, options, refusal):
     with pytest.raises(UnknownName) as caught:
         make_agent(name, **options)
-    known = {"index": "paper, anytime, companion", "ties": "first, random"}[next(iter(options))]
-    assert str(caught.value) == f"{refusal} Known: {known}."
+    known = {"index": INDICES, "ties": TIES}[next(iter(options))]
+    assert str(caught.value) == f"{refusal} Known: {', '.join(known)}."
 
 
 @pytest.mark.parametrize(

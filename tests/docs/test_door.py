@@ -26,8 +26,13 @@ def api_page():
     return module
 
 
-@pytest.mark.parametrize("room", ["analysis", "experiments", "interop", "mdp", "report", "robot", "studies"])
+ROOMS = ("analysis", "experiments", "interop", "mdp", "report", "robot", "studies")
+EAGER = ("analysis", "experiments", "studies")
+DECLARED = sorted(path.parent for path in (ROOT / "src" / "cobandit").rglob("__init__.pyi"))
+
+
 class TestRooms:
+    @pytest.mark.parametrize("room", EAGER)
     def test_the_names_are_a_literal(self, room):
         tree = ast.parse((ROOT / "src" / "cobandit" / room / "__init__.py").read_text(encoding="utf-8"))
         listed = [
@@ -39,6 +44,22 @@ class TestRooms:
         assert listed == [module.__all__]
         assert len(set(module.__all__)) == len(module.__all__)
 
+    @pytest.mark.parametrize("folder", DECLARED, ids=lambda folder: folder.name)
+    def test_the_names_are_declared_once(self, folder):
+        """The stub of a package is the only place that declares its names; the package itself only reads it."""
+        stub = ast.parse((folder / "__init__.pyi").read_text(encoding="utf-8"))
+        name = ".".join(folder.relative_to(ROOT / "src").parts)
+        module = importlib.import_module(name)
+        imported = [alias for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+        declared = {alias.name for alias in imported if alias.name != "*"}
+        assert all(alias.name == "*" or alias.asname == alias.name for alias in imported)
+        assert declared - set(module.__all__) <= {"compiled"}
+        assert declared <= set(dir(module))
+        assert not hasattr(module, "nothing_of_this_name")
+        code = ast.parse((folder / "__init__.py").read_text(encoding="utf-8"))
+        assert not {node.id for node in ast.walk(code) if isinstance(node, ast.Name)} & declared
+
+    @pytest.mark.parametrize("room", ROOMS)
     def test_every_name_is_there_with_words_of_its_own(self, room):
         module = importlib.import_module(f"cobandit.{room}")
         for name in module.__all__:

@@ -215,7 +215,7 @@ def test_a_team_that_never_hears_anything_learns_nothing():
     assert watched.trajectory(0).actions[1:].max() == 0
 
 
-@pytest.mark.parametrize("name", ["steered", "elected", "bank", "handshake", "mucb-intervals", "mdsee"])
+@pytest.mark.parametrize("name", [name for name, kind in cb.AGENTS.items() if kind.needs_each_round])
 @pytest.mark.parametrize("engine", ["reference", "fast"])
 def test_a_protocol_needs_to_be_told_of_each_round(name, engine):
     with pytest.raises(cb.InvalidInput, match=f"a delay of 4 rounds, but {name} counts on being told of each round"):

@@ -23,6 +23,7 @@ from cobandit import (
     VeryNaiveUCB,
     simulate,
 )
+from cobandit.agents.beliefs import INDICES
 from cobandit.base.streams import Streams
 from cobandit.engine.simulation import checked_checkpoints
 
@@ -49,12 +50,12 @@ OPTIONS = {
         {
             "window": st.integers(1, 30),
             "repeat": st.integers(1, 4),
-            "index": st.sampled_from(["paper", "anytime", "companion"]),
+            "index": st.sampled_from(INDICES),
             "ties": st.sampled_from(["first", "random"]),
         }
     ),
     "partner-aware-ts": st.fixed_dictionaries({"window": st.integers(1, 30), "repeat": st.integers(1, 4)}),
-    "naive-ucb": st.fixed_dictionaries({"index": st.sampled_from(["paper", "anytime", "companion"])}),
+    "naive-ucb": st.fixed_dictionaries({"index": st.sampled_from(INDICES)}),
     "knowledge-gradient": st.fixed_dictionaries({"discount": st.sampled_from([None, 0.0, 0.9])}),
     "mucb-intervals": st.fixed_dictionaries({"exploration": st.sampled_from([0.0, 0.02, 0.5])}),
     "mdsee": st.fixed_dictionaries({"sweeps": st.integers(1, 2)}),
@@ -319,7 +320,7 @@ class TestSameThing:
         bernoulli(st.tuples(st.just(1), st.integers(1, 4))),
         HORIZONS,
         SEEDS,
-        st.sampled_from(["paper", "anytime", "companion"]),
+        st.sampled_from(INDICES),
     )
     def test_beside_a_partner_without_a_choice_all_of_ucb_is_one(self, problem, horizon, seed, index):
         kinds = [NaiveUCB, VeryNaiveUCB, PartnerAwareUCB]

@@ -19,7 +19,7 @@ import numpy as np
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.gittins import beta_prior
 from cobandit.base.checks import real
-from cobandit.base.lazy import lazy_names
+from cobandit.base.lazy import renamed_names
 from cobandit.base.records import flag
 
 DECAYS = (0.0, 0.6, 0.9, 0.97, 1.0)
@@ -232,6 +232,7 @@ class Bank(Agent):
     """
 
     name: ClassVar[str] = "bank"
+    label: ClassVar[str] = "Bank"
     paper: ClassVar[str] = "beyond the paper: Alg. 1 with a bank of predictors in place of the window"
     needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.bank:bank"
@@ -320,4 +321,4 @@ def make_bank(agent: Any, briefing: Briefing, room: Any) -> BankState:
 
 
 # Agents that were pickled under the old name are still found.
-__getattr__ = lazy_names(__name__, {}, renamed={"BankFollower": "Bank"})
+__getattr__ = renamed_names(__name__, {"BankFollower": "Bank"})

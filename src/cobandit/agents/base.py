@@ -103,6 +103,7 @@ class Briefing:
 class Player:
     """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone.
 
+    ``label`` is what reports call a registered agent, ``paper`` the part of a paper that it implements.
     ``oracle`` says that it is told the means; ``needs_each_round`` that it counts on being told of every round before
     the next begins, as a protocol does, so that it cannot play where news come late (`Problem.delay`). ``protocol``
     names a protocol that every member of the team must follow, with the same ``protocol_options``; None says that it
@@ -110,6 +111,7 @@ class Player:
     """
 
     name: ClassVar[str] = ""
+    label: ClassVar[str] = ""
     paper: ClassVar[str] = ""
     oracle: ClassVar[bool] = False
     needs_each_round: ClassVar[bool] = False

@@ -31,6 +31,7 @@ class CentralisedUCB(UpperConfidence, Controller):
     """Single-agent UCB over team actions by one joint controller."""
 
     name: ClassVar[str] = "centralised-ucb"
+    label: ClassVar[str] = "Centralised UCB"
     paper: ClassVar[str] = "Fact 1: the single agent that a team with full sight reduces to"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ucb"
 
@@ -59,6 +60,7 @@ class CentralisedTS(Posterior, Controller):
     """Single-agent Thompson sampling over team actions by one joint controller."""
 
     name: ClassVar[str] = "centralised-ts"
+    label: ClassVar[str] = "Centralised Thompson Sampling"
     paper: ClassVar[str] = "Fact 1, with Thompson sampling for UCB"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ts"
 

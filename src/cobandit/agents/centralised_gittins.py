@@ -21,6 +21,7 @@ class CentralisedGittins(Controller):
     """Plays the team action of the highest index, with everybody's eyes and no need to steer anybody."""
 
     name: ClassVar[str] = "centralised-gittins"
+    label: ClassVar[str] = "Centralised Gittins"
     paper: ClassVar[str] = "beyond the paper: one brain with the index of steered teams"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised_gittins:centralised_gittins"
 

@@ -132,6 +132,7 @@ class Elected(Agent):
     """
 
     name: ClassVar[str] = "elected"
+    label: ClassVar[str] = "Elected"
     paper: ClassVar[str] = "beyond the paper: roles for unknown observability, in place of the footnote's random ones"
     needs_each_round: ClassVar[bool] = True
     protocol: ClassVar[str | None] = "elected"

@@ -21,6 +21,7 @@ class EpsilonGreedy(Agent):
     """Aims at the configuration with the best mean so far, but for a share of rounds at random."""
 
     name: ClassVar[str] = "epsilon-greedy"
+    label: ClassVar[str] = "Epsilon-Greedy"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.epsilon_greedy:epsilon_greedy"
 

@@ -17,6 +17,7 @@ class ForgetfulKnowledgeGradient(KnowledgeGradient):
     """A knowledge gradient whose every count fades by a factor a round, as if the problem might have changed."""
 
     name: ClassVar[str] = "forgetful-knowledge-gradient"
+    label: ClassVar[str] = "Forgetful Knowledge Gradient"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.forgetful_kg:forgetful_kg"
 

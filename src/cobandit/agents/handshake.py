@@ -95,6 +95,7 @@ class Handshake(Agent):
     """
 
     name: ClassVar[str] = "handshake"
+    label: ClassVar[str] = "Handshake"
     paper: ClassVar[str] = "beyond the paper: steered if the partner speaks the protocol, else the bank"
     needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.handshake:handshake"

@@ -28,6 +28,7 @@ class KnowledgeGradient(Posterior, Agent):
     """
 
     name: ClassVar[str] = "knowledge-gradient"
+    label: ClassVar[str] = "Knowledge Gradient"
     paper: ClassVar[str] = 'Partner-Aware UCB with Knowledge Gradient, Fig. "apx1"'
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.knowledge_gradient:knowledge_gradient"
 

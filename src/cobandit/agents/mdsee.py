@@ -23,6 +23,7 @@ class MDSEE(Agent):
     """
 
     name: ClassVar[str] = "mdsee"
+    label: ClassVar[str] = "mDSEE"
     paper: ClassVar[str] = "later literature: arXiv 2109.03818"
     needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.mdsee:mdsee"

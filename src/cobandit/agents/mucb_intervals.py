@@ -24,6 +24,7 @@ class MUCBIntervals(Agent):
     """
 
     name: ClassVar[str] = "mucb-intervals"
+    label: ClassVar[str] = "mUCB-Intervals"
     paper: ClassVar[str] = "later literature: arXiv 2311.06210"
     needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.mucb_intervals:mucb_intervals"

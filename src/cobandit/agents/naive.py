@@ -17,6 +17,7 @@ class NaiveUCB(UpperConfidence, Agent):
     """UCB over all team actions, as if the others would comply; plays its own coordinate of the best."""
 
     name: ClassVar[str] = "naive-ucb"
+    label: ClassVar[str] = "Naive UCB"
     paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"; with p_i = 1 for all: Fact 1'
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ucb"
 
@@ -46,6 +47,7 @@ class NaiveTS(Posterior, Agent):
     """Thompson sampling over all team actions, as if the others would comply."""
 
     name: ClassVar[str] = "naive-ts"
+    label: ClassVar[str] = "Naive Thompson Sampling"
     paper: ClassVar[str] = 'Effect of Partner-Awareness, Fig. "sim1"'
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ts"
 

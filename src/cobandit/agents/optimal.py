@@ -16,6 +16,7 @@ class Optimal(Agent):
     """Plays its own coordinate of a_*; the only agent that is told the means."""
 
     name: ClassVar[str] = "optimal"
+    label: ClassVar[str] = "Optimal"
     paper: ClassVar[str] = "Problem Setting: a_*, the action regret is measured against"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.optimal:optimal"
     oracle: ClassVar[bool] = True

@@ -21,6 +21,7 @@ class PartnerAwareDiscountedUCB(ForgettingUCB):
     """
 
     name: ClassVar[str] = "partner-aware-discounted-ucb"
+    label: ClassVar[str] = "Partner-Aware Discounted UCB"
     paper: ClassVar[str] = "beyond the paper: Alg. 1 and 2 with the discounted index of arXiv 0805.3415"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_discounted_ucb:partner_aware_discounted_ucb"
 

@@ -22,6 +22,7 @@ class PartnerAwareSlidingUCB(ForgettingUCB):
     """
 
     name: ClassVar[str] = "partner-aware-sliding-ucb"
+    label: ClassVar[str] = "Partner-Aware Sliding-Window UCB"
     paper: ClassVar[str] = "beyond the paper: Alg. 1 and 2 with the sliding-window index of arXiv 0805.3415"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_sliding_ucb:partner_aware_sliding_ucb"
 

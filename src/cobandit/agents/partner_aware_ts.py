@@ -17,6 +17,7 @@ class PartnerAwareTS(PartnerAware, Posterior):
     """Roles, foresight and hierarchy of Partner-Aware UCB; posterior samples in place of the index."""
 
     name: ClassVar[str] = "partner-aware-ts"
+    label: ClassVar[str] = "Partner-Aware Thompson Sampling"
     paper: ClassVar[str] = "Conclusion (Limitations and Future Work), after Alg. 1 and Alg. 2"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_ts:partner_aware_ts"
     electing: ClassVar[Any] = "cobandit.agents.elected_aware:elected_ts"

@@ -22,6 +22,7 @@ class PartnerAwareUCB(PartnerAware, UpperConfidence):
     """
 
     name: ClassVar[str] = "partner-aware-ucb"
+    label: ClassVar[str] = "Partner-Aware UCB"
     paper: ClassVar[str] = "Alg. 1, Alg. 2; N agents: Generalization to More Agents"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_ucb:partner_aware_ucb"
     electing: ClassVar[Any] = "cobandit.agents.elected_aware:elected_ucb"

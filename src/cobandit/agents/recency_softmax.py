@@ -40,6 +40,7 @@ class RecencySoftmax(Agent):
     """Values each configuration, or each own arm, by what it gave of late, and aims at one by softmax."""
 
     name: ClassVar[str] = "recency-softmax"
+    label: ClassVar[str] = "Recency Softmax"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.recency_softmax:recency_softmax"
 

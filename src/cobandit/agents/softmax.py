@@ -26,6 +26,7 @@ class Softmax(Agent):
     """Remembers the last few rounds, values each configuration by them and aims at one by softmax."""
 
     name: ClassVar[str] = "softmax"
+    label: ClassVar[str] = "Softmax"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.softmax:softmax"
 

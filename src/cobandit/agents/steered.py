@@ -227,6 +227,7 @@ class Steered(Agent):
     """
 
     name: ClassVar[str] = "steered"
+    label: ClassVar[str] = "Steered"
     paper: ClassVar[str] = "beyond the paper: an agreed protocol, no channel but the actions"
     needs_each_round: ClassVar[bool] = True
     protocol: ClassVar[str | None] = "steered"

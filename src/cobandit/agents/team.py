@@ -8,8 +8,8 @@ from typing import Any, ClassVar, Self, TypeAlias
 
 from cobandit.agents.base import Agent, Controller
 from cobandit.agents.identity import class_identity, class_path
+from cobandit.agents.lookup import agent_class, known_class
 from cobandit.agents.protocol import check_protocols
-from cobandit.agents.registry import agent_class, known_class
 from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.base.html import html_table

@@ -17,6 +17,7 @@ class VeryNaiveUCB(UpperConfidence, Agent):
     """Knows nothing of the others: counts, estimates and indices are over its own arms alone."""
 
     name: ClassVar[str] = "very-naive-ucb"
+    label: ClassVar[str] = "Very Naive UCB"
     paper: ClassVar[str] = 'Additional Simulations, Fig. "very_naive"'
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.very_naive_ucb:very_naive_ucb"
 

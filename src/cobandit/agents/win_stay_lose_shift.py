@@ -20,6 +20,7 @@ class WinStayLoseShift(Agent):
     """
 
     name: ClassVar[str] = "win-stay-lose-shift"
+    label: ClassVar[str] = "Win-Stay Lose-Shift"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.win_stay_lose_shift:win_stay_lose_shift"
 

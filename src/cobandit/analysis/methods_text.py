@@ -10,8 +10,8 @@ import numpy as np
 
 from cobandit.analysis.plan import episode_word, good_word
 from cobandit.analysis.words import (
-    LABELS,
     Paragraph,
+    agent_label,
     apa_number,
     condition_label,
     listed,
@@ -160,7 +160,7 @@ def _procedure(analysis: Analysis) -> str:
     if design.practice is not None:
         practice = design.practice
         many = f"{count(practice.episodes, 'practice ' + episode_word(design))} of {count(practice.rounds, 'round')}"
-        steps.append(f"played {many} with {LABELS.get(practice.agent, practice.agent)} that did not count")
+        steps.append(f"played {many} with {agent_label(practice.agent)} that did not count")
     sets = count(len(design.conditions), "set")
     steps.append(f"played {sets} with a survey after each")
     text = f"The {people_word(analysis)} {listed(steps)}."
@@ -169,7 +169,7 @@ def _procedure(analysis: Analysis) -> str:
         ais = "the AI" if len(design.seating) == 2 else "the AIs"
         text += (
             f" Before each {'set' if design.episodes == 1 else episode_word(design)} {ais} had played "
-            f"{count(warm.rounds, 'round')} with a simulated partner ({LABELS.get(warm.agent, warm.agent)}), which did "
+            f"{count(warm.rounds, 'round')} with a simulated partner ({agent_label(warm.agent)}), which did "
             f"not count."
         )
     if design.attention:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from cobandit.agents.lookup import known_class
 from cobandit.base.numbers import APA, count
 from cobandit.stats import Description, Finding
 from cobandit.studies.design import StudyDesign
@@ -15,19 +16,6 @@ from cobandit.studies.design import StudyDesign
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
     from cobandit.analysis.plan import AnalysisPlan
-
-LABELS = {
-    "partner-aware-ucb": "Partner-Aware UCB",
-    "partner-aware-ts": "Partner-Aware Thompson Sampling",
-    "naive-ucb": "Naive UCB",
-    "naive-ts": "Naive Thompson Sampling",
-    "very-naive-ucb": "Very Naive UCB",
-    "knowledge-gradient": "Knowledge Gradient",
-    "optimal": "Optimal",
-    "mucb-intervals": "mUCB-Intervals",
-    "mdsee": "mDSEE",
-}
-"""How agents are called in a text."""
 
 
 class Paragraph(NamedTuple):
@@ -114,10 +102,16 @@ def listed(parts: Iterable[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else "".join(names)
 
 
+def agent_label(name: str) -> str:
+    """Return how a text calls an agent: by its label, or by its name where it has none or is not registered."""
+    kind = known_class(name)
+    return name if kind is None else kind.label or name
+
+
 def condition_label(design: StudyDesign, name: str) -> str:
-    """A condition as a text calls it: the agent's name, where the condition goes by it."""
-    known = {condition.name: condition.agent for condition in design.conditions}
-    return LABELS.get(name, name) if known.get(name) == name else name
+    """Return how a text calls a condition: by the agent's label, where the condition has the agent's name."""
+    agents = {condition.name: condition.agent for condition in design.conditions}
+    return agent_label(name) if agents.get(name) == name else name
 
 
 def question_text(design: StudyDesign, id: str) -> str:

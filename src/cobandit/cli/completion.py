@@ -10,15 +10,14 @@ from collections.abc import Iterable
 
 def agents(incomplete: str) -> list[str]:
     """Agents, ours and those of other packages."""
-    from cobandit.agents.registry import known_agents
+    from cobandit.agents.lookup import known_agents
 
     return _beginning(known_agents(), incomplete)
 
 
 def partners(incomplete: str) -> list[str]:
     """Agents that can sit beside a person."""
-    from cobandit.agents import Controller
-    from cobandit.agents.registry import AGENTS, known_agents
+    from cobandit.agents import AGENTS, Controller, known_agents
 
     return [
         name for name in _beginning(known_agents(), incomplete) if not issubclass(AGENTS.get(name, object), Controller)

@@ -122,7 +122,7 @@ def reproduce(
     ] = None,
     index: Annotated[
         str,
-        typer.Option(metavar="paper|companion|anytime", help="The index of the UCB family.", rich_help_panel=THE_WORK),
+        typer.Option(metavar="NAME", help="Index variant of the UCB family.", rich_help_panel=THE_WORK),
     ] = "paper",
     seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
     relabel: Relabel = False,

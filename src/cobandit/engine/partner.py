@@ -15,7 +15,7 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, Controller, pass_over
 from cobandit.agents.checks import checked_action, is_arm
-from cobandit.agents.registry import make_agent
+from cobandit.agents.lookup import make_agent
 from cobandit.base.checks import MOST, is_list, numeric, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.base.streams import Streams, checked_seed

@@ -19,7 +19,8 @@ from cobandit.agents.base import Agent, Briefing, resume
 from cobandit.agents.beliefs import Memory
 from cobandit.agents.checks import is_arm
 from cobandit.agents.foresight import Window
-from cobandit.agents.registry import AGENTS, agent_class, plugin_agents
+from cobandit.agents.lookup import agent_class, plugin_agents
+from cobandit.agents.registry import AGENTS
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.base import Agent
-from cobandit.agents.registry import make_agent
+from cobandit.agents.lookup import make_agent
 from cobandit.base.checks import MOST, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras

@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from cobandit.agents.team import Team as BanditTeam
 from cobandit.mdp.agents.base import MarkovAgent, MarkovController
-from cobandit.mdp.agents.registry import AGENTS, agent_class
+from cobandit.mdp.agents.lookup import agent_class
+from cobandit.mdp.agents.registry import AGENTS
 
 
 class Team(BanditTeam):

@@ -1,0 +1,53 @@
+from cobandit import analysis as analysis
+from cobandit import compiled as compiled
+from cobandit import experiments as experiments
+from cobandit import interop as interop
+from cobandit import mdp as mdp
+from cobandit import report as report
+from cobandit import robot as robot
+from cobandit import studies as studies
+from cobandit import testing as testing
+from cobandit import theory as theory
+from cobandit.agents import AGENTS as AGENTS
+from cobandit.agents import Agent as Agent
+from cobandit.agents import Briefing as Briefing
+from cobandit.agents import Controller as Controller
+from cobandit.agents import Human as Human
+from cobandit.agents import Team as Team
+from cobandit.agents import make_agent as make_agent
+from cobandit.agents.registry import *  # noqa: F403
+from cobandit.base.errors import AgentError as AgentError
+from cobandit.base.errors import CobanditError as CobanditError
+from cobandit.base.errors import InvalidInput as InvalidInput
+from cobandit.base.errors import MissingExtra as MissingExtra
+from cobandit.base.errors import ModelError as ModelError
+from cobandit.base.errors import PluginError as PluginError
+from cobandit.base.errors import RunsNotKept as RunsNotKept
+from cobandit.base.errors import TooLarge as TooLarge
+from cobandit.base.errors import UnknownName as UnknownName
+from cobandit.engine import Diagnostics as Diagnostics
+from cobandit.engine import Partner as Partner
+from cobandit.engine import Result as Result
+from cobandit.engine import Trajectory as Trajectory
+from cobandit.engine import simulate as simulate
+from cobandit.problem import Bernoulli as Bernoulli
+from cobandit.problem import CorrelatedGaussian as CorrelatedGaussian
+from cobandit.problem import FixedMeans as FixedMeans
+from cobandit.problem import Flipped as Flipped
+from cobandit.problem import Gaussian as Gaussian
+from cobandit.problem import Means as Means
+from cobandit.problem import Missed as Missed
+from cobandit.problem import MissedKnown as MissedKnown
+from cobandit.problem import Noisy as Noisy
+from cobandit.problem import Observation as Observation
+from cobandit.problem import PiecewiseMeans as PiecewiseMeans
+from cobandit.problem import Problem as Problem
+from cobandit.problem import RandomMeans as RandomMeans
+from cobandit.problem import RandomWalkMeans as RandomWalkMeans
+from cobandit.problem import Reward as Reward
+from cobandit.problem import StudentT as StudentT
+from cobandit.problem.means import local_optima as local_optima
+from cobandit.problem.means import two_corners as two_corners
+
+__version__: str
+__all__: list[str]
