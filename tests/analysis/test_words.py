@@ -8,6 +8,7 @@ import pytest
 
 import cobandit as cb
 from cobandit.analysis.words import agent_label, condition_label
+from cobandit.base.records import Table
 from cobandit.studies import load_design
 
 
@@ -23,7 +24,7 @@ def test_an_agent_that_is_not_registered_keeps_its_name():
 def test_a_condition_has_the_label_of_the_agent_whose_name_it_has():
     design = load_design("casino")
     first, *others = design.conditions
-    renamed = dataclasses.replace(first, name="softmax", agent="softmax", options={})
+    renamed = dataclasses.replace(first, name="softmax", agent="softmax", options=Table())
     design = dataclasses.replace(design, conditions=(renamed, *others))
     assert condition_label(design, "softmax") == "Softmax"
     design = dataclasses.replace(design, conditions=(dataclasses.replace(renamed, name="blue"), *others))

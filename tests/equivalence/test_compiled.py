@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import cobandit as cb
-from cobandit.agents.beliefs import UpperConfidence
+from cobandit.agents.beliefs import INDICES, LINES, UpperConfidence
 from cobandit.engine import fast, reference
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.game import make_game
@@ -114,7 +114,7 @@ def test_every_compiled_kind_is_compiled_here() -> None:
     }
     wanted = set()
     for name, kind in cb.AGENTS.items():
-        indices = ("paper", "anytime") if issubclass(kind, UpperConfidence) else (None,)
+        indices = INDICES if issubclass(kind, UpperConfidence) else (None,)
         for index in indices:
             for problem in (ONES, MANY, REALS):
                 team = cb.Team.of(name, **({} if index is None else {"index": index}))
@@ -132,7 +132,7 @@ def test_the_lock_step_loop_plays_what_the_reference_plays(data: st.DataObject) 
     sight = data.draw(st.sampled_from(["missed", "flipped"]), label="sight")
     levels = data.draw(st.lists(st.floats(0, 1), min_size=len(arms), max_size=len(arms)), label="levels")
     roles = data.draw(st.just("observability") | st.permutations(range(len(arms))).map(tuple), label="roles")
-    index = data.draw(st.sampled_from(["paper", "anytime", "companion"]), label="index")
+    index = data.draw(st.sampled_from(LINES), label="index")
     problem = cb.Problem.bernoulli("random", levels, arms=arms, observation=sight, roles=roles)  # type: ignore[arg-type]
     team = cb.Team(
         [

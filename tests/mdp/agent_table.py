@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import itertools
 
-INDICES = ("paper", "anytime", "companion")
+from cobandit.agents.beliefs import LINES
 
 OPTIMISTIC: list[dict] = [
-    {"index": index, "ties": ties} for index, ties in itertools.product(INDICES, ("first", "random"))
+    {"index": index, "ties": ties} for index, ties in itertools.product(LINES, ("first", "random"))
 ]
 
 OPTIONS: dict[str, list[dict]] = {

@@ -12,7 +12,12 @@ from cobandit.agents.base import option
 from cobandit.base.checks import one_of, real
 from cobandit.problem.means import Tensor
 
-INDICES = ("paper", "anytime", "companion")
+LINES = ("paper", "anytime", "companion")
+"""Index variants of the form estimate + scale_t / sqrt(n_a)."""
+
+INDICES = LINES
+"""Every index variant of the UCB family."""
+
 TIES = ("first", "random")
 
 COMPANION_FLOOR = 1e-6
@@ -91,7 +96,7 @@ class UpperConfidence:
 
     def scale(self, t: int, horizon: int) -> float:
         """sqrt(c log(1/delta)) at round t."""
-        x = horizon if self.index == "paper" else t if self.index == "anytime" else t - 1
+        x = {"paper": horizon, "companion": t - 1}.get(self.index, t)
         return math.sqrt(2.0 * self.exploration * math.log(x))
 
     def indices_now(self, memory: Memory, t: int, horizon: int) -> Tensor | None:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.base import option
-from cobandit.agents.beliefs import COMPANION_FLOOR, INDICES, TIES, UpperConfidence
+from cobandit.agents.beliefs import COMPANION_FLOOR, LINES, TIES, UpperConfidence
 from cobandit.base.checks import one_of
 from cobandit.mdp.agents.memory import StateMemory
 from cobandit.problem.means import Tensor
@@ -30,7 +30,7 @@ Backup = Callable[[int, Tensor], Tensor]
 class OptimisticPlan(UpperConfidence):
     """The options of the UCBVI family, which are those of the UCB family, and its plan."""
 
-    index: str = option("companion", "index variant: " + ", ".join(INDICES), one_of(INDICES))
+    index: str = option("companion", "index variant: " + ", ".join(LINES), one_of(LINES))
     ties: str = option("first", "which of equal indices wins: " + ", ".join(TIES), one_of(TIES, "tie rule"))
 
     def plan_values(self: Any, memory: StateMemory, backup: Backup) -> Tensor:

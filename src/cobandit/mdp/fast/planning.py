@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cobandit.agents.beliefs import COMPANION_FLOOR
+from cobandit.agents.beliefs import COMPANION_FLOOR, LINES
 from cobandit.engine.fast.random import inlined
 
-PAPER, ANYTIME, COMPANION = range(3)
+PAPER, ANYTIME, COMPANION = range(len(LINES))
 
 
 @inlined

@@ -14,7 +14,7 @@ from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.kinetic import KineticUCB, kinetic_winner
 from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, thompson
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, block_winner
-from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB, fresh_best, kept_best
+from cobandit.engine.fast.kinds.ucb import COMPANION, FreshUCB, KeptUCB, fresh_best, kept_best
 from cobandit.engine.fast.kinds.ucb_search import quickest_ucb
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
@@ -47,9 +47,9 @@ class JointFreshUCB(FreshUCB):
 
     def choose(self, world: World, t: int) -> Arm:
         """The cell with the best index."""
-        return (
-            random_cell(self, world) if self.companion == 1 and t == 1 else fresh_best(self, world, t, self.scales[t])
-        )
+        if self.index == COMPANION and t == 1:
+            return random_cell(self, world)
+        return fresh_best(self, world, t, self.scales[t])
 
 
 class JointTournamentUCB(TournamentUCB):
@@ -69,7 +69,7 @@ class JointKineticUCB(KineticUCB):
 
     def choose(self, world: World, t: int) -> Arm:
         """The cell with the best index."""
-        return random_cell(self, world) if self.companion == 1 and t == 1 else kinetic_winner(self, t)
+        return random_cell(self, world) if self.index == COMPANION and t == 1 else kinetic_winner(self, t)
 
 
 class JointBetaThompson(BetaThompson):

@@ -16,7 +16,7 @@ from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.election import opening_of
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.thompson import BetaThompson, GaussianThompson, beta_best, gaussian_best, gaussian_prior
-from cobandit.engine.fast.kinds.ucb import FreshUCB, fresh_best, keep_line, record, scales_of, untried_lines
+from cobandit.engine.fast.kinds.ucb import FreshUCB, changing_index, fresh_best, keep_line, record
 from cobandit.engine.fast.models import write_ranks
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import gamma_steps, inlined
@@ -100,19 +100,12 @@ def count_vote(me: Any, world: World, t: int, played: int, seen: float) -> None:
 
 def elected_ucb(agent: ElectedAwareUCB, seat: Seat) -> ElectedUCB:
     """The compiled form: a scan, whatever the index; that of the paper has one scale for all rounds."""
-    horizon = seat.briefing.horizon
-    paper = agent.index == "paper"
-    scales = table(np.full(horizon + 1, agent.scale(horizon, horizon))) if paper else scales_of(agent, horizon)
     return ElectedUCB(
         seat.number,
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
-        int(agent.index == "companion"),
-        scales,
-        seat.zeros(np.int64),
-        seat.zeros(),
-        *untried_lines(agent, seat.cells),
+        *changing_index(agent, seat, seat.cells),
         *opening_of(agent.sweeps, seat),
     )
 

@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.agents.beliefs import INDICES
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import keeps_arm
-from cobandit.engine.fast.kinds.ucb import keep_line, scales_of
+from cobandit.engine.fast.kinds.ucb import COMPANION, keep_line, scales_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import compiled, inlined, uniform
 from cobandit.engine.fast.world import World, aim_at, root
@@ -30,7 +31,7 @@ class KineticUCB(NamedTuple):
     seat: int
     stream: int
     repeat: int
-    companion: int
+    index: int
     first_leaf: int
     scales: Floats
     counts: Ints
@@ -49,7 +50,7 @@ class KineticUCB(NamedTuple):
         """The own part of the winner; the companion code draws the first arm."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        if self.companion == 1 and t == 1:
+        if self.index == COMPANION and t == 1:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return aim_at(world, self.seat, kinetic_winner(self, t))
 
@@ -66,8 +67,8 @@ def init_kinetic(me: Any, world: World) -> None:
         me.estimates[cell] = -math.inf
         me.spans[cell] = 0.0
         if cell < world.cells:
-            me.estimates[cell] = 0.5 if me.companion == 1 else math.inf
-            me.spans[cell] = root(world, 0) if me.companion == 1 else 0.0
+            me.estimates[cell] = 0.5 if me.index == COMPANION else math.inf
+            me.spans[cell] = root(world, 0) if me.index == COMPANION else 0.0
         me.winners[first + cell] = cell
         me.until[first + cell] = math.inf
     for node in range(first - 1, 0, -1):
@@ -141,7 +142,7 @@ def kinetic(agent: Any, seat: Seat) -> KineticUCB:
         seat.number,
         seat.stream,
         min(getattr(agent, "repeat", 1), horizon),
-        int(agent.index == "companion"),
+        INDICES.index(agent.index),
         leaves,
         scales_of(agent, horizon),
         seat.zeros(np.int64),

@@ -13,13 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents.beliefs import COMPANION_FLOOR, UpperConfidence
+from cobandit.agents.beliefs import COMPANION_FLOOR, INDICES, UpperConfidence
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import inlined, uniform
 from cobandit.engine.fast.world import World, aim_at, root
+
+COMPANION = INDICES.index("companion")
 
 
 class KeptUCB(NamedTuple):
@@ -48,7 +50,10 @@ class KeptUCB(NamedTuple):
 
 
 class FreshUCB(NamedTuple):
-    """Keeps the line, estimate + scale * span, on which the index of every cell moves."""
+    """Keeps the line, estimate + scale * span, on which the index of every cell moves.
+
+    ``index`` is the place of the index variant in `INDICES`.
+    """
 
     seat: int
     stream: int
@@ -56,7 +61,7 @@ class FreshUCB(NamedTuple):
     window: int
     repeat: int
     random_ties: int
-    companion: int
+    index: int
     scales: Floats
     counts: Ints
     sums: Floats
@@ -67,7 +72,7 @@ class FreshUCB(NamedTuple):
         """The own part of the best cell of the block; the companion code draws the first arm."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
-        if self.companion == 1 and t == 1:
+        if self.index == COMPANION and t == 1:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return aim_at(world, self.seat, fresh_best(self, world, t, self.scales[t]))
 
@@ -125,7 +130,7 @@ def keep_line(me: Any, world: World, cell: int, seen: float) -> None:
         s = me.sums[cell] + seen
         me.counts[cell] = n
         me.sums[cell] = s
-        me.estimates[cell] = (1.0 + s) / (2.0 + n) if me.companion == 1 else s / n
+        me.estimates[cell] = (1.0 + s) / (2.0 + n) if me.index == COMPANION else s / n
         me.spans[cell] = root(world, n)
 
 
@@ -158,13 +163,15 @@ def fresh_best(me: Any, world: World, t: int, scale: float) -> Any:
 
 
 @lru_cache(maxsize=2)
-def _logarithms(most: int) -> NDArray[np.float64]:
+def _logarithms(most: int) -> Floats:
     """log x for x = 1 .. most at x; Python's own, whose last bit NumPy's need not share."""
     return table(np.fromiter((math.log(max(x, 1)) for x in range(most + 1)), dtype=np.float64, count=most + 1))
 
 
-def scales_of(agent: UpperConfidence, horizon: int) -> NDArray[np.float64]:
-    """scale_t for t = 0 .. T of an index that changes with time (`UpperConfidence.scale`)."""
+def scales_of(agent: UpperConfidence, horizon: int) -> Floats:
+    """Return scale_t for t = 0 .. T (`UpperConfidence.scale`)."""
+    if agent.index == "paper":
+        return table(np.full(horizon + 1, agent.scale(horizon, horizon)))
     scales = np.zeros(horizon + 1)
     first = 2 if agent.index == "companion" else 1
     logarithms = _logarithms(horizon)[first - (agent.index == "companion") : horizon + 1]
@@ -172,19 +179,22 @@ def scales_of(agent: UpperConfidence, horizon: int) -> NDArray[np.float64]:
     return table(scales)
 
 
-def untried_lines(agent: UpperConfidence, count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Estimates and spans of so many cells that were never tried."""
-    if agent.index == "companion":
-        return np.full(count, 0.5), np.full(count, 1.0 / np.sqrt(COMPANION_FLOOR))
-    return np.full(count, math.inf), np.zeros(count)
+def changing_index(
+    agent: UpperConfidence, seat: Seat, count: int
+) -> tuple[int, Floats, NDArray[np.int64], Floats, Floats, Floats]:
+    """Return ``index``, ``scales``, ``counts``, ``sums``, ``estimates`` and ``spans`` of so many untried cells."""
+    companion = agent.index == "companion"
+    estimates = np.full(count, 0.5 if companion else math.inf)
+    spans = np.full(count, 1.0 / np.sqrt(COMPANION_FLOOR) if companion else 0.0)
+    counts, sums = np.zeros(count, dtype=np.int64), np.zeros(count)
+    return INDICES.index(agent.index), scales_of(agent, seat.briefing.horizon), counts, sums, estimates, spans
 
 
 def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
     """The scanning form of any agent of the UCB family over team actions."""
     shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
-    counts, sums = seat.zeros(np.int64), seat.zeros()
     horizon = seat.briefing.horizon
     if agent.index == "paper":
-        return KeptUCB(*shared, agent.scale(horizon, horizon), counts, sums, np.full(seat.cells, math.inf))
-    lines = untried_lines(agent, seat.cells)
-    return FreshUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums, *lines)
+        memory = seat.zeros(np.int64), seat.zeros()
+        return KeptUCB(*shared, agent.scale(horizon, horizon), *memory, np.full(seat.cells, math.inf))
+    return FreshUCB(*shared, *changing_index(agent, seat, seat.cells))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from cobandit.agents.beliefs import LINES
 from cobandit.agents.partner_aware import PartnerAware
 from cobandit.engine.fast.kinds.kinetic import kinetic
 from cobandit.engine.fast.kinds.tournament import padded_cells, tournament
@@ -12,6 +13,9 @@ from cobandit.engine.fast.players import Seat
 
 SMALL = 8
 """Up to so many team actions a scan is quicker than a tournament."""
+
+CHANGING = tuple(name for name in LINES if name != "paper")
+"""Index variants that a kinetic tournament can keep: lines whose scale grows with every round."""
 
 SMALL_AND_CHANGING = 32
 """The same where the indices change with every round."""
@@ -27,6 +31,6 @@ def quickest_ucb(agent: Any, seat: Seat) -> Any:
             return tournament(agent, seat)
         foresees = isinstance(agent, PartnerAware)
         leads = seat.briefing.rank == 0 and not seat.drawn_roles
-        if agent.index != "paper" and seat.cells > SMALL_AND_CHANGING and (leads or not foresees):
+        if agent.index in CHANGING and seat.cells > SMALL_AND_CHANGING and (leads or not foresees):
             return kinetic(agent, seat)
     return scanning(agent, seat)

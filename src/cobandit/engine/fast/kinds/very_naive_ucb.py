@@ -10,7 +10,7 @@ import numpy as np
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
-from cobandit.engine.fast.kinds.ucb import fresh_index, keep_index, keep_line, scales_of, untried_lines
+from cobandit.engine.fast.kinds.ucb import COMPANION, changing_index, fresh_index, keep_index, keep_line
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import uniform
 from cobandit.engine.fast.world import World, own_arm
@@ -42,7 +42,7 @@ class FreshOwnUCB(NamedTuple):
     seat: int
     stream: int
     random_ties: int
-    companion: int
+    index: int
     scales: Floats
     counts: Ints
     sums: Floats
@@ -52,7 +52,7 @@ class FreshOwnUCB(NamedTuple):
     def choose(self, world: World, t: int) -> Arm:
         """The own arm with the best index; the companion code draws the first one."""
         arms = world.arms[self.seat]
-        if self.companion == 1 and t == 1:
+        if self.index == COMPANION and t == 1:
             return np.int64(uniform(world.streams, self.stream) * arms)
         for arm in range(arms):
             world.values[arm] = fresh_index(self, arm, self.scales[t])
@@ -67,8 +67,7 @@ def very_naive_ucb(agent: VeryNaiveUCB, seat: Seat) -> KeptOwnUCB | FreshOwnUCB:
     """The compiled form."""
     arms, horizon = seat.briefing.own_arms, seat.briefing.horizon
     shared = seat.number, seat.stream, int(agent.ties == "random")
-    counts, sums = np.zeros(arms, dtype=np.int64), np.zeros(arms)
     if agent.index == "paper":
-        return KeptOwnUCB(*shared, agent.scale(horizon, horizon), counts, sums, np.full(arms, math.inf))
-    lines = untried_lines(agent, arms)
-    return FreshOwnUCB(*shared, int(agent.index == "companion"), scales_of(agent, horizon), counts, sums, *lines)
+        memory = np.zeros(arms, dtype=np.int64), np.zeros(arms)
+        return KeptOwnUCB(*shared, agent.scale(horizon, horizon), *memory, np.full(arms, math.inf))
+    return FreshOwnUCB(*shared, *changing_index(agent, seat, arms))

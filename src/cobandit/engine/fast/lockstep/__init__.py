@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.agents.beliefs import INDICES, LINES
 from cobandit.base.streams import FIRST_OBSERVATION, REWARDS, SETUP, stream_count
 from cobandit.engine.fast.blocks import Pool
 from cobandit.engine.fast.caching import make_ready
 from cobandit.engine.fast.game import Game
 from cobandit.engine.fast.kinds.tournament import TournamentUCB, padded_cells
-from cobandit.engine.fast.kinds.ucb import FreshUCB, KeptUCB
+from cobandit.engine.fast.kinds.ucb import COMPANION, FreshUCB, KeptUCB
 from cobandit.engine.fast.labels import run_origins
 from cobandit.engine.fast.lockstep.loop import Agents, Lanes, play_lanes
 from cobandit.engine.fast.lockstep.notes import LaneNotes, make_notes
@@ -50,7 +51,7 @@ GAP = 8
 def can_play(game: Game) -> bool:
     """Whether these runs can be played in lock-step."""
     problem, players = game.problem, game.players
-    companions = [getattr(player, "companion", 0) for player in players]
+    indices = [index_of(player) for player in players]
     return (
         type(problem.reward) is Bernoulli
         and type(problem.means) in (FixedMeans, RandomMeans)
@@ -60,8 +61,14 @@ def can_play(game: Game) -> bool:
         and padded_cells(problem.arms) <= MOST_CELLS
         and all(type(player) in (KeptUCB, FreshUCB, TournamentUCB) for player in players)
         and not any(getattr(player, "random_ties", 0) for player in players)
-        and len(set(companions)) == 1
+        and all(index < len(LINES) for index in indices)
+        and len({index == COMPANION for index in indices}) == 1
     )
+
+
+def index_of(player: Any) -> int:
+    """Return the place of a player's index variant in `INDICES`; the other kinds have the paper's."""
+    return int(player.index) if isinstance(player, FreshUCB) else INDICES.index("paper")
 
 
 class Lockstep:
@@ -70,7 +77,7 @@ class Lockstep:
     def __init__(self, game: Game, points: NDArray[np.int64] | None = None, rows: int = 0) -> None:
         self._game = game
         self._points, self._rows = points, rows
-        self._companion = int(getattr(game.players[0], "companion", 0))
+        self._companion = int(index_of(game.players[0]) == COMPANION)
         arms = game.problem.arms
         self._cells = padded_cells(arms)
         widths = [(size - 1).bit_length() for size in arms]

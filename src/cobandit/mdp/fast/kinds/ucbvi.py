@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit.agents.beliefs import INDICES
+from cobandit.agents.beliefs import LINES
 from cobandit.base.tuples import joined_fields
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import tied
@@ -229,7 +229,7 @@ def optimism_of(agent: Any, seat: Seat) -> Optimism:
         seat.number,
         seat.stream,
         int(agent.ties == "random"),
-        INDICES.index(agent.index),
+        LINES.index(agent.index),
         float(agent.exploration),
         briefing.horizon,
         float(briefing.ceiling),
