@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from cobandit.agents.base import option
+from cobandit.agents.kl_ucb import kl_bound
 from cobandit.base.checks import one_of, real
 from cobandit.problem.means import Tensor
 
 LINES = ("paper", "anytime", "companion")
 """Index variants of the form estimate + scale_t / sqrt(n_a)."""
 
-INDICES = LINES
+INDICES = (*LINES, "kl-ucb")
 """Every index variant of the UCB family."""
 
 TIES = ("first", "random")
@@ -81,13 +82,21 @@ def upper_bounds(counts: Any, sums: Tensor, scale: float) -> Tensor:
     return values
 
 
+def kl_bounds(counts: Any, sums: Tensor, scale: float) -> Tensor:
+    """Return the index of KL-UCB of every cell, infinite where nothing was seen."""
+    pairs = zip(counts.ravel().tolist(), sums.ravel().tolist(), strict=True)
+    values = [kl_bound(total / n, scale * (1.0 / math.sqrt(n))) if n else math.inf for n, total in pairs]
+    return np.array(values).reshape(counts.shape)
+
+
 @dataclass
 class UpperConfidence:
     """The options of the UCB family, and its index f_a(t, delta) = estimate + sqrt(c log(1/delta) / n_a).
 
     ``paper``: empirical mean, delta = 1/T^2, infinite for a cell never tried. ``anytime``: the same with
     delta_t = 1/t^2. ``companion``: Beta(1, 1) posterior mean and sqrt(2 c log(t - 1) / max(n, 1e-6)).
-    All three are estimate + scale_t / sqrt(n_a) with scale_t = sqrt(2 c log x), x = T, t or t - 1.
+    All three are estimate + scale_t / sqrt(n_a) with scale_t = sqrt(2 c log x), x = T, t or t - 1. ``kl-ucb`` (see
+    `kl_bound`) tightens ``anytime`` where seen rewards are 0 or 1, and is ``anytime`` where they are not.
     """
 
     exploration: float = option(0.025, "exploration constant c of the index", real(0.0))
@@ -103,13 +112,15 @@ class UpperConfidence:
         """The index of every cell; None in the companion code's first round, which has none."""
         return None if self.index == "companion" and t == 1 else self.indices(memory, t, horizon)
 
-    def indices(self, memory: Memory, t: int, horizon: int, block: Any = ...) -> Tensor:
+    def indices(self: Any, memory: Memory, t: int, horizon: int, block: Any = ...) -> Tensor:
         """The index of every cell of a block of the memory."""
         counts, sums = memory.counts[block], memory.sums[block]
         scale = self.scale(t, horizon)
         if self.index == "companion":
             roots = np.sqrt(np.maximum(counts, COMPANION_FLOOR))
             return np.asarray((1.0 + sums) / (2.0 + counts) + scale * (1.0 / roots))
+        if self.index == "kl-ucb" and self.briefing.binary:
+            return kl_bounds(counts, sums, scale)
         return upper_bounds(counts, sums, scale)
 
 

@@ -1,7 +1,7 @@
 """UCB over team actions by scanning a block: what partner-aware, naive and centralised UCB share.
 
 `KeptUCB` has the paper's index, whose delta is fixed: a round changes one index. `FreshUCB` has the indices
-that change with every round (anytime, companion). For many team actions see `tournament` and `kinetic`.
+that change with every round (anytime, companion, kl-ucb). For many team actions see `tournament` and `kinetic`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.agents.beliefs import COMPANION_FLOOR, INDICES, UpperConfidence
+from cobandit.agents.kl_ucb import kl_bound
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import block_row, foresee, foresight_of, keeps_arm
 from cobandit.engine.fast.kinds.search import tied
+from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import Seat, table
-from cobandit.engine.fast.random import inlined, uniform
+from cobandit.engine.fast.random import compiled, inlined, uniform
 from cobandit.engine.fast.world import World, aim_at, root
 
-COMPANION = INDICES.index("companion")
+ANYTIME, COMPANION, KL_UCB = map(INDICES.index, ("anytime", "companion", "kl-ucb"))
+
+compile_plain(kl_bound)
 
 
 class KeptUCB(NamedTuple):
@@ -135,29 +139,55 @@ def keep_line(me: Any, world: World, cell: int, seen: float) -> None:
 
 
 @inlined
-def fresh_index(me: Any, cell: int, scale: float) -> Any:
-    """The index of one cell."""
+def line_at(me: Any, cell: int, scale: float) -> Any:
+    """Where the line of one cell stands at a scale."""
     return me.estimates[cell] + scale * me.spans[cell]
 
 
 @inlined
-def fresh_best(me: Any, world: World, t: int, scale: float) -> Any:
-    """The cell with the best index of the block, estimate + scale * span."""
+def fresh_index(me: Any, cell: int, scale: float) -> Any:
+    """The index of one cell."""
+    if me.index == KL_UCB:
+        return kl_bound(me.estimates[cell], scale * me.spans[cell])
+    return line_at(me, cell, scale)
+
+
+@inlined
+def fresh_best(me: Any, world: Any, t: int, scale: float) -> Any:
+    """The cell with the best index of the block."""
+    return kl_best(me, world, t, scale) if me.index == KL_UCB else scan_block(me, world, t, scale, False)
+
+
+@compiled
+def kl_best(me: Any, world: Any, t: int, scale: float) -> Any:
+    """The same for KL-UCB: apart, so that the loop of the lines stays small."""
+    return scan_block(me, world, t, scale, True)
+
+
+@inlined
+def scan_block(me: Any, world: Any, t: int, scale: float, bounded: bool) -> Any:
+    """The cell with the best line, estimate + scale * span, or with the best index where lines only bound it.
+
+    An index is computed where its line is not below the best one so far.
+    """
     base = foresee(me, world, t)
     row = block_row(me, world)
     start, size = row * world.cells, world.block_size[row]
     at = base + world.block[start]
-    top = fresh_index(me, at, scale)
+    top = fresh_index(me, at, scale) if bounded else line_at(me, at, scale)
     equals = 1
     for k in range(1, size):
         cell = base + world.block[start + k]
-        value = fresh_index(me, cell, scale)
+        value = line_at(me, cell, scale)
+        if bounded and value >= top:
+            value = fresh_index(me, cell, scale)
         equals = 1 if value > top else equals + (value == top)
         at = cell if value > top else at
         top = value if value > top else top
     if equals > 1 and me.random_ties == 1:
         for k in range(size):
-            world.values[k] = fresh_index(me, base + world.block[start + k], scale)
+            cell = base + world.block[start + k]
+            world.values[k] = fresh_index(me, cell, scale) if bounded else line_at(me, cell, scale)
         return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
     return at
 
@@ -187,7 +217,9 @@ def changing_index(
     estimates = np.full(count, 0.5 if companion else math.inf)
     spans = np.full(count, 1.0 / np.sqrt(COMPANION_FLOOR) if companion else 0.0)
     counts, sums = np.zeros(count, dtype=np.int64), np.zeros(count)
-    return INDICES.index(agent.index), scales_of(agent, seat.briefing.horizon), counts, sums, estimates, spans
+    index = INDICES.index(agent.index)
+    index = ANYTIME if index == KL_UCB and not seat.briefing.binary else index
+    return index, scales_of(agent, seat.briefing.horizon), counts, sums, estimates, spans
 
 
 def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
