@@ -19,8 +19,7 @@ def sights(name: str) -> list[tuple]:
     return [curve.problem.observation.levels for curve in panel(name).curves]
 
 
-def test_all_thirteen_are_there() -> None:
-    assert len(PANELS) == 13
+def test_every_panel_can_be_made() -> None:
     assert THEORY not in PANELS
     for name in (*PANELS, THEORY):
         found = panel(name)
