@@ -37,9 +37,15 @@ def noncentrality_interval(t: float, df: float, level: float = 0.95) -> tuple[fl
 
 def _noncentrality(t: float, df: float, probability: float) -> float | None:
     """The noncentrality under which a smaller t has this probability; halving, because SciPy's inverse is coarse."""
-    cdf = library("scipy.special").nctdtr
+    nctdtr = library("scipy.special").nctdtr
+
+    def smaller(noncentrality: float) -> float:
+        """Return the probability of a smaller t, which SciPy gives as NaN here and there in the far tails."""
+        value = float(nctdtr(df, noncentrality, t))
+        return float(noncentrality < t) if math.isnan(value) else value
+
     reach = 5.0 + abs(t)
-    while not cdf(df, t - reach, t) >= probability >= cdf(df, t + reach, t):
+    while not smaller(t - reach) >= probability >= smaller(t + reach):
         reach *= 2
         if reach > 100 * MOST_T:
             return None
@@ -48,7 +54,7 @@ def _noncentrality(t: float, df: float, probability: float) -> float | None:
         middle = (low + high) / 2
         if not low < middle < high:
             break
-        if cdf(df, middle, t) > probability:
+        if smaller(middle) > probability:
             low = middle
         else:
             high = middle
