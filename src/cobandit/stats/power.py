@@ -1,4 +1,7 @@
-"""Many simulated studies at once: p-values of whole arrays of them, and how sure a share of them is."""
+"""Many simulated studies at once: p-values of whole arrays of them, and how sure a share of them is.
+
+The formulas are written out because importing ``scipy.stats`` makes a power analysis a third slower.
+"""
 
 from __future__ import annotations
 

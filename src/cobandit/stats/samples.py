@@ -20,6 +20,9 @@ ALTERNATIVES = ("two-sided", "less", "greater")
 LARGEST = 1e100
 """No measure is larger; beyond it, squares could not be computed."""
 
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+"""Smallest relative spread that counts as a spread; below some 20 eps SciPy warns that a t test is unreliable."""
+
 check_alternative = one_of(ALTERNATIVES, "alternative")
 check_level = real(0.0, 1.0, above=True, below=True)
 
@@ -65,7 +68,7 @@ def left_out(missing: int, total: int, why: str, what: str = "participants") -> 
 def rounding(*arrays: Array) -> float:
     """How far apart two equal numbers may come out, when they are sums or differences of these measures."""
     scale = max((float(np.abs(array).max()) for array in arrays if array.size), default=0.0)
-    return max(16 * float(np.finfo(np.float64).eps) * scale, 1e-100)
+    return max(ROUNDING * scale, 1e-100)
 
 
 def constant(values: Array, slack: float) -> bool:
@@ -76,14 +79,6 @@ def constant(values: Array, slack: float) -> bool:
 def short_number(value: float) -> str:
     """A number as a note shows it."""
     return f"{value:.4g}" if math.isfinite(value) else "none"
-
-
-def t_probability(t: float, df: float, alternative: str) -> float:
-    """The p-value of a t statistic."""
-    stdtr = library("scipy.special").stdtr
-    if alternative == "two-sided":
-        return float(2 * stdtr(df, -abs(t)))
-    return float(stdtr(df, t if alternative == "less" else -t))
 
 
 def t_reach(df: float, level: float) -> float:

@@ -17,12 +17,11 @@ from cobandit.stats.samples import (
     constant,
     describe,
     left_out,
+    library,
     measures,
     pairs,
     rounding,
     short_number,
-    t_probability,
-    t_reach,
 )
 
 _UNKNOWN_INTERVAL = "The effect is too large for an exact interval."
@@ -69,10 +68,11 @@ def paired_t(
     reason = no_difference_test(difference, rounding(left, right))
     if reason:
         return replace(row, note=sentences([missing, reason]))
-    mean, sd = float(difference.mean()), float(difference.std(ddof=1))
-    se = sd / math.sqrt(n)
-    t, df = mean / se, n - 1
-    reach = t_reach(df, level) * se
+    stats = library("scipy.stats")
+    tested = stats.ttest_1samp(difference, 0.0)
+    interval = tested.confidence_interval(level)
+    t, df = float(tested.statistic), n - 1
+    d_z = t / math.sqrt(n)
     limits = noncentrality_interval(t, df, level)
     low, high = (None, None) if limits is None else (limit / math.sqrt(n) for limit in limits)
     j = hedges_correction(df) if df > 1 else None
@@ -80,13 +80,13 @@ def paired_t(
         row,
         statistic=t,
         df=(df,),
-        p=t_probability(t, df, alternative),
-        estimate_low=mean - reach,
-        estimate_high=mean + reach,
-        effect=mean / sd,
+        p=float(stats.ttest_1samp(difference, 0.0, alternative=alternative).pvalue),
+        estimate_low=float(interval.low),
+        estimate_high=float(interval.high),
+        effect=d_z,
         low=low,
         high=high,
-        more=_corrected(mean / sd, low, high, j),
+        more=_corrected(d_z, low, high, j),
         note=sentences([missing, _UNKNOWN_INTERVAL if limits is None else "", _NO_CORRECTION if j is None else ""]),
     )
 
@@ -162,44 +162,40 @@ def _between_groups(row: Finding, x: ArrayLike, y: ArrayLike, labels: tuple[str,
         reason = "Not tested: within each group all values are the same, so there is no spread to test against."
         return replace(row, note=sentences([*notes, reason]))
     notes += [f"All values in {label} are the same." for label, same in zip(labels, flat, strict=True) if same]
-    variances = [0.0 if same else float(sample.var(ddof=1)) for sample, same in zip(samples, flat, strict=True)]
-    mean = float(left.mean() - right.mean())
+    stats = library("scipy.stats")
+    # SciPy squares variances, and warns of a constant group unless it is 0: scale the values to about 1, by a power of
+    # two because that is exact, and shift such a group to 0.
+    scale = math.ldexp(1.0, math.frexp(max(float(np.abs(sample).max()) for sample in samples))[1])
+    origin = next((float(sample.mean()) for sample, same in zip(samples, flat, strict=True) if same), 0.0)
+    scaled = [
+        np.zeros(len(sample)) if same else (sample - origin) / scale for sample, same in zip(samples, flat, strict=True)
+    ]
+    tested = stats.ttest_ind(*scaled, equal_var=pooled)
+    interval = tested.confidence_interval(level)
     within = sum(sizes) - 2
-    sd = math.sqrt(sum((size - 1) * variance for size, variance in zip(sizes, variances, strict=True)) / within)
     weight = math.sqrt(sizes[0] * sizes[1] / sum(sizes))
-    se, df = (sd / weight, float(within)) if pooled else _welch_error(variances, sizes)
-    t = mean / se
-    reach = t_reach(df, level) * se
-    d = mean / sd
+    d = float(stats.ttest_ind(*scaled).statistic) / weight
     limits = noncentrality_interval(d * weight, within, level)
     low, high = (None, None) if limits is None else (limit / weight for limit in limits)
     g = _corrected(d, low, high, hedges_correction(within))
-    if not any(flat) and max(variances) > 4 * min(variances):
-        ratio = short_number(math.sqrt(max(variances) / min(variances)))
+    spreads = sorted(float(sample.std(ddof=1)) for sample in scaled)
+    if not any(flat) and spreads[1] > 2 * spreads[0]:
+        ratio = short_number(spreads[1] / spreads[0])
         assumes = "Student's test and Hedges' g assume" if pooled else "Hedges' g assumes"
         notes.append(f"One standard deviation is {ratio} times the other; {assumes} equal ones.")
     return replace(
         row,
-        statistic=t,
-        df=(df,),
-        p=t_probability(t, df, alternative),
-        estimate_low=mean - reach,
-        estimate_high=mean + reach,
+        statistic=float(tested.statistic),
+        df=(float(tested.df),),
+        p=float(stats.ttest_ind(*scaled, equal_var=pooled, alternative=alternative).pvalue),
+        estimate_low=float(interval.low) * scale,
+        estimate_high=float(interval.high) * scale,
         effect=g["hedges_g"],
         low=g["hedges_g_low"],
         high=g["hedges_g_high"],
         more={"cohen_d": d},
         note=sentences([*notes, _UNKNOWN_INTERVAL if limits is None else ""]),
     )
-
-
-def _welch_error(variances: list[float], sizes: tuple[int, int]) -> tuple[float, float]:
-    """The standard error of the difference of two means, and its degrees of freedom (Welch, Satterthwaite)."""
-    parts = [variance / size for variance, size in zip(variances, sizes, strict=True)]
-    # Shares of the squared error, so that tiny variances do not vanish when squared.
-    shares = [part / sum(parts) for part in parts]
-    df = 1 / sum(share**2 / (size - 1) for share, size in zip(shares, sizes, strict=True))
-    return math.sqrt(sum(parts)), df
 
 
 def no_difference_test(difference: Array, slack: float) -> str:
