@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cobandit.analysis import AnalysisPlan, Exclusions, Listed, analyse, analyse_data, measures
+from cobandit.analysis import AnalysisPlan, Exclusions, Listed, analyse, analyse_data, measures, preregistration
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import Table
 from cobandit.problem import FixedMeans
@@ -204,7 +204,19 @@ class TestRules:
         listed = (Listed(participant="r-0001", reason="A fire alarm."), Listed(participant="r-0099", reason="Who?"))
         found = sound(analyse_data(people(), plan=replace(KEEP, exclusions=Exclusions(listed=listed))))
         assert found.exclusions == ("r-0001 listed: A fire alarm.",)
+        assert "Excluded: 1 listed by name in the plan." in found.results_text
         assert any("r-0099, who is not among the participants" in note for note in found.notes)
+
+    def test_the_preregistration_and_the_methods_name_the_rules_alike(self):
+        listed = (Listed(participant="r-0001", reason="Fire."),)
+        rules = Exclusions(attention_failed=True, fastest_ms=50, listed=listed)
+        plan = replace(KEEP, exclusions=rules)
+        sentence = (
+            "Excluded: participants who had not finished, who failed an attention check, whose median reaction time "
+            "was below 50 ms and who are listed by name (1)."
+        )
+        assert sentence in preregistration(BURGER, plan, "osf")
+        assert sentence in analyse_data(people(), plan=plan).methods
 
 
 class TestAnswers:

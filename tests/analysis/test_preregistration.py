@@ -30,7 +30,7 @@ def test_everything_that_the_plan_fixes_is_said(design, form) -> None:
         "58 participants.",
         "more than 3 attempts at the quiz",
         "below 150 ms",
-        "fails an attention check",
+        "failed an attention check",
         "Pilot first.",
         design.digest,
         plan.digest,

@@ -14,6 +14,7 @@ from cobandit.analysis.words import (
     agent_label,
     apa_number,
     condition_label,
+    exclusion_rules,
     listed,
     marks_note,
     people_word,
@@ -195,16 +196,7 @@ def _measures(analysis: Analysis) -> str:
 
 
 def _analysis(analysis: Analysis) -> str:
-    plan, rules = analysis.plan, analysis.plan.exclusions
-    left_out = ["those who had not finished"] if rules.unfinished else []
-    left_out += ["those who failed an attention check"] if rules.attention_failed else []
-    if rules.quiz_attempts is not None:
-        left_out.append(f"those who needed more than {count(rules.quiz_attempts, 'attempt')} at the quiz")
-    if rules.fastest_ms is not None:
-        left_out.append(f"those whose median reaction time was below {rules.fastest_ms:g} ms")
-    if rules.listed:
-        left_out.append(f"{len(rules.listed)} listed by name")
-    who = f"Excluded were {listed(left_out)}." if left_out else "Nobody was to be excluded."
+    plan = analysis.plan
     tests = (
         "Conditions were compared by paired t tests, with Wilcoxon's signed-rank test (zeros after Pratt) beside them; "
         "groups of people by Welch's t test, with Student's beside it. p-values have two sides unless stated "
@@ -221,4 +213,4 @@ def _analysis(analysis: Analysis) -> str:
     if len(analysis.design.conditions) > 1:
         tests += " Order effects were checked, and a mixed-effects model with a level for each participant as well."
     simulated = " All data are of simulated participants." if analysis.simulated else ""
-    return f"{analysis.stored.sentence} {who} {tests}{simulated}"
+    return f"{analysis.stored.sentence} {exclusion_rules(plan.exclusions)} {tests}{simulated}"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from cobandit.analysis.findings import measure_name
 from cobandit.analysis.plan import AnalysisPlan, Hypothesis, episode_word, good_word
-from cobandit.analysis.words import condition_label, listed, marks_note, question_text, regret_note
+from cobandit.analysis.words import condition_label, exclusion_rules, listed, marks_note, question_text, regret_note
 from cobandit.base.checks import one_of
 from cobandit.base.numbers import count
 from cobandit.studies.design import StudyDesign
@@ -52,7 +52,7 @@ def _osf(design: StudyDesign, plan: AnalysisPlan) -> list[tuple[str, str]]:
         ("Statistical models", _models(design, plan)),
         ("Transformations", "None. Answers to items that speak against the AI are turned round in the score alone."),
         ("Inference criteria", _inference(plan)),
-        ("Data exclusion", _exclusions(plan)),
+        ("Data exclusion", exclusion_rules(plan.exclusions)),
         ("Missing data", _missing(design)),
         ("Exploratory analysis", "Every test that is not listed above is reported as exploratory."),
         ("Other", _other(design, plan)),
@@ -66,7 +66,7 @@ def _aspredicted(design: StudyDesign, plan: AnalysisPlan) -> list[tuple[str, str
         ("3) Dependent variable", f"{_measured(design)} {_indices(design)}"),
         ("4) Conditions", f"{_study_design(design)} {_order(design)}"),
         ("5) Analyses", f"{_models(design, plan)}\n\n{_inference(plan)}"),
-        ("6) Outliers and exclusions", f"{_exclusions(plan)} {_missing(design)}"),
+        ("6) Outliers and exclusions", f"{exclusion_rules(plan.exclusions)} {_missing(design)}"),
         ("7) Sample size", _sample(plan)),
         ("8) Other", _other(design, plan)),
     ]
@@ -166,17 +166,6 @@ def _inference(plan: AnalysisPlan) -> str:
         f"where a correction is made, lies below it and the difference points the expected way.{holm} "
         f"{marks_note(plan)}"
     )
-
-
-def _exclusions(plan: AnalysisPlan) -> str:
-    rules = plan.exclusions
-    said = ["whoever has not finished"] if rules.unfinished else []
-    said += ["whoever fails an attention check"] if rules.attention_failed else []
-    if rules.quiz_attempts is not None:
-        said.append(f"whoever needs more than {count(rules.quiz_attempts, 'attempt')} at the quiz")
-    if rules.fastest_ms is not None:
-        said.append(f"whoever has a median reaction time below {rules.fastest_ms:g} ms")
-    return f"Left out: {listed(said)}." if said else "Nobody is left out."
 
 
 def _missing(design: StudyDesign) -> str:

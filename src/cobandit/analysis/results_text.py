@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult, measure_name
 from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.analysis.words import (
+    EXCLUSION_REASONS,
     Paragraph,
     apa_number,
     condition_label,
@@ -33,14 +34,6 @@ from cobandit.studies.design import StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
-
-_RULES = {
-    "unfinished": "had not finished",
-    "attention-failed": "failed an attention check",
-    "quiz-attempts": "needed too many attempts at the quiz",
-    "too-fast": "chose too fast",
-    "listed": "listed by name",
-}
 
 
 def results(analysis: Analysis) -> tuple[Paragraph, ...]:
@@ -87,7 +80,7 @@ def _flow(analysis: Analysis) -> str:
     text += f", of {flow.began} who began." if flow.began else "; nobody began the study."
     rules = Counter(entry.rule for entry in measured.excluded)
     if rules:
-        reasons = listed(f"{rules[rule]} {said}" for rule, said in _RULES.items() if rules[rule])
+        reasons = listed(f"{rules[rule]} {said}" for rule, said in EXCLUSION_REASONS.items() if rules[rule])
         text += f" Excluded: {reasons}."
     if measured.gaps:
         people = len({gap.participant for gap in measured.gaps})

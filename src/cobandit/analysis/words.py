@@ -15,7 +15,16 @@ from cobandit.studies.design import StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
-    from cobandit.analysis.plan import AnalysisPlan
+    from cobandit.analysis.plan import AnalysisPlan, Exclusions
+
+EXCLUSION_REASONS = {
+    "unfinished": "had not finished",
+    "attention-failed": "failed an attention check",
+    "quiz-attempts": "needed too many attempts at the quiz",
+    "too-fast": "chose too fast",
+    "listed": "listed by name in the plan",
+}
+"""Why participants are excluded, by the rule, after their number."""
 
 
 class Paragraph(NamedTuple):
@@ -169,3 +178,16 @@ def joined(paragraphs: Sequence[Paragraph]) -> str:
 def markdown(title: str, paragraphs: Sequence[Paragraph]) -> str:
     """Paragraphs as a Markdown file under one heading."""
     return "\n\n".join([f"# {title}", *(f"**{name}.** {text}" for name, text in paragraphs)]) + "\n"
+
+
+def exclusion_rules(rules: Exclusions) -> str:
+    """Return the sentence that names the rules of exclusion."""
+    excluded = ["who had not finished"] if rules.unfinished else []
+    excluded += ["who failed an attention check"] if rules.attention_failed else []
+    if rules.quiz_attempts is not None:
+        excluded.append(f"who needed more than {count(rules.quiz_attempts, 'attempt')} at the quiz")
+    if rules.fastest_ms is not None:
+        excluded.append(f"whose median reaction time was below {rules.fastest_ms:g} ms")
+    if rules.listed:
+        excluded.append(f"who are listed by name ({len(rules.listed)})")
+    return f"Excluded: participants {listed(excluded)}." if excluded else "Nobody is excluded by a rule."

@@ -19,7 +19,7 @@ from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE
 from cobandit.analysis.plan import GOOD, contrasts
 from cobandit.analysis.plan_state import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
-from cobandit.analysis.words import condition_label, marks_note, numbers, regret_note
+from cobandit.analysis.words import EXCLUSION_REASONS, condition_label, marks_note, numbers, regret_note
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder
@@ -62,14 +62,6 @@ PLANNED_HEADS = {
     UNPLANNED: "Planned: nothing, because no plan was stored",
 }
 """How the planned hypotheses are headed, by the status of the plan."""
-
-RULES = {
-    "unfinished": "had not finished",
-    "attention-failed": "failed an attention check",
-    "quiz-attempts": "needed too many attempts at the quiz",
-    "too-fast": "chose too fast",
-    "listed": "are listed by name in the plan that was followed",
-}
 
 CONTENTS = {
     "headline": "Headline",
@@ -193,7 +185,7 @@ def _top(analysis: Analysis) -> dict[str, Any]:
             "Excluded": -flow.excluded,
             "Analysed": flow.analysed,
         },
-        "exclusion_reasons": [f"{many} {RULES.get(rule, rule)}" for rule, many in rules.items()],
+        "exclusion_reasons": [f"{many} {EXCLUSION_REASONS.get(rule, rule)}" for rule, many in rules.items()],
         "plan_look": look,
         "plan_heading": heading,
         "glance": _glance(analysis),
