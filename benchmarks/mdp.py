@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import shutil
-import subprocess
-import tempfile
 import time
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from benchmarks.measure import COMPILERS, FLAGS
+from benchmarks.measure import compiled_library
 from benchmarks.report import Report
 from cobandit import mdp
 
@@ -26,14 +22,8 @@ Sizes = tuple[int, int, int]
 
 def yardstick() -> Any | None:
     """The C function; None where there is no compiler."""
-    compiler = next((name for name in COMPILERS if shutil.which(name)), None)
-    if compiler is None:
-        return None
-    with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "mdp.so"
-        source = Path(__file__).with_name("mdp.c")
-        subprocess.run([compiler, *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
-        return ctypes.CDLL(str(library)).play_markov
+    library = compiled_library("mdp.c")
+    return None if library is None else library.play_markov
 
 
 def given_problem(sizes: Sizes) -> mdp.MarkovProblem:

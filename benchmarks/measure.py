@@ -181,16 +181,24 @@ def _answered(url: str, server: subprocess.Popen[bytes], patience: float = 120.0
     raise RuntimeError(f"Nobody answered at {url}.")
 
 
-def c_nanoseconds(horizon: int, runs: int, window: int = 25) -> float | None:
-    """Nanoseconds a round of the plain C loop in loop.c; None where there is no C compiler."""
+def compiled_library(name: str) -> ctypes.CDLL | None:
+    """Compile a C file of this folder and return the library; None where there is no C compiler."""
     compiler = next((name for name in COMPILERS if shutil.which(name)), None)
     if compiler is None:
         return None
     with tempfile.TemporaryDirectory() as folder:
-        library = Path(folder) / "loop.so"
-        source = Path(__file__).with_name("loop.c")
+        library = Path(folder) / "yardstick.so"
+        source = Path(__file__).with_name(name)
         subprocess.run([compiler, *FLAGS, "-o", str(library), str(source), "-lm"], check=True)
-        play = ctypes.CDLL(str(library)).play
+        return ctypes.CDLL(str(library))
+
+
+def c_nanoseconds(horizon: int, runs: int, window: int = 25) -> float | None:
+    """Nanoseconds a round of the plain C loop in loop.c; None where there is no C compiler."""
+    library = compiled_library("loop.c")
+    if library is None:
+        return None
+    play = library.play
     means, sight, regret = np.array(MATRIX).ravel(), np.array(OBSERVABILITY), np.zeros(runs)
 
     def pointer(array: np.ndarray) -> ctypes.c_void_p:
