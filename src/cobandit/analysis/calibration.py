@@ -3,7 +3,7 @@
 Nothing here is evidence about people. It shows how far each kind of simulated participant is from the people of the
 paper, so that nobody plans a study on behaviours without knowing what they are worth. Populations and both index
 variants of the robots are a fixed list; whichever comes nearest was picked after the fact, which is fitting and not
-prediction. Published numbers: SPEC sections 5 and 6 (Experiments, Results; Online Casino Study, Results).
+prediction. The published numbers are those of `analysis.published`.
 """
 
 from __future__ import annotations

@@ -155,7 +155,7 @@ class Measures:
 def measures(
     design: StudyDesign, tables: Tables, exclusions: Exclusions | None = None, *, kind: str | None = None
 ) -> Measures:
-    """The measures of a study from its tables, as `tables` makes them or `read_export` reads them.
+    """The measures of a study from its tables, as `tables` makes them or `studies.read_export` reads them.
 
     ``kind`` picks people or simulated participants; by default people, where there are any. ``exclusions`` says who is
     left out (by default whoever has not finished).

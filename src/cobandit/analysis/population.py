@@ -56,7 +56,7 @@ def read_population(text: str) -> Population:
 
 
 def population(behaviours: Mixture | Population, label: str = "") -> Population:
-    """The same from names and agents, as `simulate_participants` takes them; labelled by its parts."""
+    """The same from names and agents, as `studies.simulate_participants` takes them; labelled by its parts."""
     if isinstance(behaviours, Population):
         return behaviours
     members, shares = checked_mixture(behaviours)

@@ -1,6 +1,6 @@
 """Every number that the paper published about its two studies, as data.
 
-SPEC sections 5 and 6 (Experiments, Results; Online Casino Study, Results).
+They are from the results of its sections *Experiments* and *Online Casino Study*.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ PUBLISHED: dict[str, tuple[Published, ...]] = {
         Published("survey-p", "All survey items in favour of Partner-Aware UCB", claim="p < .005", missing=_ANSWERS),
     ),
 }
-"""Every published number of both studies that SPEC sections 5 and 6 give."""
+"""Every published number of both studies that the paper gives."""
 
 CASINO_BANK = "casino-bank"
 """The casino study in which the bank, too, plays with everybody: what no people have done yet."""

@@ -28,7 +28,7 @@ Policy = Callable[[Any], int]
 
 
 class TeamPolicy:
-    """Agents in some or all places of a `ParallelEnv` whose actions are arms.
+    """Agents in some or all places of a ``pettingzoo.ParallelEnv`` whose actions are arms.
 
     ``agents`` has an agent, or the name of a registered one, for each place that ours play. ``horizon`` is T, for
     agents that plan by it. Whoever is named first in ``env.possible_agents`` leads, unless ``ranks`` says otherwise (0
@@ -140,7 +140,7 @@ def play_env(
     seed: int | None = None,
     rounds: int = MOST,
 ) -> Play:
-    """Play an episode of a `ParallelEnv`, up to so many rounds.
+    """Play an episode of a ``pettingzoo.ParallelEnv``, up to so many rounds.
 
     ``policy`` plays its places, ``others`` has somebody else's policy, a function of the observation, for each other.
     """

@@ -1,7 +1,8 @@
 """What every robot arm can do, whatever moves it: the protocol of drivers, its results, and drivers by name.
 
-A driver is asked from one thread, one thing at a time; `Arm.stop`, and `confirm` and `skip` of drivers that wait for
-people, may come from any thread at any time. Whatever goes wrong with a robot is an `Outcome`, never an exception.
+One thread calls a driver, one call at a time; any thread may call `Arm.stop`, and `manual.AsksPeople.confirm` and
+`manual.AsksPeople.skip` of drivers that wait for people, at any time. Every fault of a robot is an `Outcome`, never an
+exception.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ class _Action:
 
 
 class RosbridgeArm(PickAndPlace, AsksPeople):
-    """An arm behind rosbridge. People's layers are asked for at a `Desk` and confirmed from any thread.
+    """An arm behind rosbridge. People's layers are asked for at a `manual.Desk` and confirmed from any thread.
 
     ``url`` is that of rosbridge, such as ``ws://192.168.1.20:9090``; ``speed`` the fraction of allowed joint speeds;
     ``patience`` how many seconds the robot may stay silent; ``locate`` gives (x, y) of an item where a camera knows it.

@@ -121,7 +121,7 @@ class PickAndPlace(ABC):
         return self._outcome(self._home)
 
     def stop(self) -> Outcome:
-        """Stop at once, from any thread; nothing moves again before `connect`."""
+        """Stop at once, from any thread; nothing moves again before `Arm.connect`."""
         self._stopped.set()
         return Outcome("done", "Stopped; connect() lets the arm move again.")
 

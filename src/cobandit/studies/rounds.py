@@ -149,7 +149,7 @@ class Round:
 
 
 def _plain_text(t: int, arms: Arms, reward: float, seen: Seen, predictions: Predictions, previous: str) -> str | None:
-    """What `canonical` writes of a round whose values are plain numbers; None, where that is not certain.
+    """What `base.records.canonical` writes of a round whose values are plain numbers; None, where that is not certain.
 
     Every round of a study comes this way, and the general encoder would cost it several times as much.
     """

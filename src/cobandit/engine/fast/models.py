@@ -232,7 +232,7 @@ class SeenWithNoise(NamedTuple):
 
 
 class HeardOrElse(SeenOrElse):
-    """The same where it is told late: what was seen stands in the world already (`late.deliver`)."""
+    """The same with feedback delay: the observed rewards are in the world already (`late.swap_with_known`)."""
 
     def see(self, world: World, agent: int, reward: float) -> float:
         """What an agent saw of the round it is told of."""

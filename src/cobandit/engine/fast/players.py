@@ -146,7 +146,7 @@ def _is_field(value: Any) -> bool:
 
 
 def briefings_of(problem: Problem, horizon: int) -> list[Briefing]:
-    """What each agent of a problem is told (`engine.reference.Match`); drawn ranks are stood in for by the indices."""
+    """What each agent of a problem is told (`engine.match.Match`); drawn ranks are stood in for by the indices."""
     drawn = problem.draws_roles
     ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
     return [

@@ -1,6 +1,6 @@
 """What every kind of player can read in compiled code: the world of one run. All arrays are flat.
 
-The streams of a run are numbered as in `engine.streams`: set-up, rewards, each agent's observation, each agent's own
+The streams of a run are numbered as in `base.streams`: set-up, rewards, each agent's observation, each agent's own
 choices.
 """
 

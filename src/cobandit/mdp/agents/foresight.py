@@ -27,7 +27,7 @@ PRIOR = 0.5
 
 
 class StateWindows:
-    """The last W arms of each higher-ranked agent at every step and state (the bandit's `Window`, state by state)."""
+    """The last W arms of each higher-ranked agent at every step and state (`agents.foresight.Window`)."""
 
     def __init__(self, briefing: MarkovBriefing, window: int) -> None:
         self.arms = {agent: briefing.arms[agent] for agent in briefing.higher}

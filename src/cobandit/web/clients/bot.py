@@ -89,9 +89,9 @@ Watch = Callable[[BotResult, Acknowledged | None], None]
 class BotOptions:
     """How bots play.
 
-    ``login`` is the researcher's (`Researcher.token`), which rehearsals need; with the ``design`` a bot knows the right
-    answers; each plays at most ``rate`` rounds a second (None: as fast as it goes), ``concurrency`` of them at a time;
-    ``patience`` is for how many seconds they ask again when the server does not answer; ``watch`` sees every step.
+    ``login`` is the researcher's (`clients.researcher.Researcher.token`), which rehearsals need; with the ``design`` a
+    bot knows the right answers; each plays at most ``rate`` rounds a second (None: no limit), ``concurrency`` of them
+    at a time; they retry for ``patience`` seconds when the server does not answer; ``watch`` sees every step.
     """
 
     login: str | None = None

@@ -100,7 +100,7 @@ class Participants:
         return study
 
     async def turned_away(self, study: Study) -> str | None:
-        """Why the open link takes nobody at the moment, as a code of `REASONS`; None where it does."""
+        """Return why the open link admits nobody now (a code of `services.admission.REASONS`); None: it does."""
         return await self._database.ask(
             lambda connection: reason_to_refuse(connection, study, consent_elsewhere=self._consent_elsewhere)
         )

@@ -40,8 +40,8 @@ def command_line() -> str:
 def record(connection: Connection, by: str, action: str, study: str | None = None, **details: Any) -> AuditEntry:
     """Write down who does what, in the transaction in which it is done: both happen, or neither.
 
-    ``study`` is its name and version (`Study.label`), ``details`` is whatever says more. Of participants the pseudonym
-    may stand there and nothing else, for an entry stays when they are deleted.
+    ``study`` is its name and version (`storage.studies.Study.label`), ``details`` says more. An entry stays when a
+    participant is deleted, so it may hold their pseudonym and nothing else of them.
     """
     if action not in ACTIONS:
         raise ValueError(f"The audit log knows no action {action!r}; ACTIONS in cobandit.studies.audit lists them.")

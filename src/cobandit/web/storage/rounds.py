@@ -119,7 +119,7 @@ _NAMES = (*_COLUMNS[:-3], "answered_at", "reaction_ms", "hash")
 def round_columns(
     connection: Connection, people: Sequence[int], *, chained: bool = True
 ) -> dict[int, dict[str, Sequence[Any]]]:
-    """The rounds of some people, by episode and column by column, as `EpisodeData.of_columns` names them.
+    """The rounds of some people, by episode and column by column, as `studies.data.EpisodeData.of_columns` names them.
 
     Without ``chained`` the hashes are not read, and are empty.
     """
@@ -133,7 +133,7 @@ def round_columns(
 
 
 def _named_columns(columns: tuple[tuple[Any, ...], ...]) -> dict[str, Sequence[Any]]:
-    """Columns of the database as `EpisodeData` keeps them: numbers in arrays, where they are numbers."""
+    """Columns of the database as `studies.data.EpisodeData` keeps them: numbers in arrays, where they are numbers."""
     named: dict[str, Any] = dict(zip(_NAMES, columns[1:], strict=False))
     named.setdefault("hash", ("",) * len(named["t"]))
     for name, kind in (("t", np.int64), ("reward", np.float64), ("answered_at", np.int64)):
@@ -150,7 +150,7 @@ def _named_columns(columns: tuple[tuple[Any, ...], ...]) -> dict[str, Sequence[A
 
 
 def _array(values: Sequence[Any], kind: type[np.generic]) -> Sequence[Any]:
-    """Numbers as an array; anything else stays as it is, for `EpisodeData.of_columns` to speak of it."""
+    """Numbers as an array; anything else stays as it is, for `studies.data.EpisodeData.of_columns` to speak of it."""
     array = np.array(values)
     same = array.dtype.kind == "i" or array.dtype == kind
     return array.astype(kind) if same and array.ndim == 1 else values  # type: ignore[return-value]

@@ -67,7 +67,9 @@ def read_witness(connection: Connection) -> tuple[int, str] | None:
 
 
 def keep_witness(connection: Connection, *, restored: bool = False) -> None:
-    """Keep the head of the log, if the log still holds what was kept before; what differs is left for `verify` to see.
+    """Keep the head of the log, if the log still holds what was kept before.
+
+    `studies.audit.verify_log` reports a difference.
 
     A backup that was ``restored`` by this software begins anew from its own head.
     """

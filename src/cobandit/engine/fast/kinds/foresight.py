@@ -1,6 +1,6 @@
 """Foreseeing the higher-ranked from a window of their past arms (`agents.foresight`; Alg. 1, lines 5 and 11).
 
-A kind that can foresee has the fields of `FIELDS`: ``foresees`` (0 or 1), ``window`` (W) and ``repeat`` (L). Its
+A kind that can foresee has the fields ``foresees`` (0 or 1), ``window`` (W) and ``repeat`` (L). Its
 *block* are the cells in which the foreseen coordinates are as foreseen: ``base + world.block[...]``.
 """
 

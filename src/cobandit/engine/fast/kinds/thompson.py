@@ -97,7 +97,7 @@ def gaussian_best(me: Any, world: World, t: int) -> Any:
 
 
 def gaussian_prior(agent: Any) -> tuple[float, float, float]:
-    """Prior mean, prior weight and noise weight of a Bayesian agent (`Posterior.gaussian`)."""
+    """Prior mean, prior weight and noise weight of a Bayesian agent (`agents.beliefs.Posterior.gaussian`)."""
     return agent.prior_mean, 1.0 / (agent.prior_sd * agent.prior_sd), 1.0 / (agent.noise_sd * agent.noise_sd)
 
 

@@ -87,7 +87,7 @@ class FreshUCB(NamedTuple):
 
 @inlined
 def record(me: Any, cell: int, seen: float) -> None:
-    """Count a seen reward (`Memory.record`); NaN is a round in which nothing was seen."""
+    """Count a seen reward (`agents.beliefs.Memory.record`); NaN is a round in which nothing was seen."""
     if seen == seen:
         me.counts[cell] += 1
         me.sums[cell] += seen

@@ -1,4 +1,4 @@
-"""Partner-aware, naive and centralised UCBVI, compiled (`mdp.agents.partner_aware`, `naive`, `centralised`)."""
+"""Partner-aware, naive and centralised UCBVI of `mdp.agents`, compiled."""
 
 from __future__ import annotations
 
