@@ -14,6 +14,7 @@ import pytest
 import cobandit as cb
 from cobandit import Agent, AgentError, Briefing, InvalidInput, Partner, Problem
 from cobandit.engine.reference import run_trajectory
+from cobandit.problem.observation import ObservationName
 from tests.engine.partners import (
     ARMS,
     EVERY_KIND,
@@ -311,7 +312,7 @@ class TestNothingSeen:
             ("noisy", "seen must be a number under 'noisy' observation, got None"),
         ],
     )
-    def test_is_refused_where_something_is_always_seen(self, observation: str, words: str) -> None:
+    def test_is_refused_where_something_is_always_seen(self, observation: ObservationName, words: str) -> None:
         partner = Partner("naive-ucb", (2, 2), 0, 10, observation=observation, seed=0)
         action = (partner.choose(), 0)
         with pytest.raises(InvalidInput, match=words):

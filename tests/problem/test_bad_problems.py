@@ -178,9 +178,9 @@ def test_a_level_that_belongs_to_another_observation_model():
 
 def test_an_unknown_observation_model():
     with pytest.raises(UnknownName, match=r"no observation model 'mised'. Did you mean 'missed'"):
-        Problem.bernoulli(FIXED, observation="mised")
+        Problem.bernoulli(FIXED, observation="mised")  # type: ignore[arg-type]
     with pytest.raises(UnknownName, match=r"Did you mean 'missed-known'"):
-        Problem.bernoulli(FIXED, observation="missed_known")
+        Problem.bernoulli(FIXED, observation="missed_known")  # type: ignore[arg-type]
     with pytest.raises(UnknownName) as caught:
         Problem.bernoulli(FIXED, observation=cast("Any", ["missed"]))
     assert str(caught.value) == (

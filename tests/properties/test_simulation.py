@@ -26,6 +26,7 @@ from cobandit import (
 from cobandit.agents.beliefs import INDICES
 from cobandit.base.streams import Streams
 from cobandit.engine.simulation import checked_checkpoints
+from cobandit.problem.observation import ObservationName
 
 CALM = settings(derandomize=True, deadline=None, database=None, max_examples=40)
 """The same examples every time, without a clock."""
@@ -43,7 +44,7 @@ SHAPES = st.one_of(
     st.tuples(st.integers(1, 2), st.integers(1, 3), st.integers(1, 2)),
 )
 SHARES = st.integers(0, 20).map(lambda k: k / 20)
-OTHERWISE = {"missed": 0.0, "missed-known": math.nan, "flipped": 1.0}
+OTHERWISE: dict[ObservationName, float] = {"missed": 0.0, "missed-known": math.nan, "flipped": 1.0}
 
 OPTIONS = {
     "partner-aware-ucb": st.fixed_dictionaries(

@@ -7,6 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 import cobandit as cb
+from cobandit.problem.observation import ObservationName
 from tests.regression.kinds import BOTH, FAST, THREADS, Game
 
 OPTIONS: dict[str, list[dict[str, Any]]] = {
@@ -74,7 +75,9 @@ OPTIONS: dict[str, list[dict[str, Any]]] = {
 ROWS = [(name, options) for name, rows in OPTIONS.items() for options in rows]
 
 
-def _problem(arms: tuple[int, ...], sight: str = "missed", reward: str = "bernoulli", **more: Any) -> cb.Problem:
+def _problem(
+    arms: tuple[int, ...], sight: ObservationName = "missed", reward: str = "bernoulli", **more: Any
+) -> cb.Problem:
     """Random means unless given; levels of sight that differ between the agents unless given."""
     levels = more.pop("levels", [round(1.0 - 0.17 * ((2 * i + 1) % len(arms)), 2) for i in range(len(arms))])
     described: dict[str, Any] = {"noise": levels} if sight == "noisy" else {"observability": levels}

@@ -22,6 +22,7 @@ from cobandit.base.streams import Streams, checked_seed
 from cobandit.engine.state import read_state, write_state
 from cobandit.problem import FixedMeans, Problem
 from cobandit.problem.means import Tensor
+from cobandit.problem.observation import ObservationName
 
 _NEVER_NONE = {
     "missed": "0 (for a missed reward) or the reward itself",
@@ -54,7 +55,7 @@ class Partner:
         horizon: int,
         *,
         observability: Sequence[float] | None = None,
-        observation: str = "missed",
+        observation: ObservationName = "missed",
         noise: Sequence[float] | None = None,
         roles: Any = "observability",
         binary: bool | None = None,

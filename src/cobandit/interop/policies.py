@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.streams import checked_seed
 from cobandit.engine.partner import Partner
 from cobandit.problem import Problem
-from cobandit.problem.observation import OBSERVATIONS
+from cobandit.problem.observation import ObservationName
 
 require_extras("Playing in a PettingZoo environment", pettingzoo=True)
 
@@ -47,7 +47,7 @@ class TeamPolicy:
         *,
         ranks: Any = None,
         binary: bool = False,
-        observation: str = "missed",
+        observation: ObservationName = "missed",
         seed: int | None = None,
     ) -> None:
         self.names: tuple[str, ...] = tuple(env.possible_agents)
@@ -81,14 +81,15 @@ class TeamPolicy:
         With the seed of the environment they play, together, the very rounds of a simulation.
         """
         problem: Problem = env.unwrapped.problem
-        known = problem.observation.name in OBSERVATIONS  # other models may show nothing, too
+        # Observation models of other people may show nothing, too.
+        names: dict[str, ObservationName] = {name: name for name in get_args(ObservationName)}
         return cls(
             env,
             agents,
             env.unwrapped.horizon,
             ranks=env.unwrapped.ranks,
             binary=problem.binary,
-            observation=problem.observation.name if known else "missed-known",
+            observation=names.get(problem.observation.name, "missed-known"),
             seed=seed,
         )
 

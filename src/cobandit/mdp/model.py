@@ -22,7 +22,7 @@ from cobandit.mdp.planning import Values, World, optimal_values
 from cobandit.problem import Bernoulli, Gaussian, Observation, Problem, RandomMeans, Reward, accept
 from cobandit.problem.described import classes_by_name, described_model
 from cobandit.problem.means import LARGEST_MEAN, Tensor, checked_arms
-from cobandit.problem.observation import OBSERVATIONS
+from cobandit.problem.observation import OBSERVATIONS, ObservationName
 from cobandit.problem.problem import Roles, make_observation
 
 REWARDS: dict[str, type[Bernoulli] | type[Gaussian]] = {"bernoulli": Bernoulli, "gaussian": Gaussian}
@@ -96,7 +96,7 @@ class MarkovProblem:
         *,
         start: Any = None,
         observability: Sequence[float] | None = None,
-        observation: str | Observation = "missed",
+        observation: ObservationName | Observation = "missed",
         noise: Sequence[float] | None = None,
         reward: Reward | None = None,
         weights: Sequence[float] = (),
@@ -229,7 +229,7 @@ def make_problem(
     name: str,
     *,
     observability: Sequence[float] | None = None,
-    observation: str | Observation = "missed",
+    observation: ObservationName | Observation = "missed",
     noise: Sequence[float] | None = None,
     reward: Reward | None = None,
     weights: Sequence[float] = (),

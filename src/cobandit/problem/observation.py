@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -152,6 +152,8 @@ class Noisy:
         """What the agent sees of this round's reward."""
         return reward + self.noise[agent] * float(rng.standard_normal())
 
+
+ObservationName = Literal["missed", "missed-known", "flipped", "noisy"]
 
 OBSERVATIONS: dict[str, type[Missed] | type[MissedKnown] | type[Flipped] | type[Noisy]] = {
     "missed": Missed,

@@ -19,7 +19,7 @@ from cobandit.problem.drifting import DRIFTING
 from cobandit.problem.labels import Labels, draw_labels, shuffled, to_agents
 from cobandit.problem.means import LARGEST_MEAN, FixedMeans, Means, RandomMeans, Tensor, checked_arms
 from cobandit.problem.named import named_means
-from cobandit.problem.observation import OBSERVATIONS, Observation
+from cobandit.problem.observation import OBSERVATIONS, Observation, ObservationName
 from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 
 Roles = Literal["observability", "random", "elected"] | tuple[int, ...]
@@ -105,7 +105,7 @@ class Problem:
         cls,
         means: ArrayLike | Means,
         reward: Reward,
-        observation: str | Observation = "missed",
+        observation: ObservationName | Observation = "missed",
         *,
         observability: Sequence[float] | None = None,
         noise: Sequence[float] | None = None,
@@ -130,7 +130,7 @@ class Problem:
         observability: Sequence[float] | None = None,
         *,
         arms: Sequence[int] | None = None,
-        observation: str | Observation = "missed",
+        observation: ObservationName | Observation = "missed",
         noise: Sequence[float] | None = None,
         weights: Sequence[float] = (),
         roles: Roles | Sequence[int] = "observability",
@@ -161,7 +161,7 @@ class Problem:
         *,
         sd: ArrayLike = (0.1, 0.5),
         arms: Sequence[int] | None = None,
-        observation: str | Observation = "noisy",
+        observation: ObservationName | Observation = "noisy",
         observability: Sequence[float] | None = None,
         weights: Sequence[float] = (),
         roles: Roles | Sequence[int] = "observability",

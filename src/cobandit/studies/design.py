@@ -36,6 +36,7 @@ from cobandit.base.records import (
 )
 from cobandit.base.toml import parse_toml
 from cobandit.problem import Problem
+from cobandit.problem.observation import ObservationName
 from cobandit.studies.brought import plugin_design_text
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AgentChoice as AgentChoice
@@ -86,7 +87,7 @@ class StudyDesign(Record):
     task: Task = entry(Task.read)
     seats: tuple[Seat, ...] = entry(listing(Seat.read, 0, MOST_SEATS, unique="name"), ())
     arms: tuple[int, ...] = entry(listing(whole(2, MOST_ARMS), 2, MOST_SEATS), (2, 2))
-    observation: str = entry(one_of(OBSERVATIONS, "observation model"), "missed")
+    observation: ObservationName = entry(one_of(OBSERVATIONS, "observation model"), "missed")
     observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 0, MOST_SEATS), ())
     rounds: int = entry(whole(1, MOST_ROUNDS))
     episodes: int = entry(whole(1, 1000), 1)

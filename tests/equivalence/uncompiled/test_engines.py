@@ -11,15 +11,18 @@ import cobandit as cb
 from cobandit.engine import fast, reference
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.game import make_game
+from cobandit.problem.observation import ObservationName
 from tests.agent_table import CASES, OPTIONS, label
 
 HORIZON = 90
 
-SIGHTS = ("missed", "missed-known", "flipped", "noisy")
+SIGHTS: tuple[ObservationName, ...] = ("missed", "missed-known", "flipped", "noisy")
 ARMS = ((2, 2), (3, 2), (2, 4), (2, 3, 2), (3, 1, 2), (2, 2, 2, 2), (1, 2, 3, 2))
 
 
-def a_problem(arms: tuple[int, ...], sight: str, reward: str = "bernoulli", roles="observability") -> cb.Problem:
+def a_problem(
+    arms: tuple[int, ...], sight: ObservationName, reward: str = "bernoulli", roles="observability"
+) -> cb.Problem:
     levels = [round(1.0 - 0.17 * ((2 * i + 1) % len(arms)), 2) for i in range(len(arms))]
     described: dict[str, Any] = {"noise": levels} if sight == "noisy" else {"observability": levels}
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
