@@ -65,11 +65,11 @@ pictures: $(READY)  ## the pictures of the README and the first page, in light a
 faults: $(READY)  ## four studies under 10,000 random faults in all: nothing acknowledged may be lost, doubled or reordered
 	COBANDIT_FAULTS=3400 COBANDIT_FAULT_BOTS=120 $(BIN)/pytest tests/faults -s --timeout 0
 
-floors:  ## the lower bounds of the dependencies, installed and tested in an environment of their own
-	$(PYTHON) tools/floors.py
+floors: $(READY)  ## the lower bounds of the dependencies, installed and tested in an environment of their own
+	$(BIN)/nox --session floors -- $(TESTS)
 
-matrix:  ## the quick tests on every Python that the package is for, each in an environment of its own
-	$(PYTHON) tools/matrix.py $(TESTS)
+matrix: $(READY)  ## the quick tests on every Python that the package is for, each in an environment of its own
+	$(BIN)/nox --session matrix -- $(TESTS)
 
 examples: $(READY)  ## the example that brings PyTorch, which `make test` leaves out
 	$(BIN)/python -m pip install --quiet --no-compile --constraint constraints.txt --editable '.[examples]'
@@ -144,4 +144,4 @@ $(RUNS): pyproject.toml constraints.txt tools/install.py
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .venv-* out dist $(TYPES) .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox out dist $(TYPES) .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
