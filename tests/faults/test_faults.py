@@ -1,4 +1,9 @@
-"""Whatever happens on the way: no acknowledged round is lost, none is doubled, and the log is that of a quiet run."""
+"""Whatever happens on the way: no acknowledged round is lost, none is doubled, and the log is that of a quiet run.
+
+The bots send no ``POST /api/participants/{token}/robot/placed``: servers without a robot answer it with 404, and an arm
+serves one participant at a time, so that a crowd of bots would wait for each other. It stores no round: it confirms a
+layer to the arm, once for each number of a request. tests/web/services/robot/test_lab.py tests it without faults.
+"""
 
 from __future__ import annotations
 
