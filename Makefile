@@ -4,16 +4,19 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 RUNS   := $(VENV)/.runs
-TYPES  := tools/types/node_modules
+PINS   := pyproject.toml constraints.txt tools/install.py
+SCRIPTS := package.json src/cobandit/report/static/vendor/files.toml tools/third_party.py
 
 # Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run docs test long quick lint style types bench bench-robot clips pictures faults floors matrix examples coverage release setup machine browser database node proxies scripts clean
+.PHONY: run docs test long quick lint style types bench bench-robot clips pictures faults floors matrix examples coverage release setup machine browser database proxies scripts clean
 
-# The documentation and its packages come while the server already answers, and only if something has changed.
+# npm fetches the scripts of the pages while teams are compared: the report is the first that contains one. The
+# documentation and its packages are installed and built while the server already answers, and only after a change.
 run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, then serve both studies, report, demo and docs
-	$(BIN)/cobandit compare --relabel --runs 400 --figure out/comparison.svg
+	@$(BIN)/python tools/third_party.py & scripts=$$!; \
+	$(BIN)/cobandit compare --relabel --runs 400 --figure out/comparison.svg && wait $$scripts
 	$(BIN)/cobandit reproduce --resume --out out/reproduce
 	$(BIN)/cobandit watch --relabel --seed 4 --out out/reproduce/run.html
 	@{ nice -n 15 $(PYTHON) tools/install.py $(VENV) docs && nice -n 15 $(BIN)/python tools/docs.py out/docs; } >out/docs.log 2>&1 & \
@@ -89,7 +92,7 @@ setup: $(READY)
 
 # What the tests want beside Python. One after another: only one may install at a time.
 machine:
-	@for part in browser database node proxies; do $(MAKE) --no-print-directory $$part || exit 1; done
+	@for part in browser database proxies; do $(MAKE) --no-print-directory $$part || exit 1; done
 
 # The tests of pages drive a real Chromium. Where it is missing and may be installed, it is; else they say so.
 browser:
@@ -107,22 +110,9 @@ proxies:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends nginx-light caddy haproxy openssl >/dev/null; \
 	else echo "Not all of nginx, caddy, haproxy and openssl are here, and no right to install them: the tests behind proxies will say so."; fi
 
-# The types of the pages' own scripts are checked by TypeScript, which runs on node.
-node:
-	@if command -v npm >/dev/null; then :; \
-	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		echo "Installing node for the types of the scripts ..."; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq nodejs npm >/dev/null; fi
-	@if command -v npm >/dev/null; then $(MAKE) --no-print-directory $(TYPES)/ready; fi
-
-scripts: node
-	@if command -v npm >/dev/null; then $(TYPES)/.bin/tsc --project tools/types; \
-	elif [ "$$CI" = true ]; then echo "The types of the scripts were not checked: node and npm are needed." >&2; exit 1; \
-	else echo "No node here, and no right to install it: the types of the scripts were not checked."; fi
-
-$(TYPES)/ready: tools/types/package.json
-	npm install --prefix tools/types --no-package-lock --no-audit --no-fund --silent
-	touch $@
+# TypeScript checks the types of the pages' own scripts.
+scripts: $(READY)
+	@$(BIN)/python tools/third_party.py types
 
 # The tests of storage want a real PostgreSQL: Debian's where it may be installed, else the one among the test packages.
 database:
@@ -134,14 +124,15 @@ database:
 	else echo "No PostgreSQL server here: the tests use the one that came with the test packages."; fi
 
 # Nothing is compiled beforehand: most modules of most packages are never imported, and the others need it once.
-$(READY): pyproject.toml constraints.txt tools/install.py
+$(READY): $(PINS) $(SCRIPTS)
 	@$(PYTHON) tools/install.py $(VENV) dev
+	@$(BIN)/python tools/third_party.py
 	@touch $@ $(RUNS)
 
 # What `make run` needs is half of what the tests need.
-$(RUNS): pyproject.toml constraints.txt tools/install.py
+$(RUNS): $(PINS)
 	@$(PYTHON) tools/install.py $(VENV) run
 	@touch $@
 
 clean:
-	rm -rf $(VENV) .nox out dist $(TYPES) .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .nox out dist node_modules docs/assets/vendor src/cobandit/report/static/vendor/*/ .coverage* .pytest_cache .mypy_cache .ruff_cache .hypothesis

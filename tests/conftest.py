@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections import Counter
 from collections.abc import Iterator
+from pathlib import Path
+from typing import NoReturn
 
 import pytest
+
+from cobandit.report.kit import assets
+from tools import third_party
 
 LONGEST = (
     "tests/regression/test_recorded.py",
@@ -37,6 +43,29 @@ def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         del os.environ["XDG_STATE_HOME"]
     else:
         os.environ["XDG_STATE_HOME"] = before
+
+
+def unable(reason: str) -> NoReturn:
+    """Skip a test that lacks something, or fail it with CI=true, where a skipped test would go unnoticed."""
+    if os.environ.get("CI", "").lower() in ("1", "true"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session")
+def third_party_scripts() -> None:
+    """Require the scripts that `tools/third_party.py` fetches."""
+    if missing := third_party.missing_files(third_party.listed_files()):
+        unable(f"Third-party scripts are missing, run tools/third_party.py: {[file.target.name for file in missing]}")
+
+
+@pytest.fixture
+def without_scripts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Pretend that no third-party script was copied into the package."""
+    folder = tmp_path_factory.mktemp("vendor")
+    shutil.copy(third_party.ROOT / third_party.TABLE, folder)
+    monkeypatch.setattr(assets, "VENDOR", folder)
+    return folder
 
 
 @pytest.hookimpl(trylast=True)

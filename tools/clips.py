@@ -29,6 +29,7 @@ from cobandit.robot.recording import Recording
 from cobandit.robot.rendering import Image
 from cobandit.robot.scene import scene_description
 from cobandit.web import WebConfig
+from cobandit.web.services.robot.show import three_address
 from cobandit.web.serving import prepare, running
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "cobandit" / "web" / "static" / "robot" / "clips"
@@ -58,9 +59,9 @@ WebGL2RenderingContext.prototype.getParameter = function (name) {
   return typeof value === "string" && /swiftshader|llvmpipe/i.test(value) ? "a graphics card" : value;
 };
 """
-OPEN = """async ({ scene, bytes, size, look }) => {
+OPEN = """async ({ library, scene, bytes, size, look }) => {
   const [three, { Player }, { Recording }] = await Promise.all([
-    import("/static/vendor/three-0.185.1/three.module.min.js"),
+    import(library),
     import("/static/participant/robot/player.js"),
     import("/static/participant/robot/recording.js"),
   ]);
@@ -84,7 +85,8 @@ DRAW = """(milliseconds) => {
 def pictures(page: Page, recording: Recording, look: str) -> Iterator[Image]:
     """The film of a burger, picture by picture."""
     bytes_ = base64.b64encode(gzip.decompress(recording.to_bytes())).decode()
-    page.evaluate(OPEN, {"scene": scene_description("own"), "bytes": bytes_, "size": SIZE, "look": look})
+    given = {"scene": scene_description("own"), "bytes": bytes_, "size": SIZE, "look": look}
+    page.evaluate(OPEN, given | {"library": three_address()})
     for number in range(round(SECONDS * FPS) + 1):
         drawn = base64.b64decode(page.evaluate(DRAW, 1000 / FPS if number else 0))
         yield (255 * matplotlib.image.imread(io.BytesIO(drawn), format="png")[..., :3]).round().astype(np.uint8)

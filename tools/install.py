@@ -22,6 +22,9 @@ EXTRAS = {
 }
 """The extras of each job: comparing, reproducing and serving; building the documentation; everything for tests."""
 
+WITHOUT_HOOKS = {"HATCH_BUILD_NO_HOOKS": "true"}
+"""Let the editable install fetch no third-party scripts: the Makefile does, beside other work."""
+
 
 def install(folder: Path, job: str) -> None:
     """Create the environment if it is missing, and install the extras of a job into it."""
@@ -70,7 +73,8 @@ def _uv_settings(python: Path) -> dict[str, str]:
 
 
 def _run(*command: str | Path, **environment: str) -> bool:
-    return subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=False).returncode == 0
+    environment = os.environ | WITHOUT_HOOKS | environment
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
 
 
 def _say(text: str) -> None:

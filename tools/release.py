@@ -17,6 +17,10 @@ import zipfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tools.third_party import listed_files
+
 ROOT = Path(__file__).resolve().parents[1]
 PLACE = ROOT / "out" / "release"
 DIST = ROOT / "dist"
@@ -34,6 +38,27 @@ assert version("cobandit") == sys.argv[1], version("cobandit")
 assert sys.prefix in cobandit.__file__, cobandit.__file__
 missing = [name for name in sys.stdin.read().splitlines() if not files("cobandit").joinpath(name).is_file()]
 sys.exit("Missing in the installed package: " + ", ".join(missing) if missing else 0)
+"""
+
+USED = """
+import asyncio
+
+import httpx
+
+from cobandit.report.kit.html import Frame, render_page
+from cobandit.web import WebConfig, create_app
+from cobandit.web.services.robot.show import three_address
+
+
+async def status(address):
+    app = create_app(WebConfig("sqlite:///used.sqlite"))
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        return (await client.get(address)).status_code
+
+
+page = render_page("layout.html", Frame("Title", "Lead", scripts=("report.js",)), {})
+assert "var uPlot=" in page and "The MIT License" in page, "a report has no chart library"
+assert asyncio.run(status(three_address())) == 200, "the server does not send three.js"
 """
 
 
@@ -74,6 +99,12 @@ def tracked(folder: str) -> list[str]:
     return [Path(name).relative_to(folder).as_posix() for name in listing.split("\0") if name]
 
 
+def third_party_names(folder: str) -> list[str]:
+    """Return the third-party files that a build adds to a folder, relative to it."""
+    targets = (file.target for file in listed_files(ROOT))
+    return [target.relative_to(ROOT / folder).as_posix() for target in targets if target.is_relative_to(ROOT / folder)]
+
+
 def members(archive: Path) -> set[str]:
     """The files in a wheel or in an sdist, the sdist's own folder left off."""
     if archive.suffix == ".whl":
@@ -102,7 +133,7 @@ def try_out(archive: Path, version: str) -> None:
     """Install one archive in a fresh environment, without and with the extras, and use it."""
     wheel = archive.suffix == ".whl"
     python = environment("wheel" if wheel else "sdist", archive)
-    package = tracked("src/cobandit")
+    package = [*tracked("src/cobandit"), *third_party_names("src/cobandit")]
     said([python, "-c", PRESENT, version], given="\n".join(package))
     command = python.with_name("cobandit")
     for words in (["--version"], GAME):
@@ -110,7 +141,7 @@ def try_out(archive: Path, version: str) -> None:
     if wheel:
         said([python, "-m", "pip", "install", "--quiet", f"{archive}[all]"])
         print("    " + said([command, *GAME, "--engine", "fast"]).strip().replace("\n", "\n    "))
-        said([python, "-c", "from cobandit.web import create_app"])
+        said([python, "-c", USED])
 
 
 def main() -> None:
@@ -133,8 +164,11 @@ def main() -> None:
         raise SystemExit(f"One wheel and one sdist were to be built, not {[archive.name for archive in archives]}.")
     said([tools, "-m", "twine", "check", "--strict", *archives])
     for archive in archives:
-        if left := needless(members(archive)):
+        names = members(archive)
+        if left := needless(names):
             raise SystemExit(f"{archive.name} holds what tools left behind: {', '.join(left[:10])}")
+        if archive.suffix == ".gz" and (missing := set(third_party_names(".")) - names):
+            raise SystemExit(f"{archive.name} lacks third-party scripts: {', '.join(sorted(missing))}")
         try_out(archive, version)
     for archive in archives:
         print(f"{archive.relative_to(ROOT)}  sha256 {hashlib.sha256(archive.read_bytes()).hexdigest()}")

@@ -38,7 +38,8 @@ PROJECT = ("CONTRIBUTING.md", "CHANGELOG.md", "CODE_OF_CONDUCT.md", "SECURITY.md
 SIGNATURES = "reference/api.md"
 GLOSSARY = "reference/glossary.md"
 GALLERY = "gallery.md"
-MERMAID = "assets/vendor/mermaid-11.17.2/mermaid.tiny.js"
+VENDOR = "assets/vendor"
+"""Third-party scripts of the site, which tools/third_party.py fetches."""
 
 FENCED = re.compile(r"(^ *```.*?^ *```[ ]*$)", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
@@ -54,8 +55,20 @@ RUN_TIMEOUT = 600
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Read the navigation from the index."""
+    """Read the navigation from the index, and load no script from elsewhere.
+
+    The theme's plugin "offline" has added the address of a script that lets the search work from the file system. The
+    site has its own copy; without the copy only a server can show the search.
+    """
     config.nav = navigation((DOCS / "index.md").read_text(encoding="utf-8"))
+    shim = third_party_script("iframe-worker", "index.js")
+    config.extra["polyfills"] = [shim] if shim else []
+
+
+def third_party_script(library: str, file: str) -> str | None:
+    """Return the path of a third-party script on the site, None where tools/third_party.py has not fetched it."""
+    paths = sorted((DOCS / VENDOR).glob(f"{library}-*/{file}"))
+    return paths[-1].relative_to(DOCS).as_posix() if paths else None
 
 
 def navigation(index: str) -> list[Any]:
@@ -250,9 +263,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     if source != GLOSSARY:
         glossary = posixpath.relpath(GLOSSARY, posixpath.dirname(source))
         text += f"\n\nUnknown words are explained in the [glossary]({glossary}).\n{{ .glossary }}\n"
-    if "```mermaid" in text:
-        text += f'\n<script src="{posixpath.relpath(MERMAID, posixpath.dirname(source))}"></script>\n'
-    return text
+    return _with_diagrams(text, source) if "```mermaid" in text else text
+
+
+def _with_diagrams(text: str, source: str) -> str:
+    """Add the script that draws diagrams. Without it show their source, or the theme loads a script from elsewhere."""
+    mermaid = third_party_script("mermaid", "mermaid.tiny.js")
+    if mermaid is None:
+        note = "\n*The diagrams are shown as text, because mermaid was not installed when this page was built.*\n"
+        return text.replace("```mermaid", "```text") + note
+    return text + f'\n<script src="{posixpath.relpath(mermaid, posixpath.dirname(source))}"></script>\n'
 
 
 def _with_picture(name: str, words: str, code: str) -> str:

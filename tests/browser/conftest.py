@@ -15,6 +15,7 @@ from cobandit.experiments import CurveResult, Panel, PanelResult, Settings, chun
 from cobandit.experiments.figures import PANELS, THEORY, panel
 from cobandit.experiments.work import compute
 from cobandit.report.simulation.page import write_page
+from tests.conftest import unable
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NEEDED = (
@@ -38,15 +39,8 @@ ARGUMENTS = [
 ]
 
 
-def _unable() -> None:
-    """Where nobody looks, a test that did not run must not pass for one that did."""
-    if os.environ.get("CI", "").lower() in ("1", "true"):
-        pytest.fail(NEEDED, pytrace=False)
-    pytest.skip(NEEDED)
-
-
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser(third_party_scripts: None) -> Iterator[Any]:
     """Chromium without a window.
 
     Not for all modules at once: while it is there, an event loop of playwright's runs in this thread, and other tests
@@ -58,7 +52,7 @@ def browser() -> Iterator[Any]:
     except ImportError:
         path = None
     if path is None:
-        _unable()
+        unable(NEEDED)
     expect.set_options(timeout=PATIENCE)
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as playwright:

@@ -12,6 +12,7 @@ import pytest
 
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running
+from tests.browser.accessibility import violations
 from tests.browser.test_admin import DESIGN, PASSWORD, Server, Visit
 
 expect = pytest.importorskip("playwright.sync_api").expect
@@ -72,3 +73,16 @@ def test_a_label_that_has_a_link_is_named(opened: Visit) -> None:
     expect(dialog.locator("#links tbody tr")).to_have_count(2)
     expect(dialog.get_by_label("Create another link")).to_be_hidden()
     assert [complaint for complaint in opened.complaints if "409" not in complaint] == []
+
+
+@pytest.mark.usefixtures("without_scripts")
+def test_without_uplot_the_monitor_shows_a_static_chart_and_says_so(opened: Visit, fits: Callable[..., None]) -> None:
+    page = opened.page
+    opened.server.go_on(opened.server.arrive())
+    expect(page.locator("#curves .plot")).to_have_attribute("data-n", "1 1")
+    expect(page.locator("#curves svg.static-chart path.line")).to_have_count(2)
+    expect(page.get_by_text("The chart is static and has no bands, because uPlot")).to_be_visible()
+    page.set_viewport_size({"width": 390, "height": 664})
+    fits(page, "narrow")
+    assert violations(page) == []
+    assert opened.complaints == []

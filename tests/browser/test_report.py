@@ -54,6 +54,19 @@ def test_opens_offline_and_asks_nobody_for_anything(visit: Open, report: Path) -
     assert opened.complaints == []
 
 
+def test_without_uplot_the_charts_are_static_and_the_page_says_so(
+    visit: Open, results: list[PanelResult], without_scripts: Path, tmp_path: Path
+) -> None:
+    opened = visit(write_page([results[0]], tmp_path, {"when": "2022-02-22 22:22"}))
+    expect(opened.page.get_by_text("The charts are static, because uPlot")).to_be_visible()
+    figure = chart(opened.page, results[0].panel.name)
+    expect(figure.locator(".static-charts svg").first).to_be_visible()
+    expect(figure.locator(".plot")).to_be_hidden()
+    opened.page.get_by_role("button", name="Dark").click()
+    expect(opened.page.locator(":root")).to_have_attribute("data-theme", "dark")
+    assert opened.complaints == []
+
+
 def test_it_runs_no_strings(visit: Open, small_report: Path, strict: Check) -> None:
     strict(visit(small_report).page)
 

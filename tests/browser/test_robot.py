@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ expect = pytest.importorskip("playwright.sync_api").expect
 from cobandit.studies import load_design  # noqa: E402
 from cobandit.web.services.robot.filler import fill  # noqa: E402
 from cobandit.web.services.robot.pool import Pool  # noqa: E402
+from cobandit.web.services.robot.show import three_address  # noqa: E402
 from tests.browser.robot_site import Site, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
 
 NO_WEBGL = """
@@ -37,8 +39,8 @@ LISTEN = """() => {
   }).observe(caption, { childList: true, characterData: true, subtree: true });
 }"""
 # Nine customers one after the other, then one who is glad and one who is not, in the middle of it and afterwards.
-CUSTOMERS = """async () => {
-  const three = await import("/static/vendor/three-0.185.1/three.module.min.js");
+CUSTOMERS = """async (library) => {
+  const three = await import(library);
   const { Customer, SKIN } = await import("/static/participant/robot/customer.js");
   const [body, mouth, skin] = [new three.Group(), new three.Group(), new three.MeshLambertMaterial()];
   const customer = new Customer(three, body, mouth, "somebody:0");
@@ -324,7 +326,7 @@ class TestPlayback:
         assert max(burgers) <= 60_000
 
     def test_the_next_customer_is_somebody_else_and_shows_what_they_feel(self, visit: Visit, site: Site) -> None:
-        seen = visit(f"{site.address}/static/participant/robot/customer.js").evaluate(CUSTOMERS)
+        seen = visit(f"{site.address}/static/participant/robot/customer.js").evaluate(CUSTOMERS, three_address())
         assert len({customer["looks"] for customer in seen["customers"]}) == len(seen["customers"]) == 9
         assert seen["good"] == {"mouth": 1, "hop": True, "turned": False}
         assert seen["bad"] == {"mouth": -1, "hop": False, "turned": True}
@@ -336,6 +338,27 @@ class TestPlayback:
 
 
 class TestFallingBack:
+    def test_without_three_the_burger_is_a_film_and_the_page_says_so(
+        self, without_scripts: Path, new_context: Any, pool: Path, tmp_path: Path
+    ) -> None:
+        with contextmanager(serve)(tmp_path, robot="simulated", robot_folder=str(pool), robot_variants=1) as site:
+            token = site.someone()
+            page = new_context(**MOTION).new_page()
+            complaints: list[str] = []
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+            page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
+            page.on("response", lambda answer: complaints.append(answer.url) if answer.status >= 400 else None)
+            page.goto(f"{site.address}/p/{token}")
+            expect(page.locator(".stage")).to_have_attribute("data-mode", "clip")
+            expect(page.locator(".robot-credit")).to_have_text("The robot is shown as a film.")
+            choose(page, 1)
+            shown(page, 1)
+            expect(page.locator(".stage video")).to_be_visible()
+            assert site.state(token)["episode"]["played"] == 1
+            notes = [data["trouble"] for kind, data in site.events(token) if kind == "robot" and "trouble" in data]
+            assert notes == ["three.js is not installed on the server."]
+            assert complaints == []
+
     def test_without_webgl_the_burger_is_a_film_that_can_be_skipped(self, visit: Visit, site: Site) -> None:
         page, token = staged(visit, site, "clip", script=NO_WEBGL, **MOTION)
         choose(page, 1)

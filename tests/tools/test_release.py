@@ -46,6 +46,15 @@ def test_the_version_is_the_same_everywhere() -> None:
     assert f"\n## [{version}]" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
+def test_archives_must_contain_the_third_party_scripts() -> None:
+    in_package = release.third_party_names("src/cobandit")
+    assert [name for name in in_package if name.endswith("/LICENSE")]
+    assert "report/static/vendor/three-0.185.1/three.module.min.js" in in_package
+    everywhere = release.third_party_names(".")
+    assert "docs/assets/vendor/mermaid-11.17.2/mermaid.tiny.js" in everywhere
+    assert {f"src/cobandit/{name}" for name in in_package} < set(everywhere)
+
+
 def test_what_tools_leave_behind_is_seen() -> None:
     kept = ["cobandit/cli/output.py", "cobandit/web/static/a.js", "docs/index.md"]
     left = ["a/__pycache__/b.cpython-311.pyc", "a/c.nbi", "node_modules/x/y.js", "out/x.svg", ".venv-3.12/bin/python"]

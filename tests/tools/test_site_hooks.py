@@ -96,9 +96,36 @@ def test_lists_get_the_blank_line_they_need_and_code_stays():
     )
 
 
-def test_pictures_bring_their_script_and_formulas_become_mathml():
-    assert "../assets/vendor/mermaid" in shown("```mermaid\nflowchart TD\n```\n")
+class Config:
+    """A configuration of mkdocs, after the theme's plugin "offline" has added its script to it."""
+
+    def __init__(self) -> None:
+        self.nav: list[object] = []
+        self.extra = {"polyfills": ["https://example.org/iframe-worker/shim"]}
+
+
+@pytest.mark.usefixtures("third_party_scripts")
+def test_scripts_of_others_are_loaded_from_the_site():
+    config = Config()
+    hooks.on_config(config)
+    assert config.extra["polyfills"] == ["assets/vendor/iframe-worker-1.0.4/index.js"]
+    page = shown("```mermaid\nflowchart TD\n```\n")
+    assert '<script src="../assets/vendor/mermaid-11.17.2/mermaid.tiny.js">' in page
     assert "script" not in shown("```text\nflowchart TD\n```\n")
+
+
+def test_without_scripts_of_others_nothing_is_loaded_from_elsewhere(monkeypatch):
+    monkeypatch.setattr(hooks, "VENDOR", "assets/no-such-folder")
+    config = Config()
+    hooks.on_config(config)
+    assert config.extra["polyfills"] == []
+    page = shown("```mermaid\nflowchart TD\n```\n")
+    assert "```text\nflowchart TD\n```" in page, "the theme would load mermaid from elsewhere"
+    assert "script" not in page
+    assert "because mermaid was not installed" in page
+
+
+def test_formulas_become_mathml():
     page = hooks.on_page_content('<p>a <span class="arithmatex">\\(\\mu_* &lt; 1\\)</span></p>', None, None, None)
     assert page.startswith("<p>a <math")
     assert "&#x0003C;" in page or "&lt;" in page

@@ -117,6 +117,8 @@ interface SimulatedRobot {
   kind: "simulated";
   scene: string | null;
   opening: string | null;
+  /** Where three.js is; null: it is not installed, and the arm is shown as a film. */
+  three: string | null;
 }
 
 /** An arm in a lab, and what this person waits for. */

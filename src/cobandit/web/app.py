@@ -20,7 +20,7 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cobandit import __version__
 from cobandit.base.errors import CobanditError, InvalidInput, MissingExtra
-from cobandit.report.kit.assets import VENDOR
+from cobandit.report.kit import assets
 from cobandit.studies.page_texts import PAGE_LANGUAGE, page_texts
 from cobandit.web import pages
 from cobandit.web.access import PasswordQueue, forget_failures
@@ -120,7 +120,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     app.include_router(robot.router)
     app.include_router(admin.router)
     _build_routes(app)
-    app.mount("/static/vendor", CachedFiles(directory=str(VENDOR)), name="vendor")
+    app.mount("/static/vendor", CachedFiles(directory=str(assets.VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
     handlers: Handlers = {
         Refused: _refused,

@@ -15,7 +15,7 @@ from jinja2 import Environment
 
 from cobandit import __version__
 from cobandit.base.numbers import rounded
-from cobandit.report.kit.assets import VENDOR
+from cobandit.report.kit import assets
 from cobandit.report.kit.templates import template_environment
 from cobandit.studies.page_texts import page_languages
 
@@ -27,7 +27,7 @@ _WEIGHT = re.compile(r"[01](\.\d{1,3})?")
 def static(name: str) -> str:
     """The address of a static file; it changes with the contents, so browsers may keep the file for good."""
     room, *path = name.split("/")
-    file = VENDOR.joinpath(*path) if room == "vendor" else ROOM.joinpath("static", room, *path)
+    file = assets.VENDOR.joinpath(*path) if room == "vendor" else ROOM.joinpath("static", room, *path)
     contents = file.read_bytes()
     return f"/static/{name}?v={hashlib.sha256(contents).hexdigest()[:12]}"
 
@@ -35,7 +35,7 @@ def static(name: str) -> str:
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = template_environment("cobandit.web")
-    environment.globals |= {"static": static, "version": __version__}
+    environment.globals |= {"library_folder": assets.library_folder, "static": static, "version": __version__}
     environment.filters["rounded"] = rounded
     return environment
 

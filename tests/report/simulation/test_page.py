@@ -16,7 +16,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.experiments import PanelResult
 from cobandit.experiments.claims import Quantity, Verdict
 from cobandit.experiments.figures import PANELS, THEORY
-from cobandit.report.kit.assets import static_text
+from cobandit.report.kit.assets import chart_library, static_text
 from cobandit.report.simulation.page import deciding, write_page, write_report
 
 Make = Callable[..., PanelResult]
@@ -65,6 +65,7 @@ def everything(made_up: Make) -> list[PanelResult]:
     return [made_up(name) for name in (*PANELS, THEORY)]
 
 
+@pytest.mark.usefixtures("third_party_scripts")
 def test_one_file_with_everything_in_it(everything: list[PanelResult], tmp_path: Path) -> None:
     page = page_of(everything, tmp_path)
     outline = Outline(page)
@@ -78,6 +79,16 @@ def test_one_file_with_everything_in_it(everything: list[PanelResult], tmp_path:
         assert result.panel.name in ids
     assert "Permission is hereby granted" in page, "uPlot's licence asks to be passed on"
     assert len(page.encode()) < 400_000
+
+
+def test_without_uplot_the_page_has_static_charts_and_says_so(
+    without_scripts: Path, made_up: Make, tmp_path: Path
+) -> None:
+    page = page_of([made_up()], tmp_path)
+    assert "The charts are static, because uPlot" in page
+    assert "drawn with uPlot" not in page
+    assert "Permission is hereby granted" not in page
+    assert '<div class="static-charts"><div class="pair"><svg' in page
 
 
 def test_every_described_and_linked_id_is_there(everything: list[PanelResult], tmp_path: Path) -> None:
@@ -166,6 +177,7 @@ def test_figures_are_linked_if_they_are_there(made_up: Make, tmp_path: Path) -> 
     assert "sim1-left.png" not in page
 
 
+@pytest.mark.usefixtures("third_party_scripts")
 def test_no_text_can_break_out(made_up: Make, tmp_path: Path) -> None:
     nasty = "</script><!--<script>&\"'><img src=x>$title${script}{{ 7 * 7 }}{% raw %}\u2028"
     result = made_up(labels=[nasty, "b"], title=nasty, varies=nasty, fixed=nasty, claims=())
@@ -177,7 +189,9 @@ def test_no_text_can_break_out(made_up: Make, tmp_path: Path) -> None:
 
 
 def _static_mentions(text: str) -> int:
-    return sum(static_text(name).count(text) for name in ("report.js", "vendor/uplot/uPlot.iife.min.js"))
+    library = chart_library()
+    assert library is not None
+    return static_text("report.js").count(text) + library.script.count(text)
 
 
 def test_equal_results_give_equal_pages(made_up: Make, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from cobandit.robot import CONFIGURATIONS
 from cobandit.studies import StudyDesign
 from cobandit.web.services.robot import server
 from cobandit.web.services.robot.pool import Pool, RecordedBurger, physics_version
+from cobandit.web.services.robot.show import three_address
 
 FOREVER = "public, max-age=31536000, immutable"
 
@@ -99,7 +100,7 @@ def test_until_something_is_recorded_the_page_shows_films(
     site = start()
     person = site.person()
     state = person.go_on(short, until="episode")
-    assert state["robot"] == {"kind": "simulated", "scene": None, "opening": None}
+    assert state["robot"] == {"kind": "simulated", "scene": None, "opening": None, "three": three_address()}
     [r] = person.send(0, (1, 0, "choice-0001")).json()["rounds"]
     assert r["recording"] is None
     fill(folder)

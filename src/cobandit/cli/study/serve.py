@@ -275,6 +275,7 @@ def _check_robot(config: WebConfig, workers: int) -> None:
 
 def _greet(ready: Ready, config: WebConfig, local: str) -> None:
     """Where everything is to be found."""
+    from cobandit.report.kit.assets import missing_libraries
     from cobandit.web.services.admission import unready
     from cobandit.web.storage.database import Database
 
@@ -298,4 +299,6 @@ def _greet(ready: Ready, config: WebConfig, local: str) -> None:
         sentence = None if config.consent_elsewhere else unready(study.design)
         if sentence is not None:
             say(f"Attention: {sentence}")
+    if missing := missing_libraries():
+        say(f"Third-party scripts are not installed ({', '.join(missing)}): pages show films and static charts.")
     say("Stop with Ctrl-C.")

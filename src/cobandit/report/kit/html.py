@@ -30,6 +30,9 @@ from cobandit.report.kit.text import apa, italic_symbols, true_minus, words
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+CHARTS = "report.js"
+"""The script that draws live charts, with uPlot."""
+
 FIGURES = "figures"
 """The folder beside a page in which figures are looked for."""
 
@@ -48,8 +51,8 @@ OUTCOMES = {
 class Frame:
     """What stands around the main part of a page.
 
-    ``data`` is what the charts are drawn from; ``styles`` and ``scripts`` name static files. Without scripts, the page
-    has no chart library and its policy allows none.
+    ``data`` is what the charts are drawn from; ``styles`` and ``scripts`` name static files. Only with `CHARTS`
+    does the page include the chart library. Without scripts, the policy of the page allows none.
     """
 
     title: str
@@ -74,15 +77,18 @@ def render_page(template: str, frame: Frame, content: Mapping[str, Any]) -> str:
     """The text of a page."""
     from markupsafe import Markup
 
-    scripts = [chart_library(), "\n".join(map(static_text, frame.scripts))] if frame.scripts else []
-    library_css = [static_text("vendor/uplot/uPlot.min.css")] if frame.scripts else []
+    wants_charts = CHARTS in frame.scripts
+    library = chart_library() if wants_charts else None
+    own_script = ["\n".join(map(static_text, frame.scripts))] if frame.scripts else []
+    scripts = ([library.script] if library else []) + own_script
     return (
         _environment()
         .get_template(template)
         .render(
             frame=frame,
             policy=content_policy(scripts),
-            style=Markup("\n".join([*library_css, palette_css(), *map(static_text, frame.styles)])),
+            style=Markup("\n".join([library.style if library else "", palette_css(), *map(static_text, frame.styles)])),
+            charts=("live" if library else "static") if wants_charts else None,
             scripts=[Markup(script) for script in scripts],
             json=Markup(safe_json(frame.data)),
             **content,

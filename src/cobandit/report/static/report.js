@@ -3,7 +3,8 @@
 "use strict";
 (() => {
   const root = document.documentElement;
-  root.classList.add("js");
+  const live = typeof uPlot !== "undefined"; // else the static charts stay
+  if (live) root.classList.add("js");
   /** @type {(id: string) => HTMLElement} */
   const find = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
   /** @type {ReportPanel[]} */
@@ -329,7 +330,7 @@
     }
   }
 
-  for (const panel of panels) {
+  for (const panel of live ? panels : []) {
     /** @type {HTMLElement | null} */
     const figure = document.querySelector(`figure[data-panel="${CSS.escape(panel.name)}"]`);
     if (figure) charts.push(new Chart(panel, figure));

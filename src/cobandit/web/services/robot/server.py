@@ -9,13 +9,11 @@ from cobandit.web.refusals import not_found
 from cobandit.web.services.robot.filler import Filler
 from cobandit.web.services.robot.lab import Lab
 from cobandit.web.services.robot.pool import Pool
-from cobandit.web.services.robot.show import Show
+from cobandit.web.services.robot.show import Show, three_address
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.database import Database
 
 SCRIPTS = (
-    "/static/vendor/three-0.185.1/three.module.min.js",
-    "/static/vendor/three-0.185.1/three.core.min.js",
     "/static/participant/robot/player.js",
     "/static/participant/robot/kitchen.js",
     "/static/participant/robot/customer.js",
@@ -23,7 +21,7 @@ SCRIPTS = (
     "/static/participant/robot/room.js",
     "/static/participant/robot/orbit.js",
 )
-"""What a page imports for a robot alone, under the addresses it imports it by."""
+"""Scripts that a page imports for the drawn arm, beside three.js, under the addresses it imports them by."""
 
 
 class Robot:
@@ -72,9 +70,11 @@ class Robot:
 
         People read for minutes before they choose, and browsers have time to bring it meanwhile.
         """
-        if self._pool is None or not isinstance(self.stage, Show):
+        three = three_address()
+        if self._pool is None or three is None or not isinstance(self.stage, Show):
             return {"scripts": [], "data": []}
-        return {"scripts": list(SCRIPTS), "data": self.stage.addresses()}
+        core = three.replace("three.module", "three.core")
+        return {"scripts": [three, core, *SCRIPTS], "data": self.stage.addresses()}
 
     def scene(self, version: str) -> bytes | None:
         """What the kitchen is made of, gzipped."""

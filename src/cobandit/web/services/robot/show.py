@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from cobandit.report.kit.assets import library_folder
 from cobandit.robot import CONFIGURATIONS
 from cobandit.studies import Round
 from cobandit.web.refusals import conflict
@@ -16,6 +17,12 @@ from cobandit.web.storage.events import Event, events_of_kind
 
 SHOWN = "robot-recording"
 """The event that says which recording a round has: a film, where its ``seed`` is empty."""
+
+
+def three_address() -> str | None:
+    """Return the address of three.js, which has its version in it; None where it is not installed."""
+    folder = library_folder("three")
+    return None if folder is None else f"/static/vendor/{folder}/three.module.min.js"
 
 
 class Show:
@@ -30,9 +37,12 @@ class Show:
         return stacks(person.study.design)
 
     async def view(self, person: ActiveParticipant) -> dict[str, Any]:
-        """Where the kitchen is described, and a recording whose beginning shows it; None while there is none."""
+        """Return the addresses of the kitchen, of a recording that begins with it, and of three.js, which draws both.
+
+        The first two are None while nothing is recorded, the last where three.js is not installed.
+        """
         scene, opening = self.addresses() or (None, None)
-        return {"kind": "simulated", "scene": scene, "opening": opening}
+        return {"kind": "simulated", "scene": scene, "opening": opening, "three": three_address()}
 
     def addresses(self) -> list[str]:
         """Of the kitchen and of the recording that begins with it; none while they are not there."""

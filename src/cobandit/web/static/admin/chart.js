@@ -1,6 +1,7 @@
 // Regret curves: one line per condition with a band of one standard error. Colours come from the style sheet; each
 // algorithm has the one that it has in every report.
 
+import { svg } from "../participant/dom.js";
 import { el, number } from "./common.js";
 
 const DASHES = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
@@ -43,8 +44,9 @@ export class Chart {
     this.plot?.destroy();
     this.plot = null;
     this.place.replaceChildren();
-    if (there) this.plot = new uPlot(this.options(), this.data(), this.place);
-    else this.place.append(this.empty);
+    if (!there) this.place.append(this.empty);
+    else if (typeof uPlot === "undefined") this.place.append(this.staticChart());
+    else this.plot = new uPlot(this.options(), this.data(), this.place);
     this.place.dataset.drawn = String(curves.conditions.filter((one) => one.n > 0).length);
     this.place.dataset.n = curves.conditions.map((one) => one.n).join(" ");
     this.tell(curves.rounds.length - 1);
@@ -95,12 +97,39 @@ export class Chart {
     };
   }
 
+  /** The means as lines in an SVG, where uPlot is not installed. */
+  staticChart() {
+    const { rounds, conditions } = this.curves;
+    const drawn = conditions.filter((one) => one.n > 0);
+    const { width, height } = this.size();
+    const [left, right, top, bottom] = [48, width - 12, 16, height - 30];
+    const last = rounds[rounds.length - 1];
+    const values = drawn.flatMap((one) => one.mean);
+    const [low, high] = [Math.min(0, ...values), Math.max(...values) || 1];
+    /** @param {number} value */
+    const y = (value) => bottom - ((value - low) / (high - low)) * (bottom - top);
+    /** @param {number} t */
+    const x = (t) => left + (t / last) * (right - left);
+    const label = (/** @type {string} */ text, /** @type {number} */ at, /** @type {number} */ level) =>
+      svg("text", { x: at, y: level, "text-anchor": "end" }, text);
+    const lines = drawn.map((one) => {
+      const points = one.mean.map((value, i) => `L${x(rounds[i])} ${y(value)}`);
+      const line = svg("path", { d: `M${x(0)} ${y(0)}${points.join("")}`, class: "line", "stroke-dasharray": DASHES[one.number % 4].join(" ") });
+      line.style.stroke = `var(--c${one.number % 8})`;
+      return line;
+    });
+    return svg("svg", { width, height, class: "static-chart" },
+      svg("path", { d: `M${left} ${top}V${bottom}H${right}`, class: "axis" }), lines,
+      label(number(high, 1), left - 6, top + 4), label(number(low, 1), left - 6, bottom), label(`round ${number(last)}`, right, bottom + 20));
+  }
+
   size() {
     return { width: Math.max(200, this.place.clientWidth), height: this.place.clientHeight || 280 };
   }
 
   fit() {
     const { width, height } = this.size();
+    this.place.querySelector(".static-chart")?.replaceWith(this.staticChart());
     if (this.plot && this.place.clientWidth && (width !== this.plot.width || height !== this.plot.height)) {
       this.plot.setSize({ width, height });
     }

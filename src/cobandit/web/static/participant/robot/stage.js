@@ -10,7 +10,6 @@ import { caption } from "./captions.js";
 import { Clip } from "./clip.js";
 import { Recording } from "./recording.js";
 
-const THREE = new URL("../../vendor/three-0.185.1/three.module.min.js", import.meta.url).href;
 const PATIENCE = 4000; // milliseconds for a recording; then the film has to do
 const OPENING = 60_000; // for the kitchen, which nobody waits for: until then the shop is drawn
 const MEANWHILE = 2000; // an empty wall for so long at most
@@ -40,7 +39,7 @@ export class Stage {
   #skip;
   #verdict = el("div", { class: "verdict", "aria-hidden": "true", hidden: true });
   #trouble = el("p", { class: "robot-trouble", role: "status", hidden: true });
-  /** Whose the robot's looks are, where they are not ours. */
+  /** Whose the robot's looks are, where they are not ours; or that the robot is shown as a film. */
   #credit = el("p", { class: "robot-credit", hidden: true });
   /** The round that is over, if one is, and the number of the present one.
    * @type {Round | null} */
@@ -77,12 +76,18 @@ export class Stage {
   // ------------------------------------------------------------------------------------------------ which stage
 
   /** @param {SimulatedRobot} robot */
-  async #open({ scene, opening }) {
+  async #open({ scene, opening, three: address }) {
+    if (!address) {
+      this.#fall("clip", "three.js is not installed on the server.");
+      this.#credit.textContent = this.#app.texts.say("robot.film");
+      this.#credit.hidden = false;
+      return;
+    }
     try {
       this.#early = !scene || !opening;
       if (!scene || !opening) throw new Error("There are no recordings yet.");
       const [three, { Player }, description, first] = await Promise.all([
-        import(THREE), import("./player.js"), fetched(scene, OPENING).then((answer) => answer.json()), this.#fetch(opening, OPENING),
+        import(address), import("./player.js"), fetched(scene, OPENING).then((answer) => answer.json()), this.#fetch(opening, OPENING),
       ]);
       await this.#performance; // a burger ends on the stage on which it began
       if (this.#closed) return;
