@@ -10,7 +10,7 @@ SCRIPTS := package.json src/cobandit/report/static/vendor/files.toml tools/third
 # Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run docs test long quick lint style types bench bench-robot clips pictures faults floors matrix examples coverage release setup machine browser database proxies scripts clean
+.PHONY: run docs test long quick mutations lint style types bench bench-robot clips pictures faults floors matrix examples coverage release setup machine browser database proxies scripts clean
 
 # npm fetches the scripts of the pages while teams are compared: the report is the first that contains one. The
 # documentation and its packages are installed and built while the server already answers, and only after a change.
@@ -40,6 +40,9 @@ quick: $(READY)  ## the tests without those marked slow
 
 long: $(READY) machine  ## the few tests that take longest, which `make test` leaves out
 	$(BIN)/pytest -m long
+
+mutations: $(READY) machine  ## 30 seeded faults, each tried on a copy of the tree: the tests must catch all of them
+	$(BIN)/python -m tests.mutations $(FAULTS)
 
 lint: style types  ## style, types, sizes and the directions of imports
 

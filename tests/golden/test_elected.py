@@ -78,6 +78,19 @@ def test_what_tells_who_sees_more(observation, seen, bits):
     assert own == bits
 
 
+@pytest.mark.parametrize(("others", "ranks"), [(0, (0, 1)), (1, (1, 0))])
+def test_of_equal_votes_the_lower_index_leads(others, ranks):
+    # Nothing was seen in the sweep: agent 0 votes 0 0 0. Agent 1 votes the same, or 1 1 1.
+    agent = Elected(sweeps=1)
+    agent.reset(Briefing(0, (2, 2), (1, 0), 100), np.random.default_rng(0))
+    for cell in range(4):
+        agent.choose()
+        agent.observe((cell // 2, cell % 2), 0)
+    for _ in range(3):
+        agent.observe((agent.choose(), others), 0)
+    assert agent.elected_ranks == ranks
+
+
 def test_many_team_actions_are_swept_in_part():
     agent = Elected()
     agent.reset(Briefing(0, (30, 30), (0, 1), 100), np.random.default_rng(0))
