@@ -28,95 +28,58 @@ from cobandit import (
     simulate,
 )
 from cobandit.agents import make_agent
-from cobandit.agents.beliefs import INDICES, TIES
+from cobandit.agents.beliefs import INDICES
 
 NAN = math.nan
 FIXED = Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
 
-A_SPREAD = "a finite number of at least 1e-06 and at most 1e+06 is needed."
-A_MEAN = "a finite number of at least -1e+06 and at most 1e+06 is needed."
-
-BAD_OPTIONS = [
-    ("partner-aware-ucb", {"window": 0}, "window is 0; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": -3}, "window is -3; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": 2.5}, "window is 2.5; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": "x"}, "window is 'x'; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": "3"}, "window is '3'; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": None}, "window is None; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": True}, "window is True; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": NAN}, "window is nan; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": math.inf}, "window is inf; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": [25]}, "window is [25]; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"window": 2**31}, "window is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
-    (
-        "partner-aware-ucb",
-        {"window": 10**30},
-        "window is 1000000000000000000000000000000; a whole number from 1 to 2,147,483,647 is needed.",
-    ),
-    ("partner-aware-ucb", {"repeat": 0}, "repeat is 0; a whole number of at least 1 is needed."),
-    ("partner-aware-ucb", {"repeat": 2**31}, "repeat is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
-    ("partner-aware-ts", {"window": 0}, "window is 0; a whole number of at least 1 is needed."),
-    ("partner-aware-ts", {"window": 2**31}, "window is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
-    ("partner-aware-ts", {"repeat": 1.5}, "repeat is 1.5; a whole number of at least 1 is needed."),
-    ("partner-aware-ts", {"repeat": 2**31}, "repeat is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
-    ("naive-ucb", {"exploration": -1}, "exploration is -1; a finite number of at least 0 is needed."),
-    ("naive-ucb", {"exploration": NAN}, "exploration is nan; a finite number of at least 0 is needed."),
-    ("naive-ucb", {"exploration": math.inf}, "exploration is inf; a finite number of at least 0 is needed."),
-    ("naive-ucb", {"exploration": "0.1"}, "exploration is '0.1'; a finite number of at least 0 is needed."),
-    ("naive-ucb", {"exploration": 1j}, "exploration is 1j; a finite number of at least 0 is needed."),
-    (
-        "naive-ucb",
-        {"exploration": 10**400},
-        f"exploration is 1{'0' * 56}...; a finite number of at least 0 is needed.",
-    ),
-    ("mucb-intervals", {"exploration": -1}, "exploration is -1; a finite number of at least 0 is needed."),
-    ("naive-ts", {"prior_sd": 0}, f"prior_sd is 0; {A_SPREAD}"),
-    ("naive-ts", {"prior_sd": 9e-7}, f"prior_sd is 9e-07; {A_SPREAD}"),
-    ("naive-ts", {"prior_sd": 1e-200}, f"prior_sd is 1e-200; {A_SPREAD}"),
-    ("naive-ts", {"prior_sd": 1000001}, f"prior_sd is 1000001; {A_SPREAD}"),
-    ("naive-ts", {"prior_sd": math.inf}, f"prior_sd is inf; {A_SPREAD}"),
-    ("naive-ts", {"noise_sd": -0.1}, f"noise_sd is -0.1; {A_SPREAD}"),
-    ("partner-aware-ts", {"noise_sd": 1e-200}, f"noise_sd is 1e-200; {A_SPREAD}"),
-    ("centralised-ts", {"noise_sd": 1e7}, f"noise_sd is 10000000.0; {A_SPREAD}"),
-    ("knowledge-gradient", {"prior_sd": 1e-9}, f"prior_sd is 1e-09; {A_SPREAD}"),
-    ("knowledge-gradient", {"noise_sd": 1e9}, f"noise_sd is 1000000000.0; {A_SPREAD}"),
-    ("naive-ts", {"prior_mean": NAN}, f"prior_mean is nan; {A_MEAN}"),
-    ("naive-ts", {"prior_mean": 1e7}, f"prior_mean is 10000000.0; {A_MEAN}"),
-    ("naive-ts", {"prior_mean": -1000001}, f"prior_mean is -1000001; {A_MEAN}"),
-    ("knowledge-gradient", {"discount": 1.0}, "discount is 1.0; a finite number of at least 0 and below 1 is needed."),
-    (
-        "knowledge-gradient",
-        {"discount": -0.1},
-        "discount is -0.1; a finite number of at least 0 and below 1 is needed.",
-    ),
-    ("knowledge-gradient", {"discount": "x"}, "discount is 'x'; a finite number of at least 0 and below 1 is needed."),
-    ("mdsee", {"sweeps": 0}, "sweeps is 0; a whole number of at least 1 is needed."),
-    ("mdsee", {"sweeps": 2**31}, "sweeps is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
-]
+SPREADS = [0, -0.1, 9e-7, 1e-200, 1000001, math.inf]
+WRONG = {
+    ("partner-aware-ucb", "window"): [0, -3, 2.5, "x", "3", None, True, NAN, math.inf, [25], 2**31, 10**30],
+    ("partner-aware-ucb", "repeat"): [0, 2**31],
+    ("partner-aware-ts", "window"): [0, 2**31],
+    ("partner-aware-ts", "repeat"): [1.5, 2**31],
+    ("partner-aware-ts", "noise_sd"): SPREADS,
+    ("naive-ucb", "exploration"): [-1, NAN, math.inf, "0.1", 1j, 10**400],
+    ("mucb-intervals", "exploration"): [-1],
+    ("naive-ts", "prior_sd"): SPREADS,
+    ("naive-ts", "prior_mean"): [NAN, 1e7, -1000001],
+    ("centralised-ts", "noise_sd"): SPREADS,
+    ("knowledge-gradient", "prior_sd"): SPREADS,
+    ("knowledge-gradient", "discount"): [1.0, -0.1, "x"],
+    ("mdsee", "sweeps"): [0, 2**31],
+}
 
 
-@pytest.mark.parametrize(("name", "options", "message"), BAD_OPTIONS)
-def test_options(name, options, message):
+@pytest.mark.parametrize(("name", "option"), WRONG)
+def test_wrong_options_are_refused_and_named(name, option):
     for make in (AGENTS[name], lambda **given: make_agent(name, **given), lambda **given: Team.of(name, **given)):
-        with pytest.raises(InvalidInput) as caught:
-            make(**options)
-        assert str(caught.value) == message
+        for value in WRONG[name, option]:
+            with pytest.raises(InvalidInput, match=f"^{option} is "):
+                make(**{option: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("partner-aware-ucb", {"window": 0}, "window is 0; a whole number of at least 1 is needed."),
+        ("mdsee", {"sweeps": 2**31}, "sweeps is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
+        ("naive-ucb", {"exploration": NAN}, "exploration is nan; a finite number of at least 0 is needed."),
+        ("naive-ts", {"prior_sd": 0}, "prior_sd is 0; a finite number of at least 1e-06 and at most 1e+06 is needed."),
+        ("knowledge-gradient", {"discount": 1}, "discount is 1; a finite number of at least 0 and below 1 is needed."),
+        ("naive-ucb", {"index": None}, f"There is no index None. Known: {', '.join(INDICES)}."),
+        ("mdsee", {"ties": "rnadom"}, "There is no tie rule 'rnadom'. Did you mean 'random'? Known: first, random."),
+    ],
+)
+def test_what_a_refusal_says(name, options, message):
+    with pytest.raises(InvalidInput) as caught:
+        make_agent(name, **options)
+    assert str(caught.value) == message
 
 
 @pytest.mark.parametrize("engine", ["auto", "fast", "reference"])
-@pytest.mark.parametrize(
-    ("option", "value", "message"),
-    [
-        ("window", -3, "window is -3; a whole number of at least 1 is needed."),
-        ("exploration", NAN, "exploration is nan; a finite number of at least 0 is needed."),
-        (
-            "index",
-            "papper",
-            f"There is no index 'papper'. Did you mean 'paper'? Known: {', '.join(INDICES)}.",
-        ),
-    ],
-)
-def test_options_assigned_later(option, value, message, engine):
+@pytest.mark.parametrize(("option", "value"), [("window", -3), ("exploration", NAN), ("index", "papper")])
+def test_options_assigned_later(option, value, engine):
     """An index that nobody knows was played as another one by the fast engine."""
     agent = PartnerAwareUCB()
     setattr(agent, option, value)
@@ -124,45 +87,12 @@ def test_options_assigned_later(option, value, message, engine):
         lambda: simulate(FIXED, Team.of(agent), horizon=5, runs=2, seed=0, engine=engine),
         lambda: agent.reset(Briefing(0, (2, 2), (0, 1), 10), np.random.default_rng(0)),
     ):
-        with pytest.raises(InvalidInput) as caught:
+        with pytest.raises(InvalidInput, match=option):
             attempt()
-        assert str(caught.value) == message
 
 
 @pytest.mark.parametrize(
-    ("name", "options", "refusal"),
-    [
-        ("naive-ucb", {"index": "papper"}, "There is no index 'papper'. Did you mean 'paper'?"),
-        ("naive-ucb", {"index": "any-time"}, "There is no index 'any-time'. Did you mean 'anytime'?"),
-        (
-            "centralised-ucb",
-            {"index": "Companion"},
-            "There is no index 'Companion'. Did you mean 'companion'?",
-        ),
-        ("naive-ucb", {"index": None}, "There is no index None."),
-        ("naive-ucb", {"ties": "frist"}, "There is no tie rule 'frist'. Did you mean 'first'?"),
-        ("mdsee", {"ties": "rnadom"}, "There is no tie rule 'rnadom'. Did you mean 'random'?"),
-        ("naive-ts", {"ties": 1}, "There is no tie rule 1."),
-    ],
-)
-def test_names_of_choices(name, options, refusal):
-    with pytest.raises(UnknownName) as caught:
-        make_agent(name, **options)
-    known = {"index": INDICES, "ties": TIES}[next(iter(options))]
-    assert str(caught.value) == f"{refusal} Known: {', '.join(known)}."
-
-
-@pytest.mark.parametrize(
-    ("name", "option", "hint"),
-    [
-        ("partner-aware-ucb", "widnow", "'window'"),
-        ("partner-aware-ucb", "windows", "'window'"),
-        ("partner-aware-ucb", "repeats", "'repeat'"),
-        ("naive-ucb", "exploraton", "'exploration'"),
-        ("naive-ts", "prior_men", "'prior_mean'"),
-        ("knowledge-gradient", "discont", "'discount'"),
-        ("mdsee", "sweep", "'sweeps'"),
-    ],
+    ("name", "option", "hint"), [("partner-aware-ucb", "widnow", "'window'"), ("naive-ts", "prior_men", "'prior_mean'")]
 )
 def test_option_names(name, option, hint):
     with pytest.raises(UnknownName) as caught:
@@ -188,12 +118,8 @@ def test_an_agent_without_options():
         ("partner-aware-usb", "partner-aware-ucb"),
         ("partner_aware_ucb", "partner-aware-ucb"),
         ("Partner-Aware-UCB", "partner-aware-ucb"),
-        ("partner-aware-thompson", "partner-aware-ts"),
         ("naive", "naive-ts"),
         ("centralized-ucb", "centralised-ucb"),
-        ("knowledge", "knowledge-gradient"),
-        ("optmal", "optimal"),
-        ("mdse", "mdsee"),
     ],
 )
 def test_agent_names(name, hint):
