@@ -1,4 +1,4 @@
-"""These tests play compiled kinds as plain Python; `test_*_without_compiler.py` run them, each in its own process."""
+"""These tests play compiled kinds as plain Python; `test_without_compiler.py` runs each file in its own process."""
 
 import os
 
