@@ -188,6 +188,7 @@ class TestMistakes:
             ({"test": "welch"}, "go together"),
             ({"group": "age"}, "go together"),
             ({"groups": ("a", "b")}, "two choices"),
+            ({"test": "welch", "group": "gender", "groups": ("woman",)}, "two choices"),
             ({"test": "rm-anova", "direction": "less"}, "rm-anova has none"),
             ({"one_sided": True}, "without a direction"),
         ],

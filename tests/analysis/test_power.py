@@ -171,9 +171,9 @@ class TestStudies:
 
     def test_the_same_numbers_again_whatever_the_threads_and_the_crowds(self, monkeypatch):
         mixture = read_population("softmax:0.5,knowledge-gradient:0.5")
-        found = [power_analysis("burger", mixture, (5, 10), 40, 9, threads=threads) for threads in (1, 2, 2)]
-        assert found[0].curves == found[1].curves == found[2].curves
-        assert power_analysis("burger", mixture, (5, 10), 40, 10).curves != found[0].curves
+        found = [power_analysis("burger", mixture, (5, 10), 20, 9, threads=threads) for threads in (1, 2)]
+        assert found[0].curves == found[1].curves
+        assert power_analysis("burger", mixture, (5, 10), 20, 10).curves != found[0].curves
         monkeypatch.setattr(module, "ROUNDS_PER_CROWD", 8000)
         sizes = [len(places) for _, places in module.crowds_of(BURGER, mixture, 10, 25, 9)]
         assert sizes == [10, 10, 5]

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from cobandit import InvalidInput, UnknownName
-from cobandit.analysis import Analysis, Hypothesis, analyse_data, calibrate
+from cobandit.analysis import Analysis, analyse_data, calibrate
 from cobandit.studies import load_design, rehearsed_data
 
 BURGER = load_design("burger")
-NAMES = tuple(condition.name for condition in BURGER.conditions)
 
 
 @pytest.fixture(scope="module")
@@ -47,29 +45,3 @@ def test_measures_that_there_are_not(analysis: Analysis) -> None:
 def test_a_calibration_of_no_study() -> None:
     with pytest.raises(InvalidInput, match="No study was named; burger, casino or casino-bank is needed"):
         calibrate([], simulations=1)
-
-
-@pytest.mark.parametrize(
-    ("changes", "sentence"),
-    [
-        ({"id": "two words"}, "letters, digits, dots, dashes and underscores are needed"),
-        ({"test": "welch"}, "'welch' or 'student' and a group go together"),
-        ({"group": "gender"}, "'welch' or 'student' and a group go together"),
-        ({"test": "welch", "group": "gender", "groups": ("woman",)}, "two choices of group are needed"),
-        ({"groups": ("a", "b")}, "two choices of group are needed"),
-        ({"compares": NAMES[:1]}, "compares 1 conditions"),
-        ({"test": "rm-anova", "direction": "less"}, "rm-anova has none; 'two-sided' is needed"),
-        ({"one_sided": True}, "one_sided without a direction; less or greater is needed"),
-    ],
-)
-def test_hypotheses_that_contradict_themselves(changes: dict[str, Any], sentence: str) -> None:
-    entries: dict[str, Any] = {
-        "id": "h1",
-        "text": "One is better.",
-        "measure": "task_regret",
-        "test": "paired-t",
-        "compares": NAMES,
-    }
-    Hypothesis(**entries)
-    with pytest.raises(InvalidInput, match=sentence):
-        Hypothesis(**(entries | changes))

@@ -41,29 +41,30 @@ def stored(out: Path, name: str) -> list[bytes]:
     return kept
 
 
-def test_a_cluster_by_address_with_a_worker_killed_in_mid_run(tmp_path: Path) -> None:
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """The address of a cluster that several tests use: starting its workers costs more than most runs."""
     with LocalCluster(n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None) as cluster:
-        with Client(cluster) as client:
-            victims = list(client.run(os.getpid).values())
-        killed: list[int] = []
+        yield cluster.scheduler_address
 
-        def watch(step: ChunkEvent) -> None:
-            if step.kind == "finished" and not killed:
-                os.kill(victims[0], signal.SIGKILL)
-                killed.append(victims[0])
 
-        (result,) = run([panel("sim1-left")], SETTINGS, tmp_path, Dask(cluster.scheduler_address), watch=watch)
+def test_a_cluster_by_address_with_a_worker_killed_in_mid_run(tmp_path: Path, address: str) -> None:
+    with Client(address) as client:
+        victims = list(client.run(os.getpid).values())
+    killed: list[int] = []
+
+    def watch(step: ChunkEvent) -> None:
+        if step.kind == "finished" and not killed:
+            os.kill(victims[0], signal.SIGKILL)
+            killed.append(victims[0])
+
+    (result,) = run([panel("sim1-left")], SETTINGS, tmp_path, Dask(address), watch=watch)
     assert killed
     assert [len(curve.task_regret) for curve in result.curves] == [400, 400, 400]
     assert stored(tmp_path, "sim1-left") == expected("sim1-left")
 
 
-def test_a_cluster_of_its_own(tmp_path: Path) -> None:
-    run([panel("sim4")], SETTINGS, tmp_path, Dask(workers=2))
-    assert stored(tmp_path, "sim4") == expected("sim4")
-
-
-def test_a_cluster_is_handed_a_few_chunks_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cluster_of_its_own_is_handed_a_few_chunks_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cobandit.experiments.dask.FEWEST_HANDED_OUT", 3)
     monkeypatch.setattr("cobandit.experiments.dask.CHUNKS_PER_THREAD", 2)
     real = Client.submit
@@ -97,12 +98,13 @@ def test_no_cluster_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
 
 @contextmanager
 def killed_at_their_start() -> Iterator[None]:
-    """Kill every process that this one spawns, as a machine without memory would."""
+    """Kill every process that this one spawns from now on, as a machine without memory would."""
     over = threading.Event()
+    earlier = set(spawned_by(os.getpid()))
 
     def kill() -> None:
         while not over.wait(0.01):
-            for pid in spawned_by(os.getpid()):
+            for pid in set(spawned_by(os.getpid())) - earlier:
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
 
@@ -131,17 +133,18 @@ def test_a_cluster_that_is_closed_in_mid_run(tmp_path: Path) -> None:
         run([panel("sim1-left")], SETTINGS, tmp_path, Dask(cluster.scheduler_address), watch=close)
 
 
-def test_workers_of_another_version_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_another_version_are_refused(tmp_path: Path, address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cb, "__version__", "9.9.9")
     with pytest.raises(ClusterError, match=r"run cobandit .*, this machine 9\.9\.9"):
-        run([panel("sim3-left")], SETTINGS, tmp_path, Dask(workers=1))
+        run([panel("sim3-left")], SETTINGS, tmp_path, Dask(address))
 
 
+@pytest.mark.long
 @pytest.mark.slow
-def test_an_arena_on_a_cluster(tmp_path: Path) -> None:
+def test_an_arena_on_a_cluster(tmp_path: Path, address: str) -> None:
     arena, settings = Arena.of(["exact-12", "unknown"], ["greedy"], ["bank"]), arena_settings(4, seed=3)
     arena = dataclasses.replace(arena, teams=tuple(entry for entry in arena.teams if entry.name in (BASELINE, CENTRAL)))
-    result = arena.run(tmp_path, settings, Dask(workers=2))
+    result = arena.run(tmp_path, settings, Dask(address))
     played = {
         chunk.id: compute(chunk).task_regret[:, -1] for panel in arena.panels() for chunk in chunks(panel, settings)
     }

@@ -67,6 +67,7 @@ def test_a_sweep():
             parse_sweep(wrong)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # Dask's own shutdown warns of sockets it closes a little later
 def test_processes_and_a_real_cluster_play_a_sweep_alike(tmp_path):
