@@ -44,8 +44,9 @@ def test_a_file_is_read_again(tmp_path: Path, keep: str) -> None:
 
 
 def _places(data: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Yield the place of every entry of nested dicts and lists."""
-    for name, value in data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ():
+    """Yield the place of every entry of nested dicts, and of the first entry of lists, whose entries are alike."""
+    entries = data.items() if isinstance(data, dict) else enumerate(data[:1]) if isinstance(data, list) else ()
+    for name, value in entries:
         yield (*place, name)
         yield from _places(value, (*place, name))
 
