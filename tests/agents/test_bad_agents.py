@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,7 +35,7 @@ NAN = math.nan
 FIXED = Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5])
 
 SPREADS = [0, -0.1, 9e-7, 1e-200, 1000001, math.inf]
-WRONG = {
+WRONG: dict[tuple[str, str], list[Any]] = {
     ("partner-aware-ucb", "window"): [0, -3, 2.5, "x", "3", None, True, NAN, math.inf, [25], 2**31, 10**30],
     ("partner-aware-ucb", "repeat"): [0, 2**31],
     ("partner-aware-ts", "window"): [0, 2**31],

@@ -142,7 +142,8 @@ def test_damaged_provenance_of_a_chunk_is_noticed_and_named(tmp_path: Path) -> N
     damages = [("", raw) for raw in UNREADABLE]
     for entry in PROVENANCE:
         without = {key: value for key, value in about.items() if key != entry}
-        damages += [(entry, json.dumps(without | more).encode()) for more in ({}, {entry: None}, {entry: []})]
+        wrong = [without, without | {entry: None}, without | {entry: []}]
+        damages += [(entry, json.dumps(facts).encode()) for facts in wrong]
     for entry, raw in damages:
         parquet.write_table(table.replace_schema_metadata({b"cobandit": raw}), store.path(victim))
         with pytest.raises(cb.InvalidInput, match=rf"{victim.id} is damaged.*{entry}.*--resume"):
