@@ -350,10 +350,7 @@ KINDS = (
     "tab-early",
     "tab-race",
 )
-"""Every fault. In a large run the server is killed less often than anything else happens: each kill costs a start."""
-
-KILLS = (4, 1 / 40)
-"""The least number of kills in a run, and their share of the faults in a large one."""
+"""Every fault, each as often as the others; but one of 40 is a kill in a large run, because each costs a start."""
 
 
 def drawn(count: int, requests: int, seed: int) -> dict[int, str]:
@@ -363,7 +360,7 @@ def drawn(count: int, requests: int, seed: int) -> dict[int, str]:
     """
     rng = random.Random(seed)
     places = rng.sample(range(1, int(requests * SHARE)), count)
-    kills = min(count, max(KILLS[0], round(KILLS[1] * count)))
+    kills = min(count, max(4, count // 40))
     others = [kind for kind in KINDS if kind != "kill"]
     kinds = ["kill"] * kills + [others[i % len(others)] for i in range(count - kills)]
     rng.shuffle(kinds)

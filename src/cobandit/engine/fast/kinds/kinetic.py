@@ -31,7 +31,7 @@ class KineticUCB(NamedTuple):
     seat: int
     stream: int
     repeat: int
-    index: int
+    index: Any
     first_leaf: int
     scales: Floats
     counts: Ints

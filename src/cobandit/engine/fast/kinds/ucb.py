@@ -11,7 +11,6 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobandit.agents.beliefs import COMPANION_FLOOR, INDICES, UpperConfidence
 from cobandit.agents.kl_ucb import kl_bound
@@ -65,7 +64,7 @@ class FreshUCB(NamedTuple):
     window: int
     repeat: int
     random_ties: int
-    index: int
+    index: Any
     scales: Floats
     counts: Ints
     sums: Floats
@@ -209,9 +208,7 @@ def scales_of(agent: UpperConfidence, horizon: int) -> Floats:
     return table(scales)
 
 
-def changing_index(
-    agent: UpperConfidence, seat: Seat, count: int
-) -> tuple[int, Floats, NDArray[np.int64], Floats, Floats, Floats]:
+def changing_index(agent: UpperConfidence, seat: Seat, count: int) -> tuple[Any, ...]:
     """Return ``index``, ``scales``, ``counts``, ``sums``, ``estimates`` and ``spans`` of so many untried cells."""
     companion = agent.index == "companion"
     estimates = np.full(count, 0.5 if companion else math.inf)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class FreshOwnUCB(NamedTuple):
     seat: int
     stream: int
     random_ties: int
-    index: int
+    index: Any
     scales: Floats
     counts: Ints
     sums: Floats
