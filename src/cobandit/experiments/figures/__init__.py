@@ -1,4 +1,4 @@
-"""The paper's simulation figures: one folder a panel, with what varies (sweep) and what it must show (analysis)."""
+"""The paper's simulation figures: one file per panel, with its curves and its claims."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ PANELS = (
 THEORY = "theorem-1"
 """Thm 1 beside what is measured; not a figure of the paper, and always part of the report."""
 
-
 STANDOFF = "theorem-1-standoff"
 """Problems in which Thm 1 fails; played only where it is asked for by name."""
 
@@ -50,7 +49,7 @@ def panel_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def panel(name: str) -> Panel:
-    """The panel of that name; an unknown name gets the nearest right one."""
+    """Return the panel of that name; an error about an unknown name suggests the nearest known one."""
     if isinstance(name, str) and name.startswith(MARKOV_PREFIX):
         from cobandit.experiments.figures import markov
 
@@ -60,15 +59,5 @@ def panel(name: str) -> Panel:
     known = (*PANELS, THEORY, STANDOFF)
     if not isinstance(name, str) or name not in known:
         raise UnknownName("panel", name, (*known, MARKOV_GROUP))
-    home = f"cobandit.experiments.figures.{name.replace('-', '_')}"
-    sweep, analysis = import_module(f"{home}.sweep"), import_module(f"{home}.analysis")
-    return Panel(
-        name=name,
-        title=sweep.TITLE,
-        varies=sweep.VARIES,
-        fixed=sweep.FIXED_AT,
-        curves=sweep.CURVES,
-        horizon=sweep.ROUNDS,
-        claims=analysis.CLAIMS,
-        long_horizon=getattr(sweep, "LONG_ROUNDS", None),
-    )
+    of_paper: Panel = import_module(f"cobandit.experiments.figures.{name.replace('-', '_')}").PANEL
+    return of_paper

@@ -12,9 +12,6 @@ from cobandit.experiments.claims import Beats, Claim, Linear, Sublinear
 from cobandit.experiments.spec import Curve, Panel
 from cobandit.mdp import MarkovProblem, Team, make_problem
 
-PREFIX = "mdp-"
-GROUP = "mdp"
-
 ENVIRONMENTS: dict[str, tuple[str, MarkovProblem, int]] = {
     "mdp-chain": ("Chain", make_problem("chain"), 40_000),
     "mdp-burger-line-2": ("Burger line, 2 steps", make_problem("burger-line", steps=2), 40_000),

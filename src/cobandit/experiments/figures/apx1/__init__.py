@@ -1,1 +1,0 @@
-"""Fig. "apx1" (Partner-Aware UCB with Knowledge Gradient)."""

@@ -1,1 +1,0 @@
-"""Fig. "other_envs left" (Generalization to Other Bandits)."""

@@ -1,1 +1,0 @@
-"""Fig. "other_envs right" (Generalization to Other Bandits)."""

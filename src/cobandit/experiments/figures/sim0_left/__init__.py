@@ -1,1 +1,0 @@
-"""Fig. "sim0 left" (Validation of Theoretical Results)."""

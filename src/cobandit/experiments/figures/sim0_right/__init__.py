@@ -1,1 +1,0 @@
-"""Fig. "sim0 right" (Validation of Theoretical Results)."""

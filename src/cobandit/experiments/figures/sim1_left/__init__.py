@@ -1,1 +1,0 @@
-"""Fig. "sim1 left" (Effect of Partner-Awareness)."""

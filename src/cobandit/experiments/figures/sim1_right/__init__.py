@@ -1,1 +1,0 @@
-"""Fig. "sim1 right" (Effect of Partner-Awareness)."""

@@ -1,1 +1,0 @@
-"""Fig. "sim2 left" (Varying Other Conditions)."""

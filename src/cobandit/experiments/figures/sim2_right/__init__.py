@@ -1,1 +1,0 @@
-"""Fig. "sim2 right" (Varying Other Conditions)."""

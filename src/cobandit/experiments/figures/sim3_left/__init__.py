@@ -1,1 +1,0 @@
-"""Fig. "sim3 left" (Varying Other Conditions)."""

@@ -1,1 +1,0 @@
-"""Fig. "sim3 right" (Varying Other Conditions)."""

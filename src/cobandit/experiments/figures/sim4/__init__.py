@@ -1,1 +1,0 @@
-"""Fig. "sim4" (Generalization to More Agents)."""

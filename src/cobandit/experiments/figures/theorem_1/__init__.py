@@ -1,1 +1,0 @@
-"""Thm 1, drawn beside what is measured (not a figure of the paper)."""

@@ -1,1 +1,0 @@
-"""Fig. "very_naive" (Additional Simulations)."""
