@@ -34,6 +34,7 @@ COLOURED = """(figure) => {
   });
 }"""
 PICTURE = "(figure) => figure.querySelector('canvas').toDataURL()"
+CURVE = "path[style*='fill: none'][style*='var(--c']"
 ALL_SHOWN = "(all) => all.every((one) => one.checkVisibility())"
 PAPER = "getComputedStyle(document.body).backgroundColor"
 
@@ -200,19 +201,19 @@ def test_prints_still_charts_in_light_colours(
     page.emulate_media(media="print")
     assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
     fits(page)
-    charts = page.locator("svg.static-chart")
+    charts = page.locator("svg.drawn")
     assert charts.count() == 2 * len(results)
     assert charts.evaluate_all(ALL_SHOWN)
     assert page.locator(".plot, .controls, .legend").evaluate_all("(all) => all.every((one) => !one.checkVisibility())")
     assert page.locator("tbody[data-regret]").evaluate_all(ALL_SHOWN)
-    first = page.locator("#sim1-left svg.static-chart").first
-    assert first.locator("path.line").count() == 3
+    first = page.locator("#sim1-left svg.drawn").first
+    assert first.locator(CURVE).count() == 3
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_without_scripts_the_still_charts_stand_in(visit: Open, small_report: Path) -> None:
     page = visit(small_report, java_script_enabled=False).page
-    assert page.locator("#sim1-left svg.static-chart").first.is_visible()
+    assert page.locator("#sim1-left svg.drawn").first.is_visible()
     assert page.locator("#theme").is_hidden()
 
 

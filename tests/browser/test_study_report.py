@@ -63,7 +63,7 @@ def test_fits_the_screen_and_is_accessible(visit: Open, study: Path, fits: Check
     fits(page)
     pictures = page.locator("svg.drawn")
     assert pictures.count() == 10
-    assert pictures.evaluate_all(SHOWN) == 5
+    assert pictures.evaluate_all(SHOWN) == 6
     assert page.locator("svg.drawn text").evaluate_all(TINY) == 0
     page.locator("details").evaluate_all("(all) => all.forEach((one) => (one.open = true))")
     fits(page)
@@ -118,16 +118,15 @@ def test_prints_wide_figures_in_light_colours(visit: Open, study: Path, fits: Ch
     page.emulate_media(media="print")
     assert page.evaluate(PAPER) == "rgb(255, 255, 255)"
     fits(page)
-    assert page.locator("svg.drawn.wide").evaluate_all(SHOWN) == 5
+    assert page.locator("svg.drawn.wide").evaluate_all(SHOWN) == 6
     assert page.locator("svg.drawn.narrow").evaluate_all(SHOWN) == 0
-    assert page.locator("svg.static-chart").evaluate_all(SHOWN) == 2
     assert page.locator(".plot, .contents, .copy, details").evaluate_all(SHOWN) == 0
     assert page.pdf(format="A4").startswith(b"%PDF")
 
 
 def test_without_scripts_everything_can_be_read(visit: Open, study: Path) -> None:
     page = visit(study, java_script_enabled=False).page
-    assert page.locator("svg.static-chart").first.is_visible()
+    assert page.locator(".static-charts svg.drawn.wide").is_visible()
     assert page.locator("svg.drawn.wide").first.is_visible()
     assert page.locator(".copy").first.is_hidden()
 

@@ -27,7 +27,7 @@ class TestPower:
         point = analyses[1].curves[0].points[-1]
         assert f"{100 * point.power.value:.1f} %" in text
         assert str(analyses[1].curves[0].smallest(0.8)) in text.replace("\N{NO-BREAK SPACE}", " ")
-        assert text.count('class="static-chart"') == 2
+        assert text.count('class="drawn"') == 2
 
     def test_text_from_elsewhere_is_escaped(self, analyses, tmp_path, checked):
         evil = replace(analyses[0], population=Population("<script>x</script>", analyses[0].population.members))

@@ -14,8 +14,9 @@ import pytest
 from cobandit.base.errors import InvalidInput, MissingExtra
 from cobandit.experiments import PanelResult
 from cobandit.report.kit.figure import FORMATS
+from cobandit.report.kit.palette import COLOURS
 from cobandit.report.simulation.drawing import drawing_of
-from cobandit.report.simulation.figures import panel_figure, write_panel_figures
+from cobandit.report.simulation.figures import TITLES, panel_figure, panel_pictures, write_panel_figures
 
 Make = Callable[..., PanelResult]
 
@@ -165,3 +166,18 @@ def test_a_folder_that_cannot_be_made_is_refused(made_up: Make, tmp_path: Path) 
     (tmp_path / "file").touch()
     with pytest.raises(InvalidInput, match="cannot be made"):
         written(made_up(), tmp_path / "file" / "figures")
+
+
+def test_pictures_on_the_page_are_the_panels_of_the_figure(made_up: Make, tmp_path: Path) -> None:
+    result = made_up("sim1-left")
+    print_svg = svg_of(result, tmp_path)
+    drawn = drawing_of(result)
+    pictures = panel_pictures(drawn)
+    assert pictures == panel_pictures(drawn), "equal numbers give equal pictures"
+    for picture, title in zip(pictures, TITLES.values(), strict=True):
+        assert f">{title}<" in picture
+        assert f">{title}<" in print_svg
+        assert len(re.findall(r'<path d="[^"]*"[^>]*style="fill: none;[^"]*var\(--c\d\)', picture)) == len(drawn.lines)
+        assert not any(colour.lower() in picture.lower() for colour in COLOURS), "a dark page has its own colours"
+        assert len(picture) < 12_000
+    assert re.findall(r' id="([^"]+)"', pictures[0]) != re.findall(r' id="([^"]+)"', pictures[1])

@@ -1,20 +1,23 @@
-"""Regret curves as they are drawn: what figures, static pictures and charts share, so that all show one thing."""
+"""Regret curves as they are drawn: what figures and charts share, so that all show one thing."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.report.kit.figure import LETTERS, regret_axes
 from cobandit.report.kit.palette import colour_of, dash_lengths, dashes_of
 from cobandit.stats import Summary
 
 Array = NDArray[np.float64]
 Band = tuple[Array, Array, Array]
 """Centre, low and high of a curve."""
+
+Statistic = Literal["mean", "median"]
 
 DIGITS = 5
 """Significant digits of the numbers that a chart is drawn from: far more than a screen has points."""
@@ -38,20 +41,32 @@ class Line:
     q90: Array
     factor: float
 
-    @property
-    def mean_band(self) -> Band:
-        """The mean, one standard error to either side."""
-        return self.mean, self.mean - self.se, self.mean + self.se
-
-    @property
-    def median_band(self) -> Band:
-        """The median and the middle 80 %."""
+    def band(self, statistic: Statistic) -> Band:
+        """Return the mean and one standard error to either side, or the median and the middle 80 %."""
+        if statistic == "mean":
+            return self.mean, self.mean - self.se, self.mean + self.se
         return self.median, self.q10, self.q90
+
+    def top(self, statistic: Statistic) -> float:
+        """Return the highest point of the curve and its band; a single run has no standard error."""
+        centre, _, high = self.band(statistic)
+        return self.factor * float(np.nanmax(np.fmax(centre, high)))
+
+    def thinned(self, most: int) -> Line:
+        """Return the line with at most so many checkpoints, evenly along it."""
+        keep = thinned(len(self.rounds), most)
+        parts = {name: getattr(self, name)[keep] for name in ("rounds", "mean", "se", "median", "q10", "q90")}
+        return replace(self, **parts)
 
 
 def from_zero(values: Array) -> Array:
     """A curve with the round before the first, in which nothing is lost yet."""
     return np.concatenate([[0.0], values])
+
+
+def thinned(size: int, most: int) -> list[int]:
+    """Return places evenly along a curve, with the first and the last."""
+    return np.unique(np.rint(np.linspace(0, size - 1, min(size, most))).astype(int)).tolist()  # type: ignore[no-any-return]
 
 
 def line_of(stats: Summary, rounds: NDArray[np.int64], *, name: str, label: str, number: int, factor: float) -> Line:
@@ -102,24 +117,48 @@ class Drawing:
         """The bounds that can be drawn."""
         return [level for level in self.levels if math.isfinite(level.value)]
 
+    def thinned(self, most: int) -> Drawing:
+        """Return the drawing with at most so many checkpoints on each line."""
+        return replace(self, lines=tuple(line.thinned(most) for line in self.lines))
+
     def in_task_regret(self) -> Drawing:
         """The same with every line in task regret."""
         return replace(self, lines=tuple(replace(line, factor=1.0) for line in self.lines))
 
 
-# For print
+# With Matplotlib
 
 
-def draw_line(axes: Any, line: Line, stats: Band, shade: float, *, from_zero: bool = True) -> None:
-    """A curve with its band. A logarithmic axis has no place for round 0."""
+def draw_regret(axes: Any, drawing: Drawing, statistic: Statistic, title: str) -> None:
+    """Draw the regret over the rounds in one panel; the bounds stand beside the mean, on a logarithmic axis."""
+    levels = drawing.finite_levels if statistic == "mean" else []
+    shade = 0.16 if len(drawing.lines) <= 3 else 0.08
+    for line in drawing.lines:
+        draw_line(axes, line, statistic, shade, from_zero=not levels)
+    for level in levels:
+        draw_level(axes, level, drawing.horizon)
+    axes.set_title(title, loc="left", fontsize=LETTERS)
+    axes.set_ylim(0, None)
+    if levels:
+        axes.set_yscale("log")
+        axes.set_ylim(_floor(drawing), 2 * max(level.value for level in levels))
+    regret_axes(axes, drawing.horizon)
+
+
+def _floor(drawing: Drawing) -> float:
+    """Where a logarithmic axis starts: the power of ten below what a curve has lost at its first checkpoint."""
+    first = [line.factor * float(line.mean[0]) for line in drawing.lines]
+    return float(10.0 ** math.floor(math.log10(max(min(first), 1e-3))))
+
+
+def draw_line(axes: Any, line: Line, statistic: Statistic, shade: float = 0.16, *, from_zero: bool = True) -> None:
+    """Draw a curve with its band. A logarithmic axis has no place for round 0."""
     colour = colour_of(line.number)
     first = 0 if from_zero else 1
     rounds = np.concatenate([[0], line.rounds])[first:]
-    centre, low, high = (line.factor * np.concatenate([[0.0], part])[first:] for part in stats)
+    centre, low, high = (line.factor * np.concatenate([[0.0], part])[first:] for part in line.band(statistic))
     if np.isfinite(low).all():  # a single run has no standard error
-        axes.fill_between(rounds, low, high, color=colour, alpha=shade, linewidth=0)
-        for edge in (low, high):
-            axes.plot(rounds, edge, color=colour, linewidth=0.5, alpha=0.6)
+        axes.fill_between(rounds, low, high, facecolor=(colour, shade), edgecolor=(colour, 0.6), linewidth=0.5)
     axes.plot(rounds, centre, color=colour, linestyle=dashes_of(line.number), gid=line.name)
 
 

@@ -21,6 +21,9 @@ SIZE = (7.2, 3.4)
 WIDE, NARROW = SIZE[0], 3.5
 """Inches: the text width of a two-column page, and one column of it, which is also what a telephone shows well."""
 
+PICTURE = (4.3, 2.5)
+"""Inches: a picture on a page, two of which stand side by side."""
+
 LETTERS = 8.5
 """The size of letters, in points."""
 
@@ -123,15 +126,20 @@ def figure_svg(make: Make) -> str:
 
 def new_figure(size: tuple[float, float], title: str, about: str, *, indent: float = 0.15, gid: str = "") -> Any:
     """An empty figure (inches) with a heading of two lines, which ``gid`` marks in an SVG file."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     width, height = size
-    figure: Any = Figure(figsize=size)
-    FigureCanvasAgg(figure)
+    figure = _empty_figure(size)
     heading: dict[str, Any] = {"x": indent / width, "ha": "left", "va": "top"} | ({"gid": gid} if gid else {})
     figure.text(y=1 - 0.07 / height, s=title, fontsize=LETTERS + 1.5, **heading)
     figure.text(y=1 - 0.27 / height, s=about, fontsize=LETTERS - 0.5, color=GREY, **heading)
+    return figure
+
+
+def _empty_figure(size: tuple[float, float]) -> Any:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=size)
+    FigureCanvasAgg(figure)
     return figure
 
 
@@ -153,6 +161,14 @@ def legend_below(figure: Any, handles: Sequence[Any], labels: Sequence[str], col
     figure.legend(
         handles, labels, loc="lower center", ncols=columns, frameon=False, handlelength=3.2, borderaxespad=0.2
     )
+
+
+def new_picture() -> tuple[Any, Any]:
+    """Return a small figure without a heading, for a page, and its axes."""
+    width, height = PICTURE
+    figure = _empty_figure(PICTURE)
+    margins = {"left": 0.6 / width, "right": 1 - 0.2 / width, "bottom": 0.42 / height, "top": 1 - 0.22 / height}
+    return figure, figure.subplots(gridspec_kw=margins)
 
 
 # Axes

@@ -23,7 +23,7 @@ from cobandit.base.files import make_folder, whole_file
 from cobandit.base.numbers import DASH, PAGE, count
 from cobandit.report.kit.assets import chart_library, static_text
 from cobandit.report.kit.figure import FORMATS
-from cobandit.report.kit.palette import palette_css
+from cobandit.report.kit.palette import css_colour, dash_lengths, palette_css
 from cobandit.report.kit.templates import template_environment
 from cobandit.report.kit.text import apa, italic_symbols, true_minus, words
 
@@ -140,4 +140,5 @@ def _environment() -> Environment:
         "words": words,
     }
     environment.globals |= {"outcomes": OUTCOMES, "dash": DASH, "figures_folder": FIGURES}
+    environment.globals |= {"css_colour": css_colour, "dash_lengths": dash_lengths}
     return environment

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cobandit.analysis.calibration import FITTING, WARNING, Calibration, Comparison, Rehearsal
 from cobandit.analysis.published import CASINO_BANK, PUBLISHED
 from cobandit.base.numbers import DASH, PAGE, percent
-from cobandit.report.kit.figure import SIZE, new_figure, save_figure, short_numbers
+from cobandit.report.kit.figure import LETTERS, NARROW, WIDE, figure_svg, new_figure, save_figure, short_numbers
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
-from cobandit.report.kit.palette import COLOURS, css_colour
-from cobandit.report.kit.static_svg import coordinate, element, picture, steps, text_at
+from cobandit.report.kit.palette import COLOURS
+from cobandit.report.kit.static_svg import inline_figure
 from cobandit.report.kit.text import words
 from cobandit.report.power.rehearsal import Table, write_rehearsal_page
 
@@ -30,8 +31,13 @@ DRAWN = {
 """What is drawn of each study, and which numbers."""
 
 ROBOTS = ("with Partner-Aware UCB", "with Naive UCB", "with the bank (not played by people)")
-LINE = 20.0
-"""Points between two lines of the drawing on the page."""
+READING = (
+    "points: simulated, with the middle 95 % of the studies; bands: published ± s.e.; in brackets the robots' index"
+)
+"""How a figure is read."""
+
+HEAD = 0.5
+"""Inches of the heading of a figure, which the page does not show."""
 
 
 def write_calibration_report(
@@ -78,20 +84,25 @@ def _label(rehearsal: Rehearsal) -> str:
 
 
 def _save(study: str, rehearsals: Sequence[Rehearsal], folder: Path) -> None:
-    save_figure(lambda: calibration_figure(study, rehearsals), folder, figure_name(study))
+    save_figure(lambda: calibration_figure(study, rehearsals, WIDE), folder, figure_name(study))
 
 
-def calibration_figure(study: str, rehearsals: Sequence[Rehearsal]) -> Any:
-    """Every rehearsal on a line of its own, beside the published numbers."""
+def calibration_figure(study: str, rehearsals: Sequence[Rehearsal], width: float) -> Any:
+    """Draw every rehearsal on its own line, beside the published numbers; ``width`` in inches."""
     title, ids = DRAWN[study]
-    height = 1.5 + 0.23 * len(rehearsals)
-    about = (
-        "points: simulated, with the middle 95 % of the studies; bands: published ± s.e.; in brackets the robots' index"
+    wide = width > NARROW
+    labels = [_label(rehearsal) for rehearsal in rehearsals]
+    height = 1.5 + (0.23 if wide else 0.3) * len(rehearsals)
+    figure = new_figure(
+        (width, height), f"Simulated participants: {title}", READING, indent=0.02 * width, gid="heading"
     )
-    size = (SIZE[0], height)
-    figure = new_figure(size, f"Simulated participants: {title}", about, indent=0.02 * SIZE[0])
     axes = figure.subplots(
-        gridspec_kw={"left": 0.42, "right": 0.97, "bottom": 0.75 / height, "top": 1 - 0.6 / height},
+        gridspec_kw={
+            "left": 0.42 if wide else 0.47,
+            "right": 0.97,
+            "bottom": (0.75 if wide else 1.1) / height,
+            "top": 1 - 0.6 / height,
+        },
     )
     for number, (id, robot) in enumerate(zip(ids, ROBOTS, strict=False)):
         colour, mark = COLOURS[number], "osD"[number]
@@ -109,10 +120,10 @@ def calibration_figure(study: str, rehearsals: Sequence[Rehearsal]) -> Any:
             axes.plot([row.low, row.high], [height_here] * 2, color=colour, linewidth=1.0)
             axes.plot([row.mean], [height_here], mark, color=colour, markersize=3.5)
         axes.plot([], [], mark, color=colour, markersize=3.5, label=robot)
-    axes.set_yticks(range(len(rehearsals)), [_label(rehearsal) for rehearsal in rehearsals])
+    axes.set_yticks(range(len(rehearsals)), labels if wide else [textwrap.fill(label, 26) for label in labels])
     axes.set_ylim(len(rehearsals) - 0.4, -0.6)
     axes.spines[["top", "right", "left"]].set_visible(False)
-    axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="y", length=0, labelsize=LETTERS if wide else LETTERS - 1.0)
     short_numbers(axes.xaxis)
     axes.set_xlabel(title)
     figure.legend(loc="lower left", ncols=1, frameon=False)
@@ -136,7 +147,8 @@ def _study(study: str, ranked: Sequence[Rehearsal], out: Path) -> dict[str, Any]
         "nearest": _label(nearest),
         "distance": PAGE.format(nearest.distance, 2),
         "against": [_label(rehearsal) for rehearsal in ranked if rehearsal.contradicts],
-        "picture": _picture(study, ranked),
+        "pictures": _pictures(study, ranked),
+        "reading": READING,
         "figure": figure_name(study),
         "figure_kinds": figure_kinds(figure_name(study), out),
         "overview": _overview(study, ranked),
@@ -191,54 +203,15 @@ def _numbers(rehearsal: Rehearsal) -> Table:
     return Table(_label(rehearsal), heads, rows)
 
 
-def _picture(study: str, rehearsals: Sequence[Rehearsal]) -> Markup:
-    """The figure as a drawing that needs no script."""
-    title, ids = DRAWN[study]
-    width, left, right, top = 860.0, 320.0, 20.0, 46.0
-    bottom = top + LINE * len(rehearsals)
-    pairs = [[rehearsal.row(id) for id in ids] for rehearsal in rehearsals]
-    published = [rehearsals[0].row(id).published for id in ids]
-    values = [v for pair in pairs for row in pair for v in (row.low, row.high) if v is not None]
-    values += [number.value for number in published if number.value is not None]
-    lowest, span = min(values), max(max(values) - min(values), 1e-9)
-
-    def x(value: float) -> float:
-        return left + (value - lowest) / span * (width - left - right)
-
-    heading = (
-        f"{title}: points are simulated means with the middle 95 % of the studies, bands the published mean ± s.e."
-    )
-    parts = [text_at(0, 13, words(heading))]
-    for k, number in enumerate(published):
-        parts += [_point(k, left + 170 * k + 6, 26.0, "4"), text_at(left + 170 * k + 16, 30, ROBOTS[k])]
-        if number.value is None:
-            continue
-        se = number.se or 0.0
-        start = x(max(number.value - se, lowest))
-        end = x(min(number.value + se, lowest + span))
-        area = {"x": coordinate(start), "y": f"{top:g}", "width": coordinate(max(end - start, 1.0))}
-        parts += [
-            element("rect", {"class": "band", "style": f"fill:{css_colour(k)}", **area, "height": f"{bottom - top:g}"}),
-            _line(k, f"M{x(number.value):.1f} {top:g}V{bottom:g}"),
-        ]
-    for place, (rehearsal, pair) in enumerate(zip(rehearsals, pairs, strict=True)):
-        middle = top + LINE * (place + 0.5)
-        parts.append(text_at(left - 10, middle + 4, words(_label(rehearsal)), "end"))
-        for k, row in enumerate(pair):
-            y = middle + (k - 0.5) * 6
-            assert row.low is not None
-            assert row.high is not None
-            parts += [_line(k, f"M{x(row.low):.1f} {y:.1f}H{x(row.high):.1f}"), _point(k, x(row.mean), y, "3.5")]
-    step = steps(span)[1]
-    for k in range(math.ceil(lowest / step), math.floor((lowest + span) / step) + 1):
-        parts.append(text_at(x(k * step), bottom + 18, f"{k * step:,.6g}", "middle"))
-    return picture(words(title), parts, (width, bottom + 26.0))
-
-
-def _line(number: int, path: str) -> Markup:
-    return element("path", {"class": "line", "style": f"stroke:{css_colour(number)}", "d": path})
-
-
-def _point(number: int, x: float, y: float, radius: str) -> Markup:
-    place = {"cx": coordinate(x), "cy": coordinate(y), "r": radius}
-    return element("circle", {**place, "style": f"fill:{css_colour(number)}"})
+def _pictures(study: str, rehearsals: Sequence[Rehearsal]) -> list[Markup]:
+    """Return the figure for the page, for wide screens and for narrow ones."""
+    return [
+        inline_figure(
+            figure_svg(partial(calibration_figure, study, rehearsals, width)),
+            figure_name(study),
+            words(DRAWN[study][0]),
+            kind=kind,
+            head=HEAD,
+        )
+        for kind, width in (("wide", WIDE), ("narrow", NARROW))
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cobandit.analysis.power_curves import TARGETS, PowerAnalysis, PowerCurve
 from cobandit.base.errors import InvalidInput
@@ -14,31 +14,19 @@ from cobandit.report.kit.figure import (
     LETTERS,
     ROW,
     SIZE,
+    bare_axes,
+    faint_grid,
+    figure_svg,
     legend_below,
     legend_label,
     legend_shape,
     new_figure,
+    new_picture,
     save_figure,
 )
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds
 from cobandit.report.kit.palette import colour_of, dashes_of
-from cobandit.report.kit.static_svg import (
-    BOTTOM,
-    HEIGHT,
-    LEFT,
-    RIGHT,
-    TOP,
-    WIDTH,
-    Key,
-    Pictures,
-    axes,
-    band,
-    path_of,
-    picture,
-    stroke,
-    swatch,
-    text_at,
-)
+from cobandit.report.kit.static_svg import inline_figure
 from cobandit.report.kit.text import words
 from cobandit.report.power.rehearsal import Table, write_rehearsal_page
 from cobandit.stats import Interval
@@ -52,6 +40,13 @@ WARNING = (
     "All participants here are simulated. The curves tell how many of such participants a study would need; if people "
     "decide in another way, the true power is another one."
 )
+
+
+class Key(NamedTuple):
+    """An entry of the legend: the place of a line in the palette, and its label."""
+
+    number: int
+    label: str
 
 
 def write_power_report(
@@ -81,10 +76,8 @@ def write_power_report(
         "warning": WARNING,
         "first": first,
         "smallest": _smallest(analyses),
-        "drawn": Pictures(
-            [_picture(analyses, k) for k in range(len(first.curves))],
-            [Key(swatch(k), words(analysis.population.label)) for k, analysis in enumerate(analyses)],
-        ),
+        "pictures": [_picture(analyses, k) for k in range(len(first.curves))],
+        "legend": [Key(k, analysis.population.label) for k, analysis in enumerate(analyses)],
         "figure": FIGURE,
         "figure_kinds": figure_kinds(FIGURE, folder),
         "populations": [
@@ -140,14 +133,7 @@ def power_figure(analyses: Sequence[PowerAnalysis]) -> Any:
         if k >= tests:
             panel.set_visible(False)
             continue
-        for number, analysis in enumerate(analyses):
-            _draw_curve(panel, analysis.curves[k], analysis.sizes, number)
-        for target in TARGETS:
-            panel.axhline(target, color="#888888", linewidth=0.7, linestyle=(0, (2, 2)))
-        panel.set_title(_test_name(first.curves[k]), loc="left", fontsize=LETTERS)
-        panel.set_ylim(0, 1)
-        panel.spines[["top", "right"]].set_visible(False)
-        panel.yaxis.set_major_formatter(lambda value, _: f"{percent(value)} %")
+        _draw_test(panel, analyses, k)
         if k >= tests - across:
             panel.set_xlabel("participants")
             panel.tick_params(labelbottom=True)
@@ -155,6 +141,19 @@ def power_figure(analyses: Sequence[PowerAnalysis]) -> Any:
     handles = [line for line in panels[0].get_lines() if str(line.get_gid()).startswith("population")]
     legend_below(figure, handles, labels, columns)
     return figure
+
+
+def _draw_test(panel: Any, analyses: Sequence[PowerAnalysis], k: int) -> None:
+    """Draw the power of one planned test over the number of participants, a line for each population."""
+    for number, analysis in enumerate(analyses):
+        _draw_curve(panel, analysis.curves[k], analysis.sizes, number)
+    for target in TARGETS:
+        panel.axhline(target, color="#888888", linewidth=0.7, linestyle=(0, (2, 2)))
+    panel.set_title(_test_name(analyses[0].curves[k]), loc="left", fontsize=LETTERS)
+    panel.set_ylim(0, 1)
+    bare_axes(panel)
+    faint_grid(panel)
+    panel.yaxis.set_major_formatter(lambda value, _: f"{percent(value)} %")
 
 
 def _draw_curve(panel: Any, curve: PowerCurve, sizes: Sequence[int], number: int) -> None:
@@ -215,33 +214,12 @@ def _share(power: Interval) -> str:
 
 
 def _picture(analyses: Sequence[PowerAnalysis], k: int) -> Markup:
-    """One test as a small drawing that needs no script."""
-    sizes = analyses[0].sizes
-    low, span = sizes[0], max(sizes[-1] - sizes[0], 1)
-    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    """Return one test as a small picture for the page."""
 
-    def x(n: float) -> float:
-        return LEFT + (n - low) / span * (right - LEFT)
+    def draw() -> Any:
+        figure, axes = new_picture()
+        _draw_test(axes, analyses, k)
+        axes.set_xlabel("participants")
+        return figure
 
-    def y(share: float) -> float:
-        return bottom - share * (bottom - TOP)
-
-    ticks = (0.0, 0.2, 0.4, 0.6, 0.8, 0.9, 1.0)
-    name = words(_test_name(analyses[0].curves[k]))
-    parts = [
-        text_at(LEFT, 13, name),
-        *axes([y(tick) for tick in ticks]),
-        *(text_at(LEFT - 6, y(tick) + 4, f"{percent(tick)} %", "end") for tick in ticks),
-        *(text_at(x(n), bottom + 16, f"{n:,}", "middle") for n in sizes[:: max(1, len(sizes) // 6)]),
-        text_at((LEFT + right) / 2, HEIGHT - 2, "participants", "middle"),
-    ]
-    for number, analysis in enumerate(analyses):
-        powers = [point.planned for point in analysis.curves[k].points]
-        upper, lower, line = (
-            [(x(n), y(getattr(power, part))) for n, power in zip(sizes, powers, strict=True)]
-            for part in ("high", "low", "value")
-        )
-        if len(line) == 1:
-            line.append((line[0][0] + 4.0, line[0][1]))
-        parts += [band(number, upper, lower), stroke(number, path_of(line))]
-    return picture(f"Power of {name}", parts)
+    return inline_figure(figure_svg(draw), f"{FIGURE}-{k}", f"Power of {words(_test_name(analyses[0].curves[k]))}")

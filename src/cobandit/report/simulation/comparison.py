@@ -6,6 +6,7 @@ import math
 import os
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from cobandit.engine import Result
 from cobandit.engine.result import RegretName, checked_regret
 from cobandit.engine.words import distinct_labels
 from cobandit.problem import FixedMeans, PiecewiseMeans, Problem, RandomMeans, RandomWalkMeans
-from cobandit.report.kit.drawing import from_zero
+from cobandit.report.kit.drawing import Line, Statistic, draw_line, from_zero, line_of
 from cobandit.report.kit.figure import (
     TEXT_STAYS_TEXT,
     bare_axes,
@@ -30,7 +31,7 @@ from cobandit.report.kit.figure import (
     whole_numbers,
     write_figure,
 )
-from cobandit.report.kit.palette import COLOURS, algorithm_numbers, colour_of, dashes_of
+from cobandit.report.kit.palette import COLOURS, algorithm_numbers, colour_of
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -40,7 +41,7 @@ LONGEST_LINEAR = 20.0
 SMALL = 9.0
 """The size of small letters, in points."""
 
-STYLE = TEXT_STAYS_TEXT | {"font.size": SMALL + 1}
+STYLE = TEXT_STAYS_TEXT | {"font.size": SMALL + 1, "lines.linewidth": 2.0}
 
 LABEL_GAP = 0.05
 """The least distance of two labels, as a share of a panel's height."""
@@ -79,7 +80,12 @@ def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
 
     labels = distinct_labels([result.team for result in results])
     numbers = algorithm_numbers([str(result.team.describe().get("agent", "")) for result in results])
-    curves = [_Curves(*each, regret) for each in zip(numbers, labels, results, strict=True)]
+    curves = [
+        line_of(
+            result.summary().of_regret(regret), result.checkpoints, name=label, label=label, number=number, factor=1.0
+        )
+        for number, label, result in zip(numbers, labels, results, strict=True)
+    ]
     rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
     columns = math.ceil(len(curves) / rows)
     diagnosed = all(result.counted is not None for result in results)
@@ -123,62 +129,46 @@ def _draw_causes(figure: Any, labels: Sequence[str], results: Sequence[Result]) 
     figure.suptitle("Why the teams lost", fontsize=SMALL + 2)
 
 
-class _Curves:
-    """One team's lines and bands, and how they are drawn."""
-
-    def __init__(self, number: int, label: str, result: Result, regret: RegretName) -> None:
-        chosen = result.summary().of_regret(regret)
-        self.label = label
-        self.rounds = np.concatenate([[0], result.checkpoints])
-        self.mean = from_zero(chosen.mean)
-        self.error = from_zero(np.nan_to_num(chosen.se))
-        self.median, self.low, self.high = (from_zero(line) for line in (chosen.median, chosen.q10, chosen.q90))
-        self.colour = colour_of(number)
-        self.dash = dashes_of(number)
-
-    @property
-    def mark(self) -> str:
-        """By which an SVG file can be searched for the line."""
-        return re.sub(r"[^\w.]+", "-", self.label.replace(" + ", "-and-")).strip("-")
-
-    @property
-    def broken_label(self) -> str:
-        """The label with a line for each member of a mixed team, and one for what tells it from its like."""
-        return self.label.replace(" + ", " +\n").replace(" (", "\n(")
+def _mark(label: str) -> str:
+    """Return the id by which an SVG file can be searched for a team's line."""
+    return re.sub(r"[^\w.]+", "-", label.replace(" + ", "-and-")).strip("-")
 
 
-def _draw_means(axes: Any, curves: Sequence[_Curves]) -> None:
-    """All teams in one panel, each named where its line ends."""
-    for curve in curves:
-        low, high = curve.mean - curve.error, curve.mean + curve.error
-        axes.fill_between(curve.rounds, low, high, color=curve.colour, alpha=0.2, linewidth=0)
-        (line,) = axes.plot(curve.rounds, curve.mean, color=curve.colour, linestyle=curve.dash, linewidth=2.0)
-        line.set_gid(f"mean-{curve.mark}")
-    last = int(curves[0].rounds[-1])
-    top = max(float((curve.mean + curve.error).max()) for curve in curves)
-    top = 1.05 * top if top > 0.0 else 1.0
-    axes.set_xlim(0, last)
+def _broken(label: str) -> str:
+    """Return a label with a line for each member of a mixed team, and one for the options that distinguish it."""
+    return label.replace(" + ", " +\n").replace(" (", "\n(")
+
+
+def _draw(axes: Any, line: Line, statistic: Statistic, shade: float) -> None:
+    draw_line(axes, replace(line, name=f"{statistic}-{_mark(line.label)}"), statistic, shade)
+
+
+def _draw_means(axes: Any, lines: Sequence[Line]) -> None:
+    """Draw all teams in one panel, each named where its line ends."""
+    for line in lines:
+        _draw(axes, line, "mean", 0.2)
+    top = 1.05 * max(line.top("mean") for line in lines) or 1.0
+    axes.set_xlim(0, int(lines[0].rounds[-1]))
     axes.set_ylim(0, top)
     _plain_axes(axes)
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel("round")
-    ends = [float(curve.mean[-1]) / top for curve in curves]
-    gap = LABEL_GAP * max(curve.broken_label.count("\n") + 1 for curve in curves)
-    for curve, end, place in zip(curves, ends, spread_labels(ends, gap), strict=True):
-        label_line_end(axes, curve.broken_label, (end, place), curve.colour, SMALL)
+    ends = [float(line.mean[-1]) / top for line in lines]
+    gap = LABEL_GAP * max(_broken(line.label).count("\n") + 1 for line in lines)
+    for line, end, place in zip(lines, ends, spread_labels(ends, gap), strict=True):
+        label_line_end(axes, _broken(line.label), (end, place), colour_of(line.number), SMALL)
 
 
-def _draw_median(axes: Any, curves: Sequence[_Curves], place: int, *, last_in_column: bool) -> None:
-    """One team in front, the others' medians in grey behind it; bands of several teams would hide each other."""
-    for number, curve in enumerate(curves):
+def _draw_median(axes: Any, lines: Sequence[Line], place: int, *, last_in_column: bool) -> None:
+    """Draw one team in front, the others' medians in grey behind it; bands of several teams would hide each other."""
+    for number, other in enumerate(lines):
         if number != place:
-            axes.plot(curve.rounds, curve.median, color="#BBBBBB", linewidth=0.8, zorder=1)
-    curve = curves[place]
-    axes.fill_between(curve.rounds, curve.low, curve.high, color=curve.colour, alpha=0.25, linewidth=0, zorder=2)
-    (line,) = axes.plot(curve.rounds, curve.median, color=curve.colour, linestyle=curve.dash, linewidth=2.0, zorder=3)
-    line.set_gid(f"median-{curve.mark}")
-    axes.set_title(curve.broken_label, fontsize=SMALL)
-    top = _highest(curves)
+            rounds = np.concatenate([[0], other.rounds])
+            axes.plot(rounds, from_zero(other.median), color="#BBBBBB", linewidth=0.8, zorder=1)
+    line = lines[place]
+    _draw(axes, line, "median", 0.25)
+    axes.set_title(_broken(line.label), fontsize=SMALL)
+    top = _highest(lines)
     if top > LONGEST_LINEAR:
         # Linear up to 1, so that a regret of 0 has its place, and logarithmic above: the quantiles span decades.
         axes.set_yscale("symlog", linthresh=1.0, linscale=0.5)
@@ -186,7 +176,7 @@ def _draw_median(axes: Any, curves: Sequence[_Curves], place: int, *, last_in_co
         axes.set_yticks([], minor=True)
         whole_numbers(axes.yaxis)
     axes.set_ylim(0, 1.3 * top if top > 0.0 else 1.0)
-    axes.set_xlim(0, int(curve.rounds[-1]))
+    axes.set_xlim(0, int(line.rounds[-1]))
     axes.xaxis.get_major_locator().set_params(nbins=3, integer=True)
     axes.tick_params(labelsize=SMALL - 1, labelbottom=last_in_column)
     _plain_axes(axes)
@@ -194,8 +184,8 @@ def _draw_median(axes: Any, curves: Sequence[_Curves], place: int, *, last_in_co
         axes.set_xlabel("round", fontsize=SMALL)
 
 
-def _highest(curves: Sequence[_Curves]) -> float:
-    return max(float(curve.high.max()) for curve in curves)
+def _highest(lines: Sequence[Line]) -> float:
+    return max(line.top("median") for line in lines)
 
 
 def _plain_axes(axes: Any) -> None:

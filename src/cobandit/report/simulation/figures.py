@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cobandit.base.machine import available_cores
 from cobandit.base.numbers import count
 from cobandit.experiments.run import PanelResult
-from cobandit.report.kit.drawing import Drawing, draw_level, draw_line
+from cobandit.report.kit.drawing import Drawing, Statistic, draw_regret
 from cobandit.report.kit.figure import (
-    LETTERS,
     ROW,
     SIZE,
     figure_folder,
+    figure_svg,
     legend_below,
     legend_label,
     legend_shape,
     new_figure,
-    regret_axes,
+    new_picture,
     save_figure,
 )
+from cobandit.report.kit.static_svg import inline_figure
 from cobandit.report.simulation.drawing import drawing_of
+
+if TYPE_CHECKING:
+    from markupsafe import Markup
+
+TITLES: dict[Statistic, str] = {
+    "mean": "mean ± standard error",
+    "median": "median, with the middle 80 % of the runs",
+}
+"""What each panel shows."""
+
+PICTURE_POINTS = 40
+"""Checkpoints of a curve in a picture on a page: as many as a reader can see."""
 
 
 def write_panel_figures(
@@ -71,28 +83,26 @@ def panel_figure(drawing: Drawing) -> Any:
     }
     scale = {"left": width, "right": width, "wspace": 1.0, "bottom": height, "top": height}
     left, right = figure.subplots(1, 2, gridspec_kw={side: margins[side] / scale[side] for side in margins})
-    shade = 0.16 if len(drawing.lines) <= 3 else 0.08
-    for line in drawing.lines:
-        draw_line(left, line, line.mean_band, shade, from_zero=not levels)
-        draw_line(right, line, line.median_band, shade)
-    for level in levels:
-        draw_level(left, level, drawing.horizon)
-    left.set_title("mean ± standard error", loc="left", fontsize=LETTERS)
-    right.set_title("median, with the middle 80 % of the runs", loc="left", fontsize=LETTERS)
+    for axes, (statistic, title) in zip((left, right), TITLES.items(), strict=True):
+        draw_regret(axes, drawing, statistic, title)
     left.set_ylabel("team regret")
     left.yaxis.set_label_coords(0.2 / width, 0.5 * (margins["top"] + margins["bottom"]) / height, figure.transFigure)
-    for axes in (left, right):
-        axes.set_ylim(0, None)
-        if axes is left and levels:
-            axes.set_yscale("log")
-            axes.set_ylim(_floor(drawing), 2 * max(level.value for level in levels))
-        regret_axes(axes, drawing.horizon)
     handles = [axis_line for axis_line in left.get_lines() if axis_line.get_gid() is not None]
     legend_below(figure, handles, labels, columns)
     return figure
 
 
-def _floor(drawing: Drawing) -> float:
-    """Where a logarithmic axis starts: the power of ten below what a curve has lost at its first checkpoint."""
-    first = [line.factor * float(line.mean[0]) for line in drawing.lines]
-    return float(10.0 ** math.floor(math.log10(max(min(first), 1e-3))))
+def panel_pictures(drawing: Drawing) -> list[Markup]:
+    """Return a panel for its page: mean and median as two pictures, which need no script."""
+    few = drawing.thinned(PICTURE_POINTS)
+
+    def picture(statistic: Statistic) -> Markup:
+        def draw() -> Any:
+            figure, axes = new_picture()
+            draw_regret(axes, few, statistic, TITLES[statistic])
+            return figure
+
+        label = f"{TITLES[statistic].capitalize()} of the team regret"
+        return inline_figure(figure_svg(draw), f"{drawing.name}-{statistic}", label)
+
+    return [picture(statistic) for statistic in TITLES]

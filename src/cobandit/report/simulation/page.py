@@ -22,9 +22,8 @@ from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
 from cobandit.report.kit.drawing import Drawing, Line, chart_data
 from cobandit.report.kit.html import FIGURES, OUTCOMES, Frame, dated, figure_kinds, named_facts, write_html
-from cobandit.report.kit.static_svg import regret_pictures
 from cobandit.report.simulation.drawing import BOUNDS, drawing_of
-from cobandit.report.simulation.figures import write_panel_figures
+from cobandit.report.simulation.figures import panel_pictures, write_panel_figures
 
 NAME = "report.html"
 
@@ -194,7 +193,8 @@ def _panel(result: PanelResult, drawing: Drawing, out: Path) -> dict[str, Any]:
         "rounds": count(drawing.horizon, "round"),
         "runs": count(drawing.runs, "run"),
         "labels": ", ".join(line.label for line in drawing.lines),
-        "static_charts": regret_pictures(drawing),
+        "pictures": panel_pictures(drawing),
+        "legend": [*drawing.lines, *drawing.finite_levels],
         "figure_kinds": figure_kinds(drawing.name, out),
         "levels": drawing.levels,
         "empty_bounds": _empty_bounds(drawing),

@@ -28,10 +28,10 @@ from cobandit.experiments.store import this_machine
 from cobandit.report.kit.drawing import chart_data
 from cobandit.report.kit.figure import FORMATS, NARROW, WIDE, figure_svg, save_figure
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds, named_facts, write_html
-from cobandit.report.kit.static_svg import inline_figure, regret_pictures
+from cobandit.report.kit.static_svg import inline_figure
 from cobandit.report.study.figures import study_figures
 from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, paired_result, people
-from cobandit.report.study.figures.regret import as_planned, regret_drawing
+from cobandit.report.study.figures.regret import regret_drawing
 from cobandit.report.study.figures.sheet import HEAD
 from cobandit.report.study.tables import ResultTable, data_table, description_table, result_anchor, result_table
 
@@ -267,13 +267,14 @@ def _with_companions(analysis: Analysis, answer: StudyResult) -> list[StudyResul
 def _written(figure: StudyFigure, folder: Path) -> list[Markup]:
     """The figure in its files; and as a part of the page, for wide screens and for narrow ones."""
     files = save_figure(lambda: figure.draw(WIDE), folder, figure.name)
-    if figure.name == "regret":
-        return []  # the page has charts of its own for it
     wide = files["svg"].read_text(encoding="utf-8")
     narrow = figure_svg(lambda: figure.draw(NARROW))
     label = f"{figure.title}. {figure.caption}"
     head = HEAD - 0.08
-    return [inline_figure(svg, figure.name, label, kind, head) for svg, kind in ((wide, "wide"), (narrow, "narrow"))]
+    return [
+        inline_figure(svg, figure.name, label, kind=kind, head=head)
+        for svg, kind in ((wide, "wide"), (narrow, "narrow"))
+    ]
 
 
 def _figure(
@@ -290,9 +291,6 @@ def _figure(
         "kinds": figure_kinds(figure.name, out),
         "numbers": data_table(f"{figure.title}: the numbers", figure.columns, figure.rows),
         "pictures": drawings[figure.name],
-        "static_charts": None
-        if drawing is None
-        else regret_pictures(as_planned(analysis, drawing), analysis.plan.regret, "participants"),
         "labels": "" if drawing is None else ", ".join(line.label for line in drawing.lines),
     }
 

@@ -57,7 +57,7 @@ def test_equal_numbers_give_equal_drawings(burger: Analysis) -> None:
 
 def test_on_a_page_a_figure_takes_the_pages_colours_and_ids_of_its_own(burger: Analysis) -> None:
     (figure,) = FIGURES["survey"](burger)
-    inline = inline_figure(svg_of(figure, NARROW), "survey", 'a "label"', "narrow", HEAD)
+    inline = inline_figure(svg_of(figure, NARROW), "survey", 'a "label"', kind="narrow", head=HEAD)
     assert inline.startswith('<svg class="drawn narrow" viewBox="0 36 252 ')
     assert not any(colour.lower() in inline.lower() for colour in COLOURS)
     assert "var(--c0)" in inline

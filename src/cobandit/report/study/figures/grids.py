@@ -13,10 +13,9 @@ from cobandit.analysis.findings import VERY_EASY, VERY_HARD, measure_name
 from cobandit.analysis.plan import contrasts, episode_word
 from cobandit.analysis.words import condition_label, statistic
 from cobandit.base.numbers import APA, DASH, count
-from cobandit.report.kit.drawing import Array
+from cobandit.report.kit.drawing import Array, thinned
 from cobandit.report.kit.figure import bare_axes, faint_grid, short_numbers, whole_numbers
 from cobandit.report.kit.palette import EASY, GREY, HARD, colour_of, dashes_of
-from cobandit.report.kit.static_svg import steps
 from cobandit.report.kit.text import capital
 from cobandit.report.study.figures.base import (
     STARS,
@@ -40,7 +39,6 @@ from cobandit.report.study.figures.sheet import (
     keys_on_top,
     panels_in,
     sheet,
-    thinned,
 )
 
 MOST_PANELS = 100
@@ -187,6 +185,9 @@ def _overall(analysis: Analysis, grid: Grid) -> _Mini:
 
 
 def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: str, width: float) -> Any:
+    from matplotlib.lines import Line2D
+    from matplotlib.ticker import MaxNLocator
+
     even = len(minis) % 5 == 0
     across = min(3 if width < 5.0 else 5 if even else 6, len(minis))
     down = math.ceil(len(minis) / across)
@@ -208,7 +209,7 @@ def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: st
         _draw_mini(axes, mini)
         axes.set_ylim(0, top)
         axes.set_xlim(0, horizon)
-        axes.set_yticks([tick for k, tick in enumerate(steps(top)) if k % 2 == 0])
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=4, steps=[1, 2, 5, 10]))
         axes.set_xticks([0, horizon])
         axes.tick_params(labelsize=SMALL, length=2.0, pad=2.0)
         axes.tick_params(labelleft=place % across == 0, labelbottom=place + across >= len(minis))
@@ -223,8 +224,6 @@ def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: st
         0.12 / width, middle, measure_name(analysis.design, grid.measure), rotation=90, ha="center", va="center"
     )
     figure.text(0.5, 0.12 / height, "round", ha="center", va="center")
-    from matplotlib.lines import Line2D
-
     handles = [Line2D([], [], color=colour_of(k), linestyle=dashes_of(k), linewidth=1.6) for k in numbers]
     keys_on_top(figure, handles, names)
     return figure

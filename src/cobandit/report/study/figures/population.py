@@ -136,12 +136,7 @@ def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | N
     figure = sheet(width, height, f"{capital(regret_name(analysis))} of two populations", about_line(analysis))
     margins = Margins(0.62, 1.12, 0.45, HEAD + 0.3 + titled)
     drawn = panels_in(figure, (down, across), margins, gap=1.55, rise=0.8 + titled)
-    tops = [
-        line.factor * float(np.nanmax(np.fmax(line.mean, line.mean + line.se)))
-        for _, drawing in panels
-        if drawing is not None
-        for line in drawing.lines
-    ]
+    tops = [line.top("mean") for _, drawing in panels if drawing is not None for line in drawing.lines]
     top = 1.05 * max(tops) or 1.0
     for place, axes in enumerate(drawn):
         if place >= len(panels):
@@ -156,7 +151,7 @@ def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | N
             axes.text(0.5, 0.5, "no data", transform=axes.transAxes, ha="center", fontsize=SMALL, color=GREY)
             continue
         for line in drawing.lines:
-            draw_line(axes, line, line.mean_band, 0.16)
+            draw_line(axes, line, "mean")
         ends = [line.factor * float(line.mean[-1]) for line in drawing.lines]
         label_ends(axes, drawing.lines, ends, top, numbers=True)
     return figure

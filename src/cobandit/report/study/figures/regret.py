@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from cobandit.analysis import Analysis
 from cobandit.analysis.plan import episode_word
 from cobandit.base.numbers import APA, count
-from cobandit.report.kit.drawing import Array, Drawing, Line, draw_line, line_of
+from cobandit.report.kit.drawing import Array, Drawing, Line, draw_line, line_of, thinned
 from cobandit.report.kit.figure import LETTERS, label_line_end, regret_axes, spread_labels
 from cobandit.report.kit.palette import colour_of
 from cobandit.report.kit.text import SPACE, capital
@@ -25,7 +25,7 @@ from cobandit.report.study.figures.base import (
     people,
     regret_name,
 )
-from cobandit.report.study.figures.sheet import HEAD, SMALL, Margins, panels_in, sheet, thinned, wrapped
+from cobandit.report.study.figures.sheet import HEAD, SMALL, Margins, panels_in, sheet, wrapped
 from cobandit.stats import summarise
 
 END_LETTERS = 16
@@ -136,8 +136,8 @@ def _draw_regret(analysis: Analysis, planned: Drawing, width: float) -> Any:
     shape = (2, 1) if stacked else (1, 2)
     means, medians = panels_in(figure, shape, Margins(0.62, 1.12, 0.45, HEAD + 0.25), gap=1.55, rise=0.75)
     for line in planned.lines:
-        draw_line(means, line, line.mean_band, 0.16)
-        draw_line(medians, line, line.median_band, 0.16)
+        draw_line(means, line, "mean")
+        draw_line(medians, line, "median")
     means.set_title("mean ± standard error", loc="left", fontsize=LETTERS)
     medians.set_title("median, middle 80 %", loc="left", fontsize=LETTERS)
     for axes, ends in (

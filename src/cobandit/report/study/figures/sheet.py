@@ -7,8 +7,6 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from cobandit.report.kit.figure import LETTERS, new_figure
 
 HEAD = 0.5
@@ -42,11 +40,6 @@ def fitting(text: str, width: float, size: float) -> str:
 def wrapped(text: str, width: int, most: int = 3) -> str:
     """A text on a few lines."""
     return "\n".join(textwrap.wrap(text, width, max_lines=most, placeholder=" …", break_on_hyphens=True)) or text
-
-
-def thinned(size: int, most: int) -> list[int]:
-    """Places evenly along a curve, with the first and the last."""
-    return np.unique(np.rint(np.linspace(0, size - 1, min(size, most))).astype(int)).tolist()  # type: ignore[no-any-return]
 
 
 def panels_in(
