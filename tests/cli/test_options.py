@@ -60,11 +60,11 @@ class TestProblems:
 
     def test_drift_delay_and_other_rewards(self):
         before, after = [[0.8, 0.4], [0.2, 0.6]], [[0.3, 0.4], [0.2, 0.9]]
-        turning = problem_of(means=f"[{before},{after}]", changes_at="21", delay="3")
+        turning = problem_of(means=f"[{before},{after}]", changes_at="21", delay=3)
         assert turning == Problem.bernoulli(PiecewiseMeans.of([before, after], [21]), [1.0, 0.5], delay=3)
-        tails = problem_of(reward="student-t", df="1.5", sd="0.1")
+        tails = problem_of(reward="student-t", df=1.5, sd="0.1")
         assert tails == Problem.of(before, StudentT(1.5, 0.1), "noisy", noise=[0.1, 0.5])
-        moods = problem_of(reward="correlated-gaussian", correlation="0.5", observation="missed")
+        moods = problem_of(reward="correlated-gaussian", correlation=0.5, observation="missed")
         assert moods == Problem.of(before, CorrelatedGaussian(correlation=0.5), observability=[1.0, 0.5])
 
     @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ class TestProblems:
             ({"correlation": "1", "reward": "student-t"}, "goes with --reward correlated-gaussian alone"),
             ({"changes_at": "5"}, "--changes-at was given, but --means is fixed; a list of matrices is needed"),
             ({"changes_at": "5,x", "means": "[[[1,0],[0,0]],[[0,1],[0,0]]]"}, "--changes-at"),
-            ({"delay": "soon"}, "delay is 'soon'; a whole number"),
-            ({"reward": "student-t", "df": "1"}, "would have no mean"),
+            ({"delay": -1}, "delay is -1; a whole number"),
+            ({"reward": "student-t", "df": 1}, "would have no mean"),
         ],
     )
     def test_what_does_not_fit_is_refused(self, options, said):

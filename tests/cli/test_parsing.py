@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from typer.testing import CliRunner
 
+from cobandit.base.checks import whole
 from cobandit.base.errors import InvalidInput
-from cobandit.cli import parsing
+from cobandit.cli import app, parsing
 
 
 @pytest.mark.parametrize(
@@ -78,3 +80,41 @@ def test_names_of_means(name):
 )
 def test_setting(text, name, value):
     assert parsing.setting(text) == (name, value)
+
+
+class TestTypedOptions:
+    def test_an_integer_is_checked_by_the_librarys_own_check(self):
+        parse = parsing.integer("runs", 1, 64)
+        assert [parse(text) for text in ("1", "2e1", "64", 7)] == [1, 20, 64, 7]
+        assert parsing.integer("horizon", 1)("2,000") == 2000
+        for text in ("zero", "0", "65", "1.5", "1,2", "none"):
+            with pytest.raises(InvalidInput) as in_python:
+                whole(1, 64)("runs", parsing.number(text))
+            with pytest.raises(parsing.InvalidOption) as on_the_command_line:
+                parse(text)
+            assert str(on_the_command_line.value) == str(in_python.value)
+
+    def test_a_seed_may_be_drawn(self):
+        assert parsing.seed()("12") == 12
+        assert parsing.seed()("none") != parsing.seed()("none")
+        with pytest.raises(parsing.InvalidOption, match="seed"):
+            parsing.seed()("-1")
+
+    def test_a_speed_is_above_zero(self):
+        assert parsing.positive_real("robot-speed", 1.0)("0.25") == 0.25
+        with pytest.raises(parsing.InvalidOption, match="robot-speed"):
+            parsing.positive_real("robot-speed", 1.0)("0")
+
+    @pytest.mark.parametrize(
+        "words", ["simulate --runs zero", "simulate --horizon 0", "study serve burger --port 70000"]
+    )
+    def test_a_wrong_number_is_one_line_and_exit_code_2(self, words):
+        done = CliRunner().invoke(app, words.split())
+        assert done.exit_code == 2
+        assert done.output.startswith("Error: ")
+        assert done.output.count("\n") == 1
+
+    def test_help_shows_the_type_of_every_number(self):
+        helped = CliRunner().invoke(app, ["simulate", "--help"]).output
+        for shown in ("--horizon INTEGER", "--runs INTEGER", "--seed INTEGER|none", "--delay INTEGER", "--df FLOAT"):
+            assert shown in helped

@@ -199,7 +199,7 @@ class TestCommandLine:
         page = page_called("docs/reference/command-line.md")
         shared = [row for name in self.SHARED for row in rows(page.section(name))]
         for param in COMMANDS[command].params:
-            if isinstance(param.default, str):
+            if isinstance(param.default, str | int | float) and not isinstance(param.default, bool):
                 row = next(
                     row for row in rows(page.section(command)) + shared if row[0].startswith(f"`{param.opts[0]} ")
                 )

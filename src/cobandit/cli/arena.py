@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.extras import require_extras
-from cobandit.cli import completion, parsing
+from cobandit.cli import completion
 from cobandit.cli.door import say
 from cobandit.cli.experiments import (
     OUTCOMES,
@@ -18,7 +18,7 @@ from cobandit.cli.experiments import (
     watched,
 )
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ArenaResult
@@ -64,10 +64,8 @@ def arena(
             rich_help_panel=WHO,
         ),
     ] = None,
-    runs: Annotated[
-        str, typer.Option(metavar="N", help="Runs of each team in each setting.", rich_help_panel=THE_WORK)
-    ] = "2000",
-    seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
+    runs: Annotated[int, integer_option("runs", 2, "Runs of each team in each setting.", THE_WORK, high=20_000)] = 2000,
+    seed: Annotated[int, integer_option("seed", 0, "The seed.", THE_WORK)] = 0,
     relabel: Annotated[
         bool,
         typer.Option(
@@ -88,8 +86,8 @@ def arena(
     from cobandit.experiments.arena import Arena, arena_settings
 
     players = Arena.of(setting or (), leader or (), follower or (), own or (), relabel=relabel)
-    settings = arena_settings(parsing.number(runs), parsing.number(seed))
-    again = ["arena", "--runs", runs, "--seed", seed, "--out", str(out)]
+    settings = arena_settings(runs, seed)
+    again = ["arena", "--runs", str(runs), "--seed", str(seed), "--out", str(out)]
     for flag, names in (("--setting", setting), ("--leader", leader), ("--follower", follower), ("--with", own)):
         again += [part for name in names or () for part in (flag, name)]
     again += [] if relabel else ["--no-relabel"]

@@ -45,7 +45,7 @@ def compare(
     ] = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
-    work: shared.WorkOptions = shared.WorkOptions(runs="400"),
+    work: shared.WorkOptions = shared.WorkOptions(runs=400),
     regret: Annotated[
         str,
         typer.Option(

@@ -17,7 +17,7 @@ from cobandit.base.extras import installed, require_extras
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import INTERRUPTED, say
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ChunkEvent, Executor, Job, PanelResult
@@ -51,8 +51,7 @@ Address = Annotated[
     ),
 ]
 Workers = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Worker processes (all cores, where not given).", rich_help_panel=THE_WORK),
+    int | None, integer_option("workers", 1, "Worker processes (all cores, where not given).", THE_WORK, high=4096)
 ]
 Resume = Annotated[
     bool,
@@ -85,20 +84,17 @@ class MachineOptions:
 
     def executor(self) -> Executor:
         """Return the executor that they describe."""
-        from cobandit.base.checks import whole
-
-        count = None if self.workers is None else whole(1, 4096)("workers", parsing.number(self.workers))
         if self.engine == "dask":
             from cobandit.experiments.dask import Dask
 
-            return Dask(self.dask_address, count)
+            return Dask(self.dask_address, self.workers)
         if self.engine != "processes":
             raise UnknownName("engine", self.engine, EXECUTORS)
         if self.dask_address is not None:
             raise InvalidInput("--dask-address goes with --engine dask.")
         from cobandit.experiments import Processes
 
-        return Processes(count)
+        return Processes(self.workers)
 
 
 @with_option_groups
@@ -111,11 +107,11 @@ def reproduce(
             autocompletion=completion.panels,
         ),
     ] = None,
-    runs: Annotated[str, typer.Option(metavar="N", help="Runs of each curve.", rich_help_panel=THE_WORK)] = "100",
+    runs: Annotated[int, integer_option("runs", 1, "Runs of each curve.", THE_WORK)] = 100,
     horizon: Annotated[
         str | None,
         typer.Option(
-            metavar="T|long",
+            metavar="INTEGER|long",
             help="Rounds in a run (the panel's own, where not given; long: 100,000,000 of theorem-1-standoff).",
             rich_help_panel=THE_WORK,
         ),
@@ -124,11 +120,11 @@ def reproduce(
         str,
         typer.Option(metavar="NAME", help="Index variant of the UCB family.", rich_help_panel=THE_WORK),
     ] = "paper",
-    seed: Annotated[str, typer.Option(metavar="N", help="The seed.", rich_help_panel=THE_WORK)] = "0",
+    seed: Annotated[int, integer_option("seed", 0, "The seed.", THE_WORK)] = 0,
     relabel: Relabel = False,
     chunk_runs: Annotated[
-        str, typer.Option(metavar="N", help="Runs of one chunk, the piece that is stored.", rich_help_panel=THE_WORK)
-    ] = "500",
+        int, integer_option("chunk_runs", 1, "Runs of one chunk, the piece that is stored.", THE_WORK)
+    ] = 500,
     machine: MachineOptions = MachineOptions(),
     out: Out = Path("out/reproduce"),
     diagnose: Diagnose = False,
@@ -145,19 +141,30 @@ def reproduce(
     if horizon == LONG:
         horizon = _long_horizon(panels or [])
     settings = Settings(
-        runs=parsing.number(runs),
-        seed=parsing.number(seed),
+        runs=runs,
+        seed=seed,
         horizon=None if horizon is None else parsing.number(horizon),
         index=index,
-        chunk_runs=parsing.number(chunk_runs),
+        chunk_runs=chunk_runs,
         relabel=relabel,
     )
     job = Job.paper(panels or (), settings)
-    again = ["reproduce", *(panels or []), "--runs", runs, "--index", index, "--seed", seed, "--out", str(out)]
+    again = [
+        "reproduce",
+        *(panels or []),
+        "--runs",
+        str(runs),
+        "--index",
+        index,
+        "--seed",
+        str(seed),
+        "--out",
+        str(out),
+    ]
     if horizon is not None:
         again += ["--horizon", horizon]
     if settings.chunk_runs != CHUNK_RUNS:
-        again += ["--chunk-runs", chunk_runs]
+        again += ["--chunk-runs", str(chunk_runs)]
     executor = machine.executor()
     again += ["--relabel"] * relabel + ["--diagnose"] * diagnose
     results = _run(job, out, executor, machine.resume, again)

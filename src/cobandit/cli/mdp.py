@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -90,22 +90,15 @@ class MarkovOptions:
 class MarkovWork:
     """How much is played, and how."""
 
-    episodes: Annotated[str, typer.Option(metavar="E", help="Episodes in a run.", rich_help_panel=shared.THE_WORK)] = (
-        "1000"
-    )
-    runs: shared.Runs = "100"
-    seed: shared.Seed = "0"
+    episodes: Annotated[int, shared.integer_option("episodes", 1, "Episodes in a run.", shared.THE_WORK)] = 1000
+    runs: shared.Runs = 100
+    seed: shared.Seed = 0
     engine: shared.Engine = "auto"
     threads: shared.Threads = None
 
     def values(self) -> dict[str, Any]:
         """The arguments of `simulate` that they stand for, but for the episodes."""
-        return {
-            "runs": parsing.number(self.runs),
-            "seed": parsing.number(self.seed),
-            "engine": self.engine,
-            "threads": None if self.threads is None else parsing.number(self.threads),
-        }
+        return {name: value for name, value in asdict(self).items() if name != "episodes"}
 
 
 @dataclass(frozen=True)
@@ -190,7 +183,7 @@ def simulate(
         result = mdp.simulate(
             problem,
             chosen,
-            parsing.number(work.episodes),
+            work.episodes,
             **work.values(),
             out=target,
             progress=progress(chosen.label),
@@ -237,7 +230,7 @@ def compare(
     for lineup in teams:
         lineup.agents(problem.agents)
     folder = None if report is None else _folder(report)
-    episodes = whole(1, MOST // problem.steps)("episodes", parsing.number(work.episodes))
+    episodes = whole(1, MOST // problem.steps)("episodes", work.episodes)
     with progress_bar(len(teams)) as progress:
         compared = compare_teams(problem, teams, episodes * problem.steps, **work.values(), progress=progress)
     if form.as_json:

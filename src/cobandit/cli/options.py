@@ -1,7 +1,7 @@
 """The options that several commands share, and what problems and teams they make.
 
-Every value arrives as text and is checked by the library itself, so one mistake gets one and the same sentence from
-the command line and from Python. The words about the agents' options come from the agents' own rows.
+Numbers are parsed and checked as Typer reads the command line, by the library's own checks, so a mistake gets the same
+error message on the command line and in Python. The words about the agents' options come from the agents' own rows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
@@ -30,6 +30,14 @@ THE_WORK = "The simulation"
 
 # The agents' options that have a flag of their own; every other one is reached by --option.
 AGENT_FLAGS = ("window", "repeat", "exploration", "index", "ties", "discount")
+
+
+def integer_option(
+    name: str, low: int, help: str, panel: str | None = None, *, high: int | None = None, metavar: str = "INTEGER"
+) -> Any:
+    """Return the declaration of an option that takes an integer from ``low`` to ``high``."""
+    return typer.Option(metavar=metavar, parser=parsing.integer(name, low, high), help=help, rich_help_panel=panel)
+
 
 Means = Annotated[
     str,
@@ -111,29 +119,24 @@ ChangesAt = Annotated[
     ),
 ]
 Df = Annotated[
-    str | None,
+    float | None,
     typer.Option(
-        metavar="DF",
+        metavar="FLOAT",
+        parser=parsing.number,
         help="Degrees of freedom of student-t rewards: more than 1 (3, where not given); the fewer, the heavier tails.",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
 Correlation = Annotated[
-    str | None,
+    float | None,
     typer.Option(
-        metavar="R",
+        metavar="FLOAT",
+        parser=parsing.number,
         help="Correlation of correlated-gaussian rewards from each round to the next (0.9, where not given).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
-Delay = Annotated[
-    str,
-    typer.Option(
-        metavar="D",
-        help="After how many further rounds the agents are told of a round.",
-        rich_help_panel=THE_PROBLEM,
-    ),
-]
+Delay = Annotated[int, integer_option("delay", 0, "Feedback delay, in rounds.", THE_PROBLEM, high=10**6)]
 
 Relabel = Annotated[
     bool,
@@ -166,12 +169,13 @@ Option = Annotated[
     list[str] | None, typer.Option(metavar="NAME=VALUE", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)
 ]
 
-Horizon = Annotated[str, typer.Option(metavar="T", help="Rounds in a run.", rich_help_panel=THE_WORK)]
-Runs = Annotated[str, typer.Option(metavar="N", help="How many runs.", rich_help_panel=THE_WORK)]
+Horizon = Annotated[int, integer_option("horizon", 1, "Rounds in a run.", THE_WORK)]
+Runs = Annotated[int, integer_option("runs", 1, "How many runs.", THE_WORK)]
 Seed = Annotated[
-    str,
+    int,
     typer.Option(
-        metavar="N",
+        metavar="INTEGER|none",
+        parser=parsing.seed(),
         help="The seed: the same one gives the same runs; none draws a fresh one.",
         rich_help_panel=THE_WORK,
     ),
@@ -185,11 +189,13 @@ Engine = Annotated[
     ),
 ]
 Threads = Annotated[
-    str | None,
-    typer.Option(
-        metavar="N",
-        help="Threads of the fast engine (all cores, where not given); the results are the same.",
-        rich_help_panel=THE_WORK,
+    int | None,
+    integer_option(
+        "threads",
+        1,
+        "Threads of the fast engine (all cores, where not given); the results are the same.",
+        THE_WORK,
+        high=4096,
     ),
 ]
 
@@ -227,7 +233,7 @@ class ProblemOptions:
     changes_at: ChangesAt = None
     df: Df = None
     correlation: Correlation = None
-    delay: Delay = "0"
+    delay: Delay = 0
     relabel: Relabel = False
 
     def problem(self, sight_of: Callable[[int], tuple[float, ...]] | None = None) -> Problem:
@@ -241,21 +247,15 @@ class ProblemOptions:
 class WorkOptions:
     """How much is played, and how."""
 
-    horizon: Horizon = "2000"
-    runs: Runs = "100"
-    seed: Seed = "0"
+    horizon: Horizon = 2000
+    runs: Runs = 100
+    seed: Seed = 0
     engine: Engine = "auto"
     threads: Threads = None
 
     def values(self) -> dict[str, Any]:
         """The arguments of `simulate` that they stand for."""
-        return {
-            "horizon": parsing.number(self.horizon),
-            "runs": parsing.number(self.runs),
-            "seed": parsing.number(self.seed),
-            "engine": self.engine,
-            "threads": None if self.threads is None else parsing.number(self.threads),
-        }
+        return asdict(self)
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -1,14 +1,16 @@
-"""What stands on the command line as text, read as values: never by ``eval``."""
+"""Values from the text of a command line: never by ``eval``, and checked by the library's own checks."""
 
 from __future__ import annotations
 
 import ast
 import json
+import math
 import re
 import warnings
+from collections.abc import Callable
 from typing import Any
 
-from cobandit.base.errors import InvalidInput, UnknownName, short_repr
+from cobandit.base.errors import CobanditError, InvalidInput, UnknownName, short_repr
 
 MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
@@ -52,6 +54,57 @@ def number(text: str) -> Any:
     """Return a single value, or the text where it is a list; 2,000 is read as our own tables print it."""
     single = value(text.replace(",", "") if _GROUPED.fullmatch(text.strip()) else text)
     return text if isinstance(single, (tuple, list, dict)) else single
+
+
+class InvalidOption(CobanditError):
+    """An option has a wrong value. It is no ValueError, because Typer would replace the message of one."""
+
+
+def integer(name: str, low: int, high: int | None = None) -> Callable[[Any], Any]:
+    """Return the parser of an option that takes an integer from ``low`` to ``high``."""
+
+    def check(value: Any) -> Any:
+        from cobandit.base.checks import whole
+
+        return whole(low, high)(name, value)
+
+    return _parser(check)
+
+
+def positive_real(name: str, high: float = math.inf) -> Callable[[Any], Any]:
+    """Return the parser of an option that takes a number above 0, up to ``high``."""
+
+    def check(value: Any) -> Any:
+        from cobandit.base.checks import real
+
+        return real(0, high, above=True)(name, value)
+
+    return _parser(check)
+
+
+def seed() -> Callable[[Any], Any]:
+    """Return the parser of an option that takes a seed; ``none`` draws a fresh one."""
+
+    def check(value: Any) -> Any:
+        from cobandit.base.streams import checked_seed
+
+        return checked_seed(value)
+
+    return _parser(check)
+
+
+def _parser(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a parser for Typer. A default is taken as it is, so that a command without options loads no check."""
+
+    def parse(text: Any) -> Any:
+        if not isinstance(text, str):
+            return text
+        try:
+            return check(number(text))
+        except InvalidInput as error:
+            raise InvalidOption(str(error)) from None
+
+    return parse
 
 
 def numbers(flag: str, text: str, example: str) -> tuple[Any, ...]:

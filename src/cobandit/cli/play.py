@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from cobandit.base.errors import InvalidInput, short_repr
-from cobandit.cli import completion, parsing
+from cobandit.cli import completion
 from cobandit.cli import options as shared
 
 if TYPE_CHECKING:
@@ -77,10 +77,10 @@ def play(
             rich_help_panel=shared.THE_PROBLEM,
         ),
     ] = None,
-    rounds: Annotated[str, typer.Option(metavar="T", help="How many rounds.", rich_help_panel=THE_GAME)] = "20",
+    rounds: Annotated[int, shared.integer_option("rounds", 1, "How many rounds.", THE_GAME)] = 20,
     seed: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Play that luck again (fresh, where not given).", rich_help_panel=THE_GAME),
+        int | None,
+        shared.integer_option("seed", 0, "Play that luck again (fresh, where not given).", THE_GAME),
     ] = None,
     save: Annotated[
         str | None,
@@ -96,8 +96,6 @@ def play(
     import secrets
 
     from cobandit.agents import Human, Team, agent_class, make_agent
-    from cobandit.base.checks import whole
-    from cobandit.base.streams import checked_seed
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
 
@@ -111,16 +109,15 @@ def play(
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
     options = agent_options.values()
     names = _labels(labels, bandit.arms)
-    horizon = whole(1)("rounds", parsing.number(rounds))
-    number = secrets.randbits(32) if seed is None else checked_seed(parsing.number(seed))
+    number = secrets.randbits(32) if seed is None else seed
     target = None if save is None else _checked_file(save)
 
     screen = output.console()
-    seat = _Seat(screen, names, horizon)
+    seat = _Seat(screen, names, rounds)
     partners: list[Any] = [make_agent(partner, **options) for _ in range(bandit.agents - 1)]
     team = Team([Human(ask=seat.ask, tell=seat.tell), *partners])
-    _welcome(screen, bandit, partners[0], horizon)
-    played, interrupted = _played(bandit, team, horizon, number)
+    _welcome(screen, bandit, partners[0], rounds)
+    played, interrupted = _played(bandit, team, rounds, number)
     refused: OSError | None = None
     if target is not None and len(played):
         try:
@@ -128,7 +125,7 @@ def play(
         except OSError as error:
             refused = error
     yardstick = Team.of(YARDSTICK, **(options if partner == YARDSTICK else {}))
-    _farewell(screen, bandit, names, played, horizon, number, yardstick)
+    _farewell(screen, bandit, names, played, rounds, number, yardstick)
     if refused is not None:
         raise refused
     if target is not None:
@@ -143,14 +140,13 @@ def _play_markov(
     options: dict[str, Any],
     observability: str | None,
     roles: str,
-    work: tuple[str, str | None, str | None],
+    work: tuple[int, int | None, str | None],
 ) -> None:
     """The same in a Markov problem."""
     import secrets
 
     from cobandit.base.checks import MOST, whole
     from cobandit.base.files import save_csv
-    from cobandit.base.streams import checked_seed
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
     from cobandit.cli.mdp import markov_problem
@@ -159,8 +155,8 @@ def _play_markov(
     rounds, seed, save = work
     problem = markov_problem(name, None, observability, roles)
     partners = checked_partner(PARTNER if partner == YARDSTICK else partner, options, problem.agents)
-    episodes = whole(1, MOST // problem.steps)("rounds", parsing.number(rounds))
-    number = secrets.randbits(32) if seed is None else checked_seed(parsing.number(seed))
+    episodes = whole(1, MOST // problem.steps)("rounds", rounds)
+    number = secrets.randbits(32) if seed is None else seed
     target = None if save is None else _checked_file(save)
     screen = output.console()
     output.paragraph(

@@ -58,7 +58,7 @@ def problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, .
         "observation": model,
         "weights": () if options.weights is None else parsing.numbers("--weights", options.weights, "1,1"),
         "roles": ranks,
-        "delay": parsing.number(options.delay),
+        "delay": options.delay,
         **sight,
     }
     described = _rewarded(options, matrix, shared)
@@ -69,8 +69,9 @@ def _rewarded(options: ProblemOptions, matrix: Any, shared: Mapping[str, Any]) -
     """The problem with the rewards that the options describe."""
     from cobandit.problem import CorrelatedGaussian, Problem, StudentT
 
-    texts = {"sd": options.sd, "df": options.df, "correlation": options.correlation}
-    given = {name: parsing.value(text) for name, text in texts.items() if text is not None}
+    spread = None if options.sd is None else parsing.value(options.sd)
+    values = {"sd": spread, "df": options.df, "correlation": options.correlation}
+    given = {name: value for name, value in values.items() if value is not None}
     for name, rewards in (("df", "student-t"), ("correlation", "correlated-gaussian")):
         if name in given and options.reward != rewards:
             raise InvalidInput(f"--{name} was given, but it goes with --reward {rewards} alone.")

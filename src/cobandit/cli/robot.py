@@ -39,8 +39,8 @@ def demo(
     configuration: Annotated[
         str, typer.Option(metavar="P,R", help="First of the person, first of the robot: 0 or 1 each.")
     ] = "0,0",
-    seed: Annotated[int, typer.Option(metavar="N", help="For where items lie and how the hand stacks.")] = 0,
-    speed: Annotated[float, typer.Option(metavar="X", help="How many times faster than the robot was.")] = 3.0,
+    seed: Annotated[int, typer.Option(metavar="INTEGER", help="For where items lie and how the hand stacks.")] = 0,
+    speed: Annotated[float, typer.Option(metavar="FLOAT", help="How many times faster than the robot was.")] = 3.0,
     width: Annotated[
         int | None, typer.Option(metavar="PIXELS", help="Width of the clip, which is 16:10 (960; .png 640).")
     ] = None,
@@ -95,7 +95,7 @@ def check(
         str | None, typer.Option(metavar="URL", help="Where rosbridge listens: ws://192.168.1.20:9090.")
     ] = None,
     item: Annotated[str, typer.Option(metavar="NAME", help="What to pick: tomato, lettuce or top_bun.")] = "tomato",
-    speed: Annotated[float, typer.Option(metavar="X", help="Fraction of the allowed joint speeds.")] = 0.25,
+    speed: Annotated[float, typer.Option(metavar="FLOAT", help="Fraction of the allowed joint speeds.")] = 0.25,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm moves.")] = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:

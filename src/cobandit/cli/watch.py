@@ -8,7 +8,6 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.cli import options as shared
-from cobandit.cli import parsing
 
 
 @shared.with_option_groups
@@ -16,10 +15,8 @@ def watch(
     team: shared.TeamNames = None,
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
-    work: shared.WorkOptions = shared.WorkOptions(horizon="300", runs="24"),
-    run: Annotated[
-        str, typer.Option(metavar="N", help="The run to watch, from 0.", rich_help_panel=shared.THE_WORK)
-    ] = "0",
+    work: shared.WorkOptions = shared.WorkOptions(horizon=300, runs=24),
+    run: Annotated[int, shared.integer_option("run", 0, "The run to watch, from 0.", shared.THE_WORK)] = 0,
     out: Annotated[
         str | None,
         typer.Option(
@@ -42,7 +39,7 @@ def watch(
     problem = problem_options.problem()
     chosen = shared.teams_of([shared.lineup_of(team or ["partner-aware-ucb"])], agent_options.values())[0]
     values = work.values()
-    number = whole(0, whole(1)("runs", values["runs"]) - 1)("run", parsing.number(run))
+    number = whole(0, work.runs - 1)("run", run)
     result = simulation.simulate(problem, chosen, **values)
     say(f"Run {number} can be watched in {result.watch(number, out)}: open it in a browser.")
     if (hint := output.fast_hint([result])) is not None:

@@ -126,7 +126,7 @@ def _of_export(folder: Path, kind: str | None, plan: AnalysisPlan | None, change
 
 
 def _of_database(
-    study: str, kind: str | None, plan: AnalysisPlan | None, database: str, version: str | None
+    study: str, kind: str | None, plan: AnalysisPlan | None, database: str, version: int | None
 ) -> Analysis:
     from cobandit.analysis import analyse_data
 

@@ -9,10 +9,10 @@ from typing import Annotated
 import typer
 
 from cobandit.base.extras import require_extras
-from cobandit.cli import output, parsing
+from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 from cobandit.cli.study.common import DATABASE, DatabaseUrl, existing_database
 
 DIFFERENT = 1
@@ -22,7 +22,7 @@ DIFFERENT = 1
 def backup(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.", show_default=False)],
     keep: Annotated[
-        str | None, typer.Option(metavar="N", help="Delete all but the newest N in the folder (none, where not given).")
+        int | None, integer_option("keep", 1, "Delete all but the newest N in the folder (none, where not given).")
     ] = None,
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),
@@ -32,13 +32,11 @@ def backup(
     The exit code is 1 where the copy shows differences; it is kept all the same.
     """
     require_extras("Backing up studies", web=True)
-    from cobandit.base.checks import whole
     from cobandit.web.schedule import SCHEDULED
     from cobandit.web.services.backup import MOST_PROBLEMS, back_up
 
-    number = None if keep is None else whole(1)("keep", parsing.number(keep))
     with existing_database(database) as opened:
-        result = back_up(opened, folder, number, scheduled=SCHEDULED in os.environ)
+        result = back_up(opened, folder, keep, scheduled=SCHEDULED in os.environ)
     if form.as_json:
         deleted = [str(path) for path in result.deleted]
         output.print_json({"backup": str(result.path), "problems": list(result.checked.problems), "deleted": deleted})

@@ -9,10 +9,10 @@ import typer
 
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import percent
-from cobandit.cli import output, parsing
+from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 from cobandit.cli.study.power import THE_PEOPLE, THE_WORK, Out, Seed, Threads
 
 if TYPE_CHECKING:
@@ -29,14 +29,14 @@ def calibrate(
         ),
     ] = None,
     participants: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Participants of a study (as published).", rich_help_panel=THE_PEOPLE),
+        int | None,
+        integer_option("participants", 2, "Participants of a study (as published).", THE_PEOPLE, high=10_000),
     ] = None,
     simulations: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="Simulated studies (burger 1000, casino 50).", rich_help_panel=THE_WORK),
+        int | None,
+        integer_option("simulations", 2, "Simulated studies (burger 1000, casino 50).", THE_WORK, high=100_000),
     ] = None,
-    seed: Seed = "0",
+    seed: Seed = 0,
     threads: Threads = None,
     out: Out = None,
     form: TextOrJson = TextOrJson(),
@@ -57,15 +57,15 @@ def calibrate(
     with progress_bar(1) as labelled:
         rehearsed = rehearse_all(
             names,
-            None if simulations is None else parsing.number(simulations),
-            None if participants is None else parsing.number(participants),
-            parsing.number(seed),
-            threads=None if threads is None else parsing.number(threads),
+            simulations,
+            participants,
+            seed,
+            threads=threads,
             progress=labelled("rehearsing"),
         )
     words = ["study", "calibrate", *names]
-    for flag, text in (("--participants", participants), ("--simulations", simulations), ("--seed", seed)):
-        words += [] if text is None else [flag, text]
+    for flag, value in (("--participants", participants), ("--simulations", simulations), ("--seed", seed)):
+        words += [] if value is None else [flag, str(value)]
     page = None
     if out is not None:
         from cobandit.report import write_calibration_report

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.cli import parsing
 from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
+from cobandit.cli.options import integer_option
 
 if TYPE_CHECKING:
     from cobandit.web.storage.database import Database
@@ -37,10 +37,7 @@ DatabaseUrl = Annotated[
         rich_help_panel=THE_STORE,
     ),
 ]
-Version = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="The version (the newest, where not given).", rich_help_panel=THE_STORE),
-]
+Version = Annotated[int | None, integer_option("version", 1, "The version (the newest, where not given).", THE_STORE)]
 Password = Annotated[
     str | None,
     typer.Option(
@@ -93,20 +90,18 @@ def existing_database(url: str) -> Iterator[Database]:
         database.close()
 
 
-def stored_study(database: Database, name: str, version: str | None) -> Study:
+def stored_study(database: Database, name: str, version: int | None) -> Study:
     """The study of a name, the newest version unless one is named."""
-    from cobandit.base.checks import whole
     from cobandit.web.storage.studies import all_studies, find_study
 
-    number = None if version is None else whole(1)("version", parsing.number(version))
     with database.read() as connection:
-        stored = find_study(connection, name, number)
+        stored = find_study(connection, name, version)
         if stored is not None:
             return stored
         known = all_studies(connection)
     if not known:
         raise InvalidInput(f"There is no study in the database {database.name} yet.")
-    if number is not None and name in {study.name for study in known}:
+    if version is not None and name in {study.name for study in known}:
         versions = [str(study.design.version) for study in known if study.name == name]
-        raise UnknownName(f"version of {name!r} called", str(number), versions)
+        raise UnknownName(f"version of {name!r} called", str(version), versions)
     raise UnknownName("stored study", name, dict.fromkeys(study.name for study in known))

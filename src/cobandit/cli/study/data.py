@@ -151,7 +151,7 @@ def export(
 
 
 def _export_stored(
-    database: str, study: str, version: str | None, folder: Path, *, format: str, kind: str, recruiting: bool
+    database: str, study: str, version: int | None, folder: Path, *, format: str, kind: str, recruiting: bool
 ) -> list[Path]:
     """Write the data of a study in a database; tables are read and written in parts, so that memory stays flat."""
     from cobandit.studies.export import write_study
@@ -169,7 +169,7 @@ def _export_stored(
 
 
 def _data(
-    database: Database, study: str, version: str | None, *kinds: str, participant: str | None = None
+    database: Database, study: str, version: int | None, *kinds: str, participant: str | None = None
 ) -> StudyData:
     from cobandit.web.storage.study_data import study_data
 
@@ -178,7 +178,7 @@ def _data(
         return study_data(connection, stored, *kinds, participant=participant)
 
 
-def _record(database: Database, action: str, study: str, version: str | None, **details: Any) -> None:
+def _record(database: Database, action: str, study: str, version: int | None, **details: Any) -> None:
     """Write down what is done at the command line."""
     from cobandit.web.storage.audit import command_line, record
 

@@ -9,8 +9,9 @@ import typer
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import installed, require_extras
-from cobandit.cli import completion, parsing
+from cobandit.cli import completion
 from cobandit.cli.door import say
+from cobandit.cli.options import integer_option
 from cobandit.cli.study.common import (
     DATABASE,
     THE_OUTPUT,
@@ -42,10 +43,7 @@ def plan(
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
-    n: Annotated[
-        str | None,
-        typer.Option("--n", metavar="N", help="The planned number of participants.", rich_help_panel=THE_OUTPUT),
-    ] = None,
+    n: Annotated[int | None, integer_option("n", 2, "The planned number of participants.", THE_OUTPUT)] = None,
     form: Annotated[
         str | None,
         typer.Option(
@@ -88,7 +86,7 @@ def plan(
 
     design, text = _known(study, database, version)
     if text is None:
-        text = plan_toml(default_plan(design, None if n is None else parsing.number(n)))
+        text = plan_toml(default_plan(design, n))
     elif n is not None:
         raise InvalidInput(f"The study {design.name!r} has a plan already, which says its own n; --n is for a new one.")
     if form is not None:
@@ -102,7 +100,7 @@ def plan(
     say(f"  cobandit study plan {study} --set {path}")
 
 
-def _known(study: str, database: str, version: str | None) -> tuple[StudyDesign, str | None]:
+def _known(study: str, database: str, version: int | None) -> tuple[StudyDesign, str | None]:
     """The design, and the plan that is stored with it: from the database, where the study is in it."""
     if not installed("web"):  # then no database was named either
         return _design(study), None
@@ -132,7 +130,7 @@ def _design(study: str) -> StudyDesign:
         raise InvalidInput(f"There is no stored study {study!r}, nor a design. {error}") from error
 
 
-def _store(study: str, file: Path, late: bool, database: str, version: str | None) -> None:
+def _store(study: str, file: Path, late: bool, database: str, version: int | None) -> None:
     from cobandit.analysis import parse_plan, read_plan_text
     from cobandit.web.services.registration import register_study, set_plan
     from cobandit.web.storage.database import Database

@@ -16,7 +16,7 @@ from cobandit.base.numbers import percent
 from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 from cobandit.cli.study.common import THE_OUTPUT
 
 if TYPE_CHECKING:
@@ -28,10 +28,9 @@ SIZES = "10,20,...,100"
 BEHAVIOUR = "softmax,epsilon-greedy,win-stay-lose-shift"
 _STEPS = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(?:\.\.\.|…)\s*,\s*(\d+)\s*")
 
-Seed = Annotated[str, typer.Option(metavar="N", help="The seed: the same numbers again.", rich_help_panel=THE_WORK)]
+Seed = Annotated[int, integer_option("seed", 0, "The seed: the same numbers again.", THE_WORK)]
 Threads = Annotated[
-    str | None,
-    typer.Option(metavar="N", help="Threads (all cores); the numbers are the same.", rich_help_panel=THE_WORK),
+    int | None, integer_option("threads", 1, "Threads (all cores); the numbers are the same.", THE_WORK, high=4096)
 ]
 Out = Annotated[
     Path | None,
@@ -60,9 +59,7 @@ def power(
         str,
         typer.Option(metavar="N,N,...", help="Sizes to try; 10,20,...,100 goes in steps.", rich_help_panel=THE_PEOPLE),
     ] = SIZES,
-    simulations: Annotated[
-        str, typer.Option(metavar="N", help="Simulated studies.", rich_help_panel=THE_WORK)
-    ] = "1000",
+    simulations: Annotated[int, integer_option("simulations", 1, "Simulated studies.", THE_WORK, high=100_000)] = 1000,
     plan: Annotated[
         Path | None,
         typer.Option(
@@ -71,7 +68,7 @@ def power(
             rich_help_panel=THE_WORK,
         ),
     ] = None,
-    seed: Seed = "0",
+    seed: Seed = 0,
     threads: Threads = None,
     out: Out = None,
     form: TextOrJson = TextOrJson(),
@@ -100,10 +97,10 @@ def power(
                     study,
                     mixture,
                     sizes,
-                    parsing.number(simulations),
-                    parsing.number(seed),
+                    simulations,
+                    seed,
                     plan=chosen,
-                    threads=None if threads is None else parsing.number(threads),
+                    threads=threads,
                     progress=labelled(mixture.label[:30]),
                 )
             )
@@ -111,7 +108,7 @@ def power(
     if out is not None:
         from cobandit.report import write_power_report
 
-        words = ["--participants", participants, "--simulations", simulations, "--seed", seed]
+        words = ["--participants", participants, "--simulations", str(simulations), "--seed", str(seed)]
         command = _command(design, behaviour or [], words, plan)
         save_power_analyses(analyses, out, command=command)
         page = write_power_report(analyses, out, {"command": command})

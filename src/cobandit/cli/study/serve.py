@@ -15,7 +15,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import os_error_line, say
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     THE_SERVER,
@@ -36,7 +36,7 @@ THE_ROBOT = "The robot"
 NO_ARM = ("none", "simulated")
 """Robots that are drawn or recorded: as many people as like may play."""
 
-EVERY, KEEP = "10m", "24"
+EVERY, KEEP = "10m", 24
 
 HINTS = {"invite-only": "; create personal links at /admin", "closed": "; open it at /admin"}
 """What to do about a study whose open link refuses people, by the code of its state."""
@@ -68,12 +68,10 @@ class ServerOptions:
     host: Annotated[
         str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all.", rich_help_panel=THE_SERVER)
     ] = "127.0.0.1"
-    port: Annotated[
-        str, typer.Option(metavar="N", help="The port; 0 takes a free one.", rich_help_panel=THE_SERVER)
-    ] = "8000"
+    port: Annotated[int, integer_option("port", 0, "The port; 0 takes a free one.", THE_SERVER, high=65535)] = 8000
     workers: Annotated[
-        str, typer.Option(metavar="N", help="Processes; more than one needs PostgreSQL.", rich_help_panel=THE_SERVER)
-    ] = "1"
+        int, integer_option("workers", 1, "Processes; more than one needs PostgreSQL.", THE_SERVER, high=64)
+    ] = 1
     demo: Annotated[
         bool,
         typer.Option("--demo", help="Let anybody try the studies; none of it is data.", rich_help_panel=THE_SERVER),
@@ -127,7 +125,7 @@ class BackupOptions:
     every: Annotated[
         str, typer.Option(metavar="TIME", help="How often: 30s, 10m, 2h, 1d.", rich_help_panel=THE_STORE)
     ] = EVERY
-    keep: Annotated[str, typer.Option(metavar="N", help="How many backups to keep.", rich_help_panel=THE_STORE)] = KEEP
+    keep: Annotated[int, integer_option("keep", 1, "How many backups to keep.", THE_STORE)] = KEEP
 
 
 @dataclass(frozen=True)
@@ -147,9 +145,14 @@ class RobotOptions:
         typer.Option(metavar="URL", help="Where rosbridge listens: ws://HOST:9090.", rich_help_panel=THE_ROBOT),
     ] = None
     robot_speed: Annotated[
-        str,
-        typer.Option(metavar="X", help="The part of its speed that an arm may use.", rich_help_panel=THE_ROBOT),
-    ] = "0.25"
+        float,
+        typer.Option(
+            metavar="FLOAT",
+            parser=parsing.positive_real("robot-speed", 1.0),
+            help="The part of its speed that an arm may use.",
+            rich_help_panel=THE_ROBOT,
+        ),
+    ] = 0.25
     robot_skin: Annotated[
         str,
         typer.Option(
@@ -173,8 +176,8 @@ def serve(
     backups: BackupOptions = BackupOptions(),
     database: DatabaseUrl = DATABASE,
     seed: Annotated[
-        str | None,
-        typer.Option(metavar="N", help="The seed of a new study (drawn, where not given).", rich_help_panel=THE_STORE),
+        int | None,
+        integer_option("seed", 0, "The seed of a new study (drawn, where not given).", THE_STORE, high=2**63 - 1),
     ] = None,
     password: Password = None,
     password_file: PasswordFile = None,
@@ -184,14 +187,11 @@ def serve(
     Without a password of yours one is made up at the first start and printed once.
     """
     require_extras("Serving studies", web=True, ros=robot.robot == "rosbridge")
-    from cobandit.base.checks import whole
     from cobandit.studies import load_design
     from cobandit.web import serving
     from cobandit.web.storage.database import Database
 
-    workers = whole(1, 64)("workers", parsing.number(server.workers))
-    port = whole(0, 65535)("port", parsing.number(server.port))
-    chosen = None if seed is None else whole(0, 2**63 - 1)("seed", parsing.number(seed))
+    workers, port = server.workers, server.port
     if workers > 1 and Database(database).sqlite:
         raise InvalidInput(
             f"{workers} workers were asked for, and SQLite has one writer: use one, or --database postgresql://..."
@@ -211,7 +211,7 @@ def serve(
         database,
         loaded,
         password=password_given(password, password_file),
-        seed=chosen,
+        seed=seed,
         consent_elsewhere=config.consent_elsewhere,
     )
     for warning in serving.durability_warnings(database):
@@ -223,7 +223,6 @@ def serve(
 
 
 def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebConfig:
-    from cobandit.base.checks import real
     from cobandit.web.config import WebConfig
 
     for folder in filter(None, (server.report, server.docs)):
@@ -239,22 +238,20 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
         public_url=server.public_url,
         robot=robot.robot,
         robot_url=robot.robot_url,
-        robot_speed=real(0, 1, above=True)("robot-speed", parsing.number(robot.robot_speed)),
+        robot_speed=robot.robot_speed,
         robot_skin=robot.robot_skin,
     )
 
 
 def _schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
-    from cobandit.base.checks import whole
     from cobandit.web.schedule import BackupSchedule
 
     seconds = parsing.seconds("every", options.every)
-    keep = whole(1)("keep", parsing.number(options.keep))
     if options.backup is None:
         if (options.every, options.keep) != (EVERY, KEEP):
             raise InvalidInput("--every and --keep go with --backup DIR.")
         return None
-    return BackupSchedule(database, options.backup, seconds, keep)
+    return BackupSchedule(database, options.backup, seconds, options.keep)
 
 
 def _check_robot(config: WebConfig, workers: int) -> None:

@@ -14,7 +14,7 @@ from cobandit.base.extras import require_extras
 from cobandit.cli import completion, output, parsing
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     DatabaseUrl,
@@ -42,7 +42,7 @@ def simulate(
             autocompletion=completion.designs,
         ),
     ],
-    participants: Annotated[str, typer.Option(metavar="N", help="How many of them.", rich_help_panel=THE_BOTS)] = "10",
+    participants: Annotated[int, integer_option("participants", 1, "How many of them.", THE_BOTS)] = 10,
     behaviour: Annotated[
         str,
         typer.Option(
@@ -51,16 +51,17 @@ def simulate(
             rich_help_panel=THE_BOTS,
         ),
     ] = BEHAVIOUR,
-    seed: Annotated[
-        str, typer.Option(metavar="N", help="Another seed makes other ones.", rich_help_panel=THE_BOTS)
-    ] = "0",
+    seed: Annotated[int, integer_option("seed", 0, "Another seed makes other ones.", THE_BOTS)] = 0,
     rate: Annotated[
-        str | None,
-        typer.Option(metavar="R", help="Rounds a second of each (as fast as it goes).", rich_help_panel=THE_BOTS),
+        float | None,
+        typer.Option(
+            metavar="FLOAT",
+            parser=parsing.number,
+            help="Rounds a second of each (as fast as it goes).",
+            rich_help_panel=THE_BOTS,
+        ),
     ] = None,
-    concurrency: Annotated[
-        str, typer.Option(metavar="N", help="How many play at once.", rich_help_panel=THE_BOTS)
-    ] = "50",
+    concurrency: Annotated[int, integer_option("concurrency", 1, "How many play at once.", THE_BOTS)] = 50,
     database: DatabaseUrl = DATABASE,
     url: Url = None,
     password: Password = None,
@@ -76,19 +77,18 @@ def simulate(
     from cobandit.web.clients.bots import play_study
 
     names = [name.strip() for name in behaviour.split(",") if name.strip()]
-    count = parsing.number(participants)
     asked = password_given(password, password_file)
-    with _server(study, url, database, asked) as (address, login, name, design), _bar(count) as watch:
+    with _server(study, url, database, asked) as (address, login, name, design), _bar(participants) as watch:
         done = play_study(
             address,
             name,
-            count,
+            participants,
             names,
             login=login,
             design=design,
-            seed=parsing.number(seed),
-            rate=None if rate is None else parsing.number(rate),
-            concurrency=parsing.number(concurrency),
+            seed=seed,
+            rate=rate,
+            concurrency=concurrency,
             watch=watch,
         )
     if form.as_json:

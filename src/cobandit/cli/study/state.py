@@ -7,10 +7,10 @@ from typing import Annotated
 import typer
 
 from cobandit.base.extras import require_extras
-from cobandit.cli import output, parsing
+from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
-from cobandit.cli.options import with_option_groups
+from cobandit.cli.options import integer_option, with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     DatabaseUrl,
@@ -42,7 +42,7 @@ def state(
         ),
     ] = None,
     quota: Annotated[
-        str | None, typer.Option(metavar="N", help="With quota: how many participants the study takes.")
+        int | None, integer_option("quota", 1, "With quota: how many participants the study takes.", high=1_000_000)
     ] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
@@ -50,10 +50,8 @@ def state(
 ) -> None:
     """Say who may begin a study, or change it; a running server knows at once, and who has begun may finish."""
     require_extras("Opening and closing studies", web=True)
-    from cobandit.base.checks import whole
     from cobandit.base.errors import InvalidInput, UnknownName
     from cobandit.web.services.admission import (
-        MOST_PEOPLE,
         availability,
         checked_state,
         seats_taken,
@@ -63,20 +61,19 @@ def state(
     from cobandit.web.storage.audit import command_line
     from cobandit.web.storage.studies import STATES, set_state
 
-    most = None if quota is None else whole(1, MOST_PEOPLE)("quota", parsing.number(quota))
-    if wanted is None and most is not None:
+    if wanted is None and quota is not None:
         raise InvalidInput("A quota goes with the state quota: cobandit study state STUDY quota --quota N.")
     if wanted is not None and wanted not in STATES:
         raise UnknownName("state of a study called", wanted, STATES)
     if wanted is not None:
-        checked_state(wanted, most)
+        checked_state(wanted, quota)
     with existing_database(database) as opened:
         stored = stored_study(opened, study, version)
         if wanted is not None:
             with opened.write() as connection:
-                set_state(connection, stored.id, wanted, most)
-                record_state(connection, command_line(), stored, wanted, most)
-            stored = stored_study(opened, study, str(stored.design.version))
+                set_state(connection, stored.id, wanted, quota)
+                record_state(connection, command_line(), stored, wanted, quota)
+            stored = stored_study(opened, study, stored.design.version)
         with opened.read() as connection:
             taken = seats_taken(connection, stored)
             elsewhere = stored_consent_elsewhere(connection)

@@ -65,16 +65,16 @@ class Researcher:
         studies: list[dict[str, Any]] = self._ask("GET", "/api/admin/studies").json()["studies"]
         return studies
 
-    def study(self, name: str, version: str | None = None) -> dict[str, Any]:
+    def study(self, name: str, version: int | None = None) -> dict[str, Any]:
         """A study by name; the newest version, where none is given."""
         known = self.studies()
-        fitting = [study for study in known if study["name"] == name and version in (None, str(study["version"]))]
+        fitting = [study for study in known if study["name"] == name and version in (None, int(study["version"]))]
         if not fitting:
             raise UnknownName("study at this server called", name, dict.fromkeys(study["name"] for study in known))
         return max(fitting, key=lambda study: int(study["version"]))
 
     def export(
-        self, name: str, folder: Path, *, format: str, kind: str, recruiting: bool, version: str | None = None
+        self, name: str, folder: Path, *, format: str, kind: str, recruiting: bool, version: int | None = None
     ) -> list[Path]:
         """The exported tables of a study, written to a folder."""
         number = self.study(name, version)["id"]
