@@ -18,50 +18,36 @@ from cobandit.cli.experiments import (
     watched,
 )
 from cobandit.cli.formats import THE_OUTPUT, TextOrJson
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import integer_option, names_option, with_option_groups
 
 if TYPE_CHECKING:
     from cobandit.experiments import ArenaResult
 
 WHO = "Who plays, and where"
+ALL = "(repeatable; all, where none is named)."
 
 
 @with_option_groups
 def arena(
     setting: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A setting (repeatable; all, where none is named).",
-            rich_help_panel=WHO,
-            autocompletion=completion.arena_settings,
-        ),
+        names_option(help=f"A setting {ALL}", panel=WHO, complete=completion.arena_settings),
     ] = None,
     leader: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A leader (repeatable; all, where none is named).",
-            rich_help_panel=WHO,
-            autocompletion=completion.arena_leaders,
-        ),
+        names_option(help=f"A leader {ALL}", panel=WHO, complete=completion.arena_leaders),
     ] = None,
     follower: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A follower (repeatable; all, where none is named).",
-            rich_help_panel=WHO,
-            autocompletion=completion.arena_followers,
-        ),
+        names_option(help=f"A follower {ALL}", panel=WHO, complete=completion.arena_followers),
     ] = None,
     own: Annotated[
         list[str] | None,
-        typer.Option(
+        names_option(
             "--with",
             metavar="MODULE:CLASS",
             help="An agent of your own, which joins as leader, follower and team (repeatable).",
-            rich_help_panel=WHO,
+            panel=WHO,
         ),
     ] = None,
     runs: Annotated[int, integer_option("runs", 2, "Runs of each team in each setting.", THE_WORK, high=20_000)] = 2000,

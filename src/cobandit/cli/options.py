@@ -39,6 +39,11 @@ def integer_option(
     return typer.Option(metavar=metavar, parser=parsing.integer(name, low, high), help=help, rich_help_panel=panel)
 
 
+def names_option(*flags: str, help: str, panel: str, metavar: str = "NAME", complete: Any = None) -> Any:
+    """Return the declaration of an option that takes a name and may be repeated."""
+    return typer.Option(*flags, metavar=metavar, help=help, rich_help_panel=panel, autocompletion=complete)
+
+
 Means = Annotated[
     str,
     typer.Option(

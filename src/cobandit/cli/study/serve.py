@@ -15,7 +15,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import os_error_line, say
-from cobandit.cli.options import integer_option, with_option_groups
+from cobandit.cli.options import integer_option, names_option, with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     THE_SERVER,
@@ -78,11 +78,7 @@ class ServerOptions:
     ] = False
     unlisted: Annotated[
         list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="A study that the home page does not show; may be repeated.",
-            rich_help_panel=THE_SERVER,
-        ),
+        names_option(help="A study that the home page does not show; may be repeated.", panel=THE_SERVER),
     ] = None
     consent_elsewhere: Annotated[
         bool,

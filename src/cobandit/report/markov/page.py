@@ -13,7 +13,7 @@ import numpy as np
 
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
-from cobandit.base.numbers import DASH, PAGE, count, percent
+from cobandit.base.numbers import PAGE, count, percent
 from cobandit.engine import Result
 from cobandit.engine.words import distinct_labels, problem_lines
 from cobandit.mdp import MarkovResult
@@ -21,7 +21,8 @@ from cobandit.report.kit.figure import TEXT_STAYS_TEXT, drawing_style
 from cobandit.report.kit.html import Frame, write_html
 from cobandit.report.markov.graph import state_graph
 from cobandit.report.markov.sticking import MOST_REPLAYED, StuckRun, stuck_runs, visits_over_time
-from cobandit.report.simulation.comparison import comparison_figure
+from cobandit.report.simulation.comparison import comparison_figure, result_lines
+from cobandit.report.simulation.drawing import final_rows
 
 NAME = "report.html"
 MOST_NAMED_STATES = 30
@@ -66,7 +67,7 @@ def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) 
         "problem": problem_lines(first.problem),
         "curves": curves,
         "graph": graph,
-        "finals": [_final_row(label, result) for label, result in zip(labels, played, strict=True)],
+        "finals": final_rows(result_lines(played, "task")),
         "teams": teams,
         "replayed": count(min(first.runs, MOST_REPLAYED), "run"),
         "seed": first.seed,
@@ -79,17 +80,6 @@ def _picture(figure: Any) -> str:
     file = io.BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()
-
-
-def _final_row(label: str, result: MarkovResult) -> tuple[str, ...]:
-    summary = result.summary().task_regret
-    half = int(np.searchsorted(result.checkpoints, -(-result.horizon // 2)))
-    values = [
-        float(statistic[-1]) for statistic in (summary.mean, summary.se, summary.median, summary.q10, summary.q90)
-    ]
-    mean, se, median, low, high = (PAGE.format(value) for value in values)
-    growth = PAGE.format(float(summary.mean[-1] / summary.mean[half]), 2) if summary.mean[half] > 0.0 else DASH
-    return label, mean if se == DASH else f"{mean} ± {se}", median, f"{low} to {high}", growth
 
 
 def _stuck_row(run: StuckRun) -> tuple[str, ...]:

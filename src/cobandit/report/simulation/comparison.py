@@ -74,18 +74,24 @@ def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, 
     return target
 
 
-def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
-    """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
-    from matplotlib.figure import Figure
-
+def result_lines(results: Sequence[Result], regret: RegretName) -> list[Line]:
+    """Return a line for each team, with a label that no other has."""
     labels = distinct_labels([result.team for result in results])
     numbers = algorithm_numbers([str(result.team.describe().get("agent", "")) for result in results])
-    curves = [
+    return [
         line_of(
             result.summary().of_regret(regret), result.checkpoints, name=label, label=label, number=number, factor=1.0
         )
         for number, label, result in zip(numbers, labels, results, strict=True)
     ]
+
+
+def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
+    """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
+    from matplotlib.figure import Figure
+
+    curves = result_lines(results, regret)
+    labels = [line.label for line in curves]
     rows = 1 if len(curves) <= 2 else 2 if len(curves) <= 8 else math.ceil(len(curves) / 4)
     columns = math.ceil(len(curves) / rows)
     diagnosed = all(result.counted is not None for result in results)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from cobandit.base.numbers import DASH, PAGE
 from cobandit.experiments.claims import AgainstBound
 from cobandit.experiments.run import PanelResult
-from cobandit.report.kit.drawing import Drawing, Level, line_of
+from cobandit.report.kit.drawing import Drawing, Level, Line, line_of
 from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.report.kit.text import with_subscripts
 from cobandit.theory import bound
@@ -65,3 +70,25 @@ def _levels(result: PanelResult, first: int) -> list[Level]:
             value, factor = float(getattr(limits, which)), curve.problem.team_factor
             levels.append(Level(name, label, first + len(levels), value, factor, sloping=which == "linear"))
     return levels
+
+
+def final_rows(lines: Sequence[Line]) -> list[tuple[str, ...]]:
+    """Return what a table tells of each curve after the last round.
+
+    A row has the label, the mean with its standard error, the median, the quantiles and the growth.
+    """
+    finals = [
+        [line.factor * float(stat[-1]) for stat in (line.mean, line.se, line.median, line.q10, line.q90)]
+        for line in lines
+    ]
+    decimals = PAGE.decimals_for(value for final in finals for value in final)
+    rows: list[tuple[str, ...]] = []
+    for line, final in zip(lines, finals, strict=True):
+        mean, se, median, q10, q90 = (PAGE.format(value, decimals) for value in final)
+        rows.append((line.label, mean if se == DASH else f"{mean} ± {se}", median, f"{q10} to {q90}", _growth(line)))
+    return rows
+
+
+def _growth(line: Line) -> str:
+    half = float(line.mean[int(np.searchsorted(line.rounds, line.rounds[-1] / 2))])
+    return PAGE.format(float(line.mean[-1]) / half, 2) if half > 0.0 else DASH

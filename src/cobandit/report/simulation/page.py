@@ -10,19 +10,17 @@ from itertools import groupby, permutations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cobandit import __version__
 from cobandit.base.errors import InvalidInput
-from cobandit.base.numbers import DASH, PAGE, count, percent
+from cobandit.base.numbers import PAGE, count, percent
 from cobandit.experiments.claims import Quantity, Verdict
 from cobandit.experiments.diagnosis import diagnose_panel
 from cobandit.experiments.figures import PANELS, STANDOFF, THEORY
 from cobandit.experiments.run import PanelResult
 from cobandit.experiments.store import this_machine
-from cobandit.report.kit.drawing import Drawing, Line, chart_data
+from cobandit.report.kit.drawing import Drawing, chart_data
 from cobandit.report.kit.html import FIGURES, OUTCOMES, Frame, dated, figure_kinds, named_facts, write_html
-from cobandit.report.simulation.drawing import BOUNDS, drawing_of
+from cobandit.report.simulation.drawing import BOUNDS, drawing_of, final_rows
 from cobandit.report.simulation.figures import panel_pictures, write_panel_figures
 
 NAME = "report.html"
@@ -213,14 +211,8 @@ def _empty_bounds(drawing: Drawing) -> list[str]:
 
 
 def _finals(drawing: Drawing, regret: str) -> list[tuple[str, ...]]:
-    """The rows of one regret in the table of final values: label, mean with error, median, quantiles, growth."""
-    finals = [_final(line, line.factor if regret == "team" else 1.0) for line in drawing.lines]
-    decimals = PAGE.decimals_for(value for final in finals for value in final)
-    rows: list[tuple[str, ...]] = []
-    for line, final in zip(drawing.lines, finals, strict=True):
-        mean, se, median, q10, q90 = (PAGE.format(value, decimals) for value in final)
-        rows.append((line.label, mean if se == DASH else f"{mean} ± {se}", median, f"{q10} to {q90}", _growth(line)))
-    return rows
+    """Return the rows of one regret in the table of final values."""
+    return final_rows((drawing if regret == "team" else drawing.in_task_regret()).lines)
 
 
 def _causes(result: PanelResult) -> dict[str, Any] | None:
@@ -244,12 +236,3 @@ def _causes(result: PanelResult) -> dict[str, Any] | None:
     lock = next(iter(counted.values())).lock_rounds
     heads = ["Curve", *names, "locked on the best", "on another"]
     return {"heads": heads, "rows": rows, "runs": runs, "lock_rounds": lock}
-
-
-def _final(line: Line, scale: float) -> list[float]:
-    return [scale * float(stat[-1]) for stat in (line.mean, line.se, line.median, line.q10, line.q90)]
-
-
-def _growth(line: Line) -> str:
-    half = float(line.mean[int(np.searchsorted(line.rounds, line.rounds[-1] / 2))])
-    return PAGE.format(float(line.mean[-1]) / half, 2) if half > 0.0 else DASH
