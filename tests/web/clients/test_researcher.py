@@ -21,7 +21,7 @@ def test_the_login_is_good_for_bots(site: Any) -> None:
 
 def test_a_study_by_name(site: Any) -> None:
     with Researcher(site.url, "correct horse") as researcher:
-        assert researcher.study("short")["id"] == researcher.study("short", "1")["id"] == 1
+        assert researcher.study("short")["id"] == researcher.study("short", 1)["id"] == 1
         with pytest.raises(UnknownName, match="Did you mean 'short'"):
             researcher.study("shirt")
 

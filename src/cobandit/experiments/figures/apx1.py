@@ -7,7 +7,7 @@ What it must show: linear regret for every window, the longest one being the bes
 from __future__ import annotations
 
 from cobandit.agents import KnowledgeGradient, PartnerAwareUCB, Team
-from cobandit.experiments.claims import Beats, Linear
+from cobandit.experiments.claims import Beats, Claim, Linear
 from cobandit.experiments.figures.common import FIXED, HORIZON
 from cobandit.experiments.spec import Curve, Panel
 
@@ -16,7 +16,7 @@ CURVES = tuple(
     for window in (1, 5, 25)
 )
 
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     *(
         Linear(
             curve.name,

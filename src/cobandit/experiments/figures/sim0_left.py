@@ -6,13 +6,13 @@ What it must show: sublinear regret whatever L is, and no difference between the
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import NoDifference, Sublinear
+from cobandit.experiments.claims import Claim, NoDifference, Sublinear
 from cobandit.experiments.figures.common import FIXED, HORIZON, aware
 from cobandit.experiments.spec import Curve, Panel
 
 CURVES = tuple(Curve(f"l-{repeat}", f"L = {repeat}", FIXED, aware(window=1, repeat=repeat)) for repeat in (1, 2, 3, 4))
 
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     *(Sublinear(curve.name, f"With {curve.label} the regret is sublinear.") for curve in CURVES),
     NoDifference(
         tuple(curve.name for curve in CURVES),

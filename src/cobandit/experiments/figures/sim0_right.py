@@ -6,13 +6,13 @@ What it must show: the shortest window is the best one.
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import Beats, Sublinear
+from cobandit.experiments.claims import Beats, Claim, Sublinear
 from cobandit.experiments.figures.common import FIXED, HORIZON, aware
 from cobandit.experiments.spec import Curve, Panel
 
 CURVES = tuple(Curve(f"w-{window}", f"W = {window}", FIXED, aware(window)) for window in (1, 5, 10, 25, 50, 100))
 
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     *(Sublinear(curve.name, f"With {curve.label} the regret is sublinear.") for curve in CURVES),
     Beats(
         "w-1",

@@ -6,7 +6,7 @@ What it must show: more arms cost more, and the regret stays sublinear.
 
 from __future__ import annotations
 
-from cobandit.experiments.claims import Rises, Sublinear
+from cobandit.experiments.claims import Claim, Rises, Sublinear
 from cobandit.experiments.figures.common import HORIZON, SIGHT, aware
 from cobandit.experiments.spec import Curve, Panel
 from cobandit.problem import Problem
@@ -16,7 +16,7 @@ CURVES = tuple(
     Curve(f"k-{arms}", f"K = {arms}", Problem.bernoulli(local_optima(arms), SIGHT), aware()) for arms in (2, 3, 4)
 )
 
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     *(Sublinear(curve.name, f"With {curve.label} the regret is sublinear.") for curve in CURVES),
     Rises(tuple(curve.name for curve in CURVES), "The regret rises with the number of arms."),
 )
