@@ -49,7 +49,7 @@ def test_facts_are_headed_and_the_headline_is_none_of_them() -> None:
 
 def test_a_report_is_of_now_unless_it_is_said() -> None:
     assert dated({"when": "then"}) == {"when": "then"}
-    assert dated(None)["when"].endswith(" UTC")
+    assert str(dated(None)["when"]).endswith(" UTC")
 
 
 def test_figures_beside_the_page(tmp_path: Path) -> None:

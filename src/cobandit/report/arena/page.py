@@ -31,7 +31,7 @@ YARDSTICKS = {False: ("partner-aware UCB", "centralised UCB"), True: ("partner-a
 
 
 def write_arena_report(
-    result: ArenaResult, out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+    result: ArenaResult, out: str | os.PathLike[str], about: Mapping[str, object] | None = None
 ) -> Path:
     """Write ``out/report.html``; where the page is. ``about`` is that of `write_report`."""
     facts = dated(about)
@@ -68,7 +68,7 @@ def _curves(result: ArenaResult) -> int:
     return sum(len(place.finals) for place in result.places)
 
 
-def _facts(result: ArenaResult, about: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(result: ArenaResult, about: Mapping[str, object]) -> dict[str, object]:
     given = named_facts({"version": __version__, "machine": this_machine()} | dict(about))
     seconds = sum(place.seconds for place in result.places)
     engines = sorted({engine for place in result.places for engine in place.engines.values()})
@@ -110,7 +110,7 @@ def heat_step(ratio: float) -> int:
     return sum(ratio > limit for limit in STEPS)
 
 
-def _cell(interval: Interval) -> dict[str, Any]:
+def _cell(interval: Interval) -> dict[str, object]:
     if not math.isfinite(interval.value):
         return {"text": DASH, "step": None, "title": ""}
     return {
@@ -125,7 +125,7 @@ def _legend() -> list[tuple[int, str]]:
     return list(enumerate([*words, f"above {STEPS[-1]:g}"]))
 
 
-def _claim(setting: str, verdict: Any) -> dict[str, Any]:
+def _claim(setting: str, verdict: Any) -> dict[str, object]:
     undecided = verdict.outcome == "undecided"
     worst = max(verdict.findings, key=lambda f: f.low if verdict.outcome == "does not hold" else f.high)
     return {
@@ -174,7 +174,7 @@ def _league_row(row: LeagueRow, brain: bool) -> dict[str, str]:
     }
 
 
-def _team_heat(result: ArenaResult, markov: bool, ratio: str) -> dict[str, Any]:
+def _team_heat(result: ArenaResult, markov: bool, ratio: str) -> dict[str, object]:
     """Whole teams by settings, with states or without: one of the ratios to partner-aware UCB or UCBVI."""
     places = [place for place in result.places if place.setting.markov == markov]
     rows = []
@@ -198,7 +198,7 @@ def _labels(entries: Sequence[Entry]) -> dict[str, str]:
     return {entry.name: entry.label for entry in entries}
 
 
-def _people(result: ArenaResult, place: SettingResult) -> dict[str, Any]:
+def _people(result: ArenaResult, place: SettingResult) -> dict[str, object]:
     """The league of followers beside human-like leaders."""
     leaders = _leaders_with_windows(result, place)
     labels, followers = _labels(result.arena.leaders), _labels(result.arena.followers)
@@ -228,7 +228,7 @@ def _people(result: ArenaResult, place: SettingResult) -> dict[str, Any]:
 # One setting
 
 
-def _place(result: ArenaResult, place: SettingResult) -> dict[str, Any]:
+def _place(result: ArenaResult, place: SettingResult) -> dict[str, object]:
     setting = place.setting
     teams = [standing for name, standing in place.standings.items() if name.startswith(f"{TEAM}.")]
     limits = place.limits
@@ -275,7 +275,7 @@ def _limits(place: SettingResult) -> list[tuple[str, str]]:
     ]
 
 
-def _pair_heat(result: ArenaResult, place: SettingResult) -> dict[str, Any]:
+def _pair_heat(result: ArenaResult, place: SettingResult) -> dict[str, object]:
     """Leaders by followers: the ratio of means to the team of partner-aware UCB."""
     pairs = set(place.pairs)
     followers = [entry for entry in result.arena.followers if any(follower == entry.name for _, follower in pairs)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from cobandit.report.kit.figure import LETTERS, regret_axes
 from cobandit.report.kit.palette import colour_of, dash_lengths, dashes_of
 from cobandit.stats import Summary
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Array = NDArray[np.float64]
 Band = tuple[Array, Array, Array]
@@ -129,7 +132,7 @@ class Drawing:
 # With Matplotlib
 
 
-def draw_regret(axes: Any, drawing: Drawing, statistic: Statistic, title: str) -> None:
+def draw_regret(axes: Axes, drawing: Drawing, statistic: Statistic, title: str) -> None:
     """Draw the regret over the rounds in one panel; the bounds stand beside the mean, on a logarithmic axis."""
     levels = drawing.finite_levels if statistic == "mean" else []
     shade = 0.16 if len(drawing.lines) <= 3 else 0.08
@@ -162,7 +165,7 @@ def draw_line(axes: Any, line: Line, statistic: Statistic, shade: float = 0.16, 
     axes.plot(rounds, centre, color=colour, linestyle=dashes_of(line.number), gid=line.name)
 
 
-def draw_level(axes: Any, level: Level, horizon: int) -> None:
+def draw_level(axes: Axes, level: Level, horizon: int) -> None:
     """A bound along the rounds, on a logarithmic axis."""
     rounds = np.linspace(0, horizon, 101)[1 if level.sloping else 0 :]
     heights = level.value * rounds / horizon if level.sloping else np.full(len(rounds), level.value)
@@ -173,7 +176,7 @@ def draw_level(axes: Any, level: Level, horizon: int) -> None:
 # For a chart on a page
 
 
-def chart_data(drawing: Drawing) -> dict[str, Any]:
+def chart_data(drawing: Drawing) -> dict[str, object]:
     """A drawing as the script of a page takes it."""
     return {
         "name": drawing.name,

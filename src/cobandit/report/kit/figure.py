@@ -8,11 +8,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder, whole_file
 from cobandit.report.kit.palette import FAINT, GREY
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
 FORMATS = ("pdf", "svg", "png")
 SIZE = (7.2, 3.4)
@@ -49,7 +54,7 @@ PRINT_STYLE = TEXT_STAYS_TEXT | {
 _DRAWING = threading.Lock()
 """Matplotlib's settings and font caches belong to the whole process: one figure at a time."""
 
-Make = Callable[[], Any]
+Make = Callable[[], "Figure"]
 """Draws a figure and gives it back."""
 
 
@@ -57,7 +62,7 @@ Make = Callable[[], Any]
 
 
 @contextmanager
-def drawing_style(style: Mapping[str, Any] = PRINT_STYLE) -> Iterator[None]:
+def drawing_style(style: Mapping[str, object] = PRINT_STYLE) -> Iterator[None]:
     """Draw with these settings of matplotlib, and leave it as it was."""
     import matplotlib
 
@@ -83,7 +88,7 @@ def save_figure(make: Make, folder: Path, name: str) -> dict[str, Path]:
     return paths
 
 
-def write_figure(figure: Any, path: Path, dpi: float = PNG_DPI) -> None:
+def write_figure(figure: Figure, path: Path, dpi: float = PNG_DPI) -> None:
     """Write one file of a figure, in the format that its name says; it appears whole or not at all."""
     kind = path.suffix.lower().removeprefix(".")
     # Drawn in memory first: on a full disk Matplotlib's PDF writer fails with an error of its compression instead.
@@ -124,7 +129,7 @@ def figure_svg(make: Make) -> str:
 # The sheet
 
 
-def new_figure(size: tuple[float, float], title: str, about: str, *, indent: float = 0.15, gid: str = "") -> Any:
+def new_figure(size: tuple[float, float], title: str, about: str, *, indent: float = 0.15, gid: str = "") -> Figure:
     """An empty figure (inches) with a heading of two lines, which ``gid`` marks in an SVG file."""
     width, height = size
     figure = _empty_figure(size)
@@ -134,7 +139,7 @@ def new_figure(size: tuple[float, float], title: str, about: str, *, indent: flo
     return figure
 
 
-def _empty_figure(size: tuple[float, float]) -> Any:
+def _empty_figure(size: tuple[float, float]) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -156,14 +161,14 @@ def legend_shape(labels: Sequence[str]) -> tuple[int, int]:
     return columns, math.ceil(len(labels) / columns)
 
 
-def legend_below(figure: Any, handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
+def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
     """A legend under the figure."""
     figure.legend(
         handles, labels, loc="lower center", ncols=columns, frameon=False, handlelength=3.2, borderaxespad=0.2
     )
 
 
-def new_picture() -> tuple[Any, Any]:
+def new_picture() -> tuple[Figure, Axes]:
     """Return a small figure without a heading, for a page, and its axes."""
     width, height = PICTURE
     figure = _empty_figure(PICTURE)
@@ -174,7 +179,7 @@ def new_picture() -> tuple[Any, Any]:
 # Axes
 
 
-def bare_axes(axes: Any) -> None:
+def bare_axes(axes: Axes) -> None:
     """No box around a panel, and its grid behind the lines."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
@@ -185,17 +190,17 @@ def faint_grid(axes: Any, along: str = "y", width: float = 0.6) -> None:
     axes.grid(axis=along, color=FAINT, linewidth=width)
 
 
-def short_numbers(axis: Any) -> None:
+def short_numbers(axis: Axis) -> None:
     """Ticks with thousands apart and no more digits than they need."""
     axis.set_major_formatter(lambda value, _: f"{value:,.6g}")
 
 
-def whole_numbers(axis: Any) -> None:
+def whole_numbers(axis: Axis) -> None:
     """Ticks without decimals."""
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
-def regret_axes(axes: Any, horizon: int) -> None:
+def regret_axes(axes: Axes, horizon: int) -> None:
     """Axes of regret over the rounds."""
     from matplotlib.ticker import MaxNLocator
 
@@ -212,7 +217,7 @@ def regret_axes(axes: Any, horizon: int) -> None:
 # Labels where lines end
 
 
-def label_line_end(axes: Any, label: str, ends: tuple[float, float], colour: str, letters: float) -> None:
+def label_line_end(axes: Axes, label: str, ends: tuple[float, float], colour: str, letters: float) -> None:
     """A label right of a panel, tied to the end of its line; ``ends``: where that is, and where the label stands."""
     end, place = ends
     axes.annotate(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cobandit import __version__
 from cobandit.base.extras import require_extras
@@ -60,10 +60,10 @@ class Frame:
     version: str = __version__
     styles: Sequence[str] = ("report.css",)
     scripts: Sequence[str] = ()
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, object] = field(default_factory=dict)
 
 
-def write_html(path: Path, template: str, frame: Frame, content: Mapping[str, Any]) -> Path:
+def write_html(path: Path, template: str, frame: Frame, content: Mapping[str, object]) -> Path:
     """Write a page from a template that extends ``layout.html``; its folder is made, the file appears whole."""
     require_extras("Writing a report", plot=True)
     make_folder(path.parent)
@@ -73,7 +73,7 @@ def write_html(path: Path, template: str, frame: Frame, content: Mapping[str, An
     return path
 
 
-def render_page(template: str, frame: Frame, content: Mapping[str, Any]) -> str:
+def render_page(template: str, frame: Frame, content: Mapping[str, object]) -> str:
     """The text of a page."""
     from markupsafe import Markup
 
@@ -107,18 +107,18 @@ def _fingerprint(script: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
-def safe_json(data: Mapping[str, Any]) -> str:
+def safe_json(data: Mapping[str, object]) -> str:
     """The data as JSON that can stand in a page: no tag begins or ends in it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
-def dated(about: Mapping[str, Any] | None) -> dict[str, Any]:
+def dated(about: Mapping[str, object] | None) -> dict[str, object]:
     """What the caller says about a report; ``when`` it was made is now, if nothing is said."""
     return {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"} | dict(about or {})
 
 
-def named_facts(about: Mapping[str, Any]) -> dict[str, Any]:
+def named_facts(about: Mapping[str, object]) -> dict[str, object]:
     """What the caller says about a report, by heading."""
     return {FACTS.get(key, key): value for key, value in about.items() if key not in ("title", "lead")}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from cobandit.base.extras import require_extras
 from cobandit.mdp import MarkovProblem, World
 from cobandit.report.kit.figure import TEXT_STAYS_TEXT, drawing_style, write_figure
 from cobandit.report.simulation.comparison import checked_figure
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MOST_NAMED = 25
 """Of more states than this the names are left out."""
@@ -60,13 +63,13 @@ def places(world: World) -> list[tuple[float, float]]:
     return points
 
 
-def state_graph(problem: MarkovProblem, world: World) -> Any:
+def state_graph(problem: MarkovProblem, world: World) -> Figure:
     """The figure itself."""
     from matplotlib.figure import Figure
 
     names = problem.dynamics.state_names()
     points = places(world)
-    figure: Any = Figure(figsize=(8.0, 5.0), layout="constrained")
+    figure = Figure(figsize=(8.0, 5.0), layout="constrained")
     axes = figure.subplots()
     axes.set_axis_off()
     axes.set_xlim(-1.25, 1.25)
@@ -91,7 +94,8 @@ def state_graph(problem: MarkovProblem, world: World) -> Any:
                     },
                 )
     shades = [(1.0 - 0.75 * pay / most, 1.0 - 0.35 * pay / most, 1.0) for pay in pays]
-    axes.scatter(*zip(*points, strict=True), s=240, c=shades, edgecolors="0.2", zorder=3)
+    across, up = zip(*points, strict=True)
+    axes.scatter(across, up, s=240, c=shades, edgecolors="0.2", zorder=3)
     if len(points) <= MOST_NAMED:
         for state, (x, y) in enumerate(points):
             axes.annotate(str(state), (x, y), ha="center", va="center", fontsize=8, zorder=4)

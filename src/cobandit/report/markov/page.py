@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from cobandit.report.markov.graph import state_graph
 from cobandit.report.markov.sticking import MOST_REPLAYED, StuckRun, stuck_runs, visits_over_time
 from cobandit.report.simulation.comparison import comparison_figure, result_lines
 from cobandit.report.simulation.drawing import final_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 NAME = "report.html"
 MOST_NAMED_STATES = 30
@@ -75,7 +78,7 @@ def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) 
     return write_html(Path(out) / NAME, "markov/report.html", frame, content)
 
 
-def _picture(figure: Any) -> str:
+def _picture(figure: Figure) -> str:
     """A figure as the address of a picture within the page."""
     file = io.BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
@@ -86,16 +89,16 @@ def _stuck_row(run: StuckRun) -> tuple[str, ...]:
     return str(run.run), PAGE.format(run.lost), str(run.step), run.state, f"{percent(run.share)}%"
 
 
-def _heat_map(result: MarkovResult) -> Any:
+def _heat_map(result: MarkovResult) -> Figure:
     from matplotlib.figure import Figure
 
     shares = visits_over_time(result)
-    figure: Any = Figure(figsize=(8.0, min(9.0, 1.2 + 0.22 * len(shares))), layout="constrained")
+    figure = Figure(figsize=(8.0, min(9.0, 1.2 + 0.22 * len(shares))), layout="constrained")
     axes = figure.subplots()
     picture = axes.imshow(shares, aspect="auto", cmap="Blues", vmin=0.0, extent=(0, result.horizon, len(shares), 0))
     axes.set_xlabel("round")
     axes.set_ylabel("state")
     if len(shares) <= MOST_NAMED_STATES:
-        axes.set_yticks(np.arange(len(shares)) + 0.5, range(len(shares)))
+        axes.set_yticks(np.arange(len(shares)) + 0.5, [str(state) for state in range(len(shares))])
     figure.colorbar(picture, label="share of the steps")
     return figure

@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cobandit.analysis.calibration import FITTING, WARNING, Calibration, Comparison, Rehearsal
 from cobandit.analysis.published import CASINO_BANK, PUBLISHED
@@ -21,6 +21,7 @@ from cobandit.report.power.rehearsal import Table, write_rehearsal_page
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
 NAME = "calibration.html"
 DRAWN = {
@@ -41,7 +42,7 @@ HEAD = 0.5
 
 
 def write_calibration_report(
-    calibration: Calibration, out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+    calibration: Calibration, out: str | os.PathLike[str], about: Mapping[str, object] | None = None
 ) -> Path:
     """Write ``out/figures/calibration-*`` and ``out/calibration.html``; where the page is.
 
@@ -87,7 +88,7 @@ def _save(study: str, rehearsals: Sequence[Rehearsal], folder: Path) -> None:
     save_figure(lambda: calibration_figure(study, rehearsals, WIDE), folder, figure_name(study))
 
 
-def calibration_figure(study: str, rehearsals: Sequence[Rehearsal], width: float) -> Any:
+def calibration_figure(study: str, rehearsals: Sequence[Rehearsal], width: float) -> Figure:
     """Draw every rehearsal on its own line, beside the published numbers; ``width`` in inches."""
     title, ids = DRAWN[study]
     wide = width > NARROW
@@ -133,7 +134,7 @@ def calibration_figure(study: str, rehearsals: Sequence[Rehearsal], width: float
 # The page
 
 
-def _study(study: str, ranked: Sequence[Rehearsal], out: Path) -> dict[str, Any]:
+def _study(study: str, ranked: Sequence[Rehearsal], out: Path) -> dict[str, object]:
     nearest = ranked[0]
     units = "; ".join(
         f"{row.published.text}: {row.published.scale:.3g} ({row.published.scaled_by})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from cobandit.analysis.power_curves import TARGETS, PowerAnalysis, PowerCurve
 from cobandit.base.errors import InvalidInput
@@ -33,6 +33,8 @@ from cobandit.stats import Interval
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 NAME = "power.html"
 FIGURE = "power"
@@ -50,7 +52,7 @@ class Key(NamedTuple):
 
 
 def write_power_report(
-    analyses: Sequence[PowerAnalysis], out: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+    analyses: Sequence[PowerAnalysis], out: str | os.PathLike[str], about: Mapping[str, object] | None = None
 ) -> Path:
     """Write ``out/figures/power.pdf``, ``.svg``, ``.png`` and ``out/power.html``; where the page is.
 
@@ -103,7 +105,7 @@ def _test_name(curve: PowerCurve) -> str:
 # The figure
 
 
-def power_figure(analyses: Sequence[PowerAnalysis]) -> Any:
+def power_figure(analyses: Sequence[PowerAnalysis]) -> Figure:
     """A panel for each planned test, a line for each population."""
     first = analyses[0]
     labels = [legend_label(analysis.population.label) for analysis in analyses]
@@ -143,7 +145,7 @@ def power_figure(analyses: Sequence[PowerAnalysis]) -> Any:
     return figure
 
 
-def _draw_test(panel: Any, analyses: Sequence[PowerAnalysis], k: int) -> None:
+def _draw_test(panel: Axes, analyses: Sequence[PowerAnalysis], k: int) -> None:
     """Draw the power of one planned test over the number of participants, a line for each population."""
     for number, analysis in enumerate(analyses):
         _draw_curve(panel, analysis.curves[k], analysis.sizes, number)
@@ -156,7 +158,7 @@ def _draw_test(panel: Any, analyses: Sequence[PowerAnalysis], k: int) -> None:
     panel.yaxis.set_major_formatter(lambda value, _: f"{percent(value)} %")
 
 
-def _draw_curve(panel: Any, curve: PowerCurve, sizes: Sequence[int], number: int) -> None:
+def _draw_curve(panel: Axes, curve: PowerCurve, sizes: Sequence[int], number: int) -> None:
     powers = [point.planned for point in curve.points]
     colour = colour_of(number)
     panel.fill_between(sizes, [p.low for p in powers], [p.high for p in powers], color=colour, alpha=0.16, linewidth=0)
@@ -216,7 +218,7 @@ def _share(power: Interval) -> str:
 def _picture(analyses: Sequence[PowerAnalysis], k: int) -> Markup:
     """Return one test as a small picture for the page."""
 
-    def draw() -> Any:
+    def draw() -> Figure:
         figure, axes = new_picture()
         _draw_test(axes, analyses, k)
         axes.set_xlabel("participants")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from cobandit import __version__
 from cobandit.experiments.store import this_machine
@@ -23,7 +22,7 @@ class Table:
 
 
 def write_rehearsal_page(
-    path: Path, template: str, frame: Frame, facts: Mapping[str, Any], content: Mapping[str, Any]
+    path: Path, template: str, frame: Frame, facts: Mapping[str, object], content: Mapping[str, object]
 ) -> Path:
     """Write a page from a template that extends ``power/rehearsal.html``; ``content`` has its ``warning``."""
     given = {"version": __version__, "machine": this_machine()} | dict(facts)

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -32,6 +32,10 @@ from cobandit.report.kit.figure import (
     write_figure,
 )
 from cobandit.report.kit.palette import COLOURS, algorithm_numbers, colour_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 FORMATS = (".svg", ".png", ".pdf")
 
@@ -118,7 +122,7 @@ def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
     return figure
 
 
-def _draw_causes(figure: Any, labels: Sequence[str], results: Sequence[Result]) -> None:
+def _draw_causes(figure: Figure, labels: Sequence[str], results: Sequence[Result]) -> None:
     """The task regret of every team after the last round, a bar in pieces, one for each cause."""
     axes = figure.subplots()
     causes = results[0].diagnostics.causes
@@ -145,11 +149,11 @@ def _broken(label: str) -> str:
     return label.replace(" + ", " +\n").replace(" (", "\n(")
 
 
-def _draw(axes: Any, line: Line, statistic: Statistic, shade: float) -> None:
+def _draw(axes: Axes, line: Line, statistic: Statistic, shade: float) -> None:
     draw_line(axes, replace(line, name=f"{statistic}-{_mark(line.label)}"), statistic, shade)
 
 
-def _draw_means(axes: Any, lines: Sequence[Line]) -> None:
+def _draw_means(axes: Axes, lines: Sequence[Line]) -> None:
     """Draw all teams in one panel, each named where its line ends."""
     for line in lines:
         _draw(axes, line, "mean", 0.2)
@@ -157,7 +161,7 @@ def _draw_means(axes: Any, lines: Sequence[Line]) -> None:
     axes.set_xlim(0, int(lines[0].rounds[-1]))
     axes.set_ylim(0, top)
     _plain_axes(axes)
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.locator_params(axis="x", integer=True)
     axes.set_xlabel("round")
     ends = [float(line.mean[-1]) / top for line in lines]
     gap = LABEL_GAP * max(_broken(line.label).count("\n") + 1 for line in lines)
@@ -165,7 +169,7 @@ def _draw_means(axes: Any, lines: Sequence[Line]) -> None:
         label_line_end(axes, _broken(line.label), (end, place), colour_of(line.number), SMALL)
 
 
-def _draw_median(axes: Any, lines: Sequence[Line], place: int, *, last_in_column: bool) -> None:
+def _draw_median(axes: Axes, lines: Sequence[Line], place: int, *, last_in_column: bool) -> None:
     """Draw one team in front, the others' medians in grey behind it; bands of several teams would hide each other."""
     for number, other in enumerate(lines):
         if number != place:
@@ -183,7 +187,7 @@ def _draw_median(axes: Any, lines: Sequence[Line], place: int, *, last_in_column
         whole_numbers(axes.yaxis)
     axes.set_ylim(0, 1.3 * top if top > 0.0 else 1.0)
     axes.set_xlim(0, int(line.rounds[-1]))
-    axes.xaxis.get_major_locator().set_params(nbins=3, integer=True)
+    axes.locator_params(axis="x", nbins=3, integer=True)
     axes.tick_params(labelsize=SMALL - 1, labelbottom=last_in_column)
     _plain_axes(axes)
     if last_in_column:
@@ -194,7 +198,7 @@ def _highest(lines: Sequence[Line]) -> float:
     return max(line.top("median") for line in lines)
 
 
-def _plain_axes(axes: Any) -> None:
+def _plain_axes(axes: Axes) -> None:
     bare_axes(axes)
     faint_grid(axes)
     whole_numbers(axes.xaxis)

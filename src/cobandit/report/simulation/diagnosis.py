@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.figure import bare_axes, drawing_style, faint_grid, whole_numbers, write_figure
 from cobandit.report.kit.palette import COLOURS, DASHES
 from cobandit.report.simulation.comparison import STYLE, checked_figure
+
+if TYPE_CHECKING:
+    pass
 
 MOST_CELLS = 8
 """Of more team actions the most played are drawn, and the others as one."""
@@ -37,7 +40,7 @@ def diagnosis_figure(diagnostics: Diagnostics, title: str) -> Any:
     """The figure itself."""
     from matplotlib.figure import Figure
 
-    figure: Any = Figure(figsize=(11.0, 7.0), layout="constrained")
+    figure = Figure(figsize=(11.0, 7.0), layout="constrained")
     causes, cells, waits, locks = figure.subplots(2, 2, sharex=True).ravel()
     rounds = np.concatenate([[0], diagnostics.checkpoints])
     stacked = [from_zero(column) for column in diagnostics.regret.T]

@@ -27,6 +27,7 @@ from cobandit.report.simulation.drawing import drawing_of
 
 if TYPE_CHECKING:
     from markupsafe import Markup
+    from matplotlib.figure import Figure
 
 TITLES: dict[Statistic, str] = {
     "mean": "mean ± standard error",
@@ -97,7 +98,7 @@ def panel_pictures(drawing: Drawing) -> list[Markup]:
     few = drawing.thinned(PICTURE_POINTS)
 
     def picture(statistic: Statistic) -> Markup:
-        def draw() -> Any:
+        def draw() -> Figure:
             figure, axes = new_picture()
             draw_regret(axes, few, statistic, TITLES[statistic])
             return figure

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby, permutations
 from pathlib import Path
-from typing import Any
 
 from cobandit import __version__
 from cobandit.base.errors import InvalidInput
@@ -32,7 +31,7 @@ FEW_RUNS = 1_000
 def write_report(
     results: Sequence[PanelResult],
     out: str | os.PathLike[str],
-    about: Mapping[str, Any] | None = None,
+    about: Mapping[str, object] | None = None,
     *,
     diagnose: bool = False,
 ) -> Path:
@@ -48,7 +47,9 @@ def write_report(
     return write_page(results, Path(out), dated(about), diagnose=diagnose)
 
 
-def write_page(results: Sequence[PanelResult], out: Path, about: Mapping[str, Any], *, diagnose: bool = False) -> Path:
+def write_page(
+    results: Sequence[PanelResult], out: Path, about: Mapping[str, object], *, diagnose: bool = False
+) -> Path:
     """Write the page alone; figures are linked if they lie in ``out/figures``."""
     _check(results)
     drawings = [drawing_of(result) for result in results]
@@ -119,7 +120,7 @@ def _counts(results: Sequence[PanelResult]) -> dict[str, int]:
     return {outcome: counts[outcome] for outcome in OUTCOMES}
 
 
-def _facts(results: Sequence[PanelResult], about: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(results: Sequence[PanelResult], about: Mapping[str, object]) -> dict[str, object]:
     given = named_facts(about)
     engines = sorted({curve.engine for result in results for curve in result.curves})
     known = {
@@ -161,7 +162,7 @@ def _named(name: str, result: PanelResult) -> str:
     return names.get(name, name)
 
 
-def _claim(verdict: Verdict, result: PanelResult) -> dict[str, Any]:
+def _claim(verdict: Verdict, result: PanelResult) -> dict[str, object]:
     """A claim with its verdict, the number that decides it, and all its numbers."""
     finding = deciding(verdict)
     bound = f"; bound {PAGE.format(verdict.findings[1].value)}" if verdict.kind == "below bound" else ""
@@ -181,7 +182,7 @@ def _claim(verdict: Verdict, result: PanelResult) -> dict[str, Any]:
 # One panel
 
 
-def _panel(result: PanelResult, drawing: Drawing, out: Path) -> dict[str, Any]:
+def _panel(result: PanelResult, drawing: Drawing, out: Path) -> dict[str, object]:
     claims = [_claim(verdict, result) for verdict in result.verdicts]
     return {
         "name": drawing.name,
@@ -215,7 +216,7 @@ def _finals(drawing: Drawing, regret: str) -> list[tuple[str, ...]]:
     return final_rows((drawing if regret == "team" else drawing.in_task_regret()).lines)
 
 
-def _causes(result: PanelResult) -> dict[str, Any] | None:
+def _causes(result: PanelResult) -> dict[str, object] | None:
     """Why the teams of a panel lost, as a table; nothing where no curve is one of a bandit."""
     counted = diagnose_panel(result)
     if not counted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,7 +70,7 @@ def write_watch_page(result: Result, run: int, path: str | os.PathLike[str] | No
     return write_html(target, "simulation/watch.html", frame, content)
 
 
-def _panel(watched: WatchedRun, k: int) -> dict[str, Any]:
+def _panel(watched: WatchedRun, k: int) -> dict[str, object]:
     """What stands over the picture of a player's ratings."""
     ranks = watched.trajectory.ranks
     if len(watched.titles) < len(ranks):
@@ -79,7 +79,7 @@ def _panel(watched: WatchedRun, k: int) -> dict[str, Any]:
     return {"number": k, "title": watched.titles[k], "role": role}
 
 
-def _played(watched: WatchedRun) -> dict[str, Any]:
+def _played(watched: WatchedRun) -> dict[str, object]:
     """The run as the page's script takes it; cells are numbered in row-major order."""
     run = watched.trajectory
     arms = run.means.shape
@@ -111,7 +111,7 @@ def _numbers(values: NDArray[np.float64]) -> list[float | str | None]:
     ]
 
 
-def _small(run: Trajectory) -> dict[str, Any]:
+def _small(run: Trajectory) -> dict[str, object]:
     """A run as a strip of team actions, each piece showing the one that was played most."""
     cells = np.ravel_multi_index(tuple(run.actions.T), run.means.shape)
     pieces = np.array_split(cells, min(STRIP, len(cells)))

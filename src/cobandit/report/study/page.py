@@ -12,7 +12,7 @@ import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cobandit import __version__
 from cobandit.analysis import Analysis, StudyResult
@@ -96,7 +96,7 @@ CHECKS = {
 
 
 def write_study_report(
-    analysis: Analysis, folder: str | os.PathLike[str], about: Mapping[str, Any] | None = None
+    analysis: Analysis, folder: str | os.PathLike[str], about: Mapping[str, object] | None = None
 ) -> Path:
     """Write ``folder/figures/*.pdf``, ``.svg``, ``.png`` and ``folder/report.html``; where the page is.
 
@@ -133,7 +133,7 @@ def write_study_report(
     return write_html(out / NAME, "study/report.html", _frame(analysis, facts), content)
 
 
-def _frame(analysis: Analysis, about: Mapping[str, Any]) -> Frame:
+def _frame(analysis: Analysis, about: Mapping[str, object]) -> Frame:
     of_whom = ": results of simulated participants" if analysis.simulated else ": results"
     drawing = regret_drawing(analysis)
     return Frame(
@@ -171,7 +171,7 @@ def _headline(analysis: Analysis) -> list[tuple[StudyResult, str, str]]:
     return [(row, result_anchor(row), numbers(row.finding)) for row in answers]
 
 
-def _top(analysis: Analysis) -> dict[str, Any]:
+def _top(analysis: Analysis) -> dict[str, object]:
     flow = analysis.measures.flow
     look, heading = PLANS[analysis.stored.status]
     rules = Counter(entry.rule for entry in analysis.measures.excluded)
@@ -192,7 +192,7 @@ def _top(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _glance(analysis: Analysis) -> dict[str, Any]:
+def _glance(analysis: Analysis) -> dict[str, object]:
     design = analysis.design
     sets = f"{design.rounds:,}" if design.episodes == 1 else f"{design.episodes} episodes of {design.rounds:,}"
 
@@ -217,7 +217,7 @@ def _glance(analysis: Analysis) -> dict[str, Any]:
 # Hypotheses and results
 
 
-def _hypotheses(analysis: Analysis) -> dict[str, Any]:
+def _hypotheses(analysis: Analysis) -> dict[str, object]:
     groups = {
         "planned": (PLANNED_HEADS[analysis.stored.status], analysis.planned),
         "exploratory": ("Exploratory: not planned before the data", analysis.exploratory),
@@ -240,7 +240,7 @@ def _hypotheses(analysis: Analysis) -> dict[str, Any]:
     }
 
 
-def _results(analysis: Analysis) -> dict[str, Any]:
+def _results(analysis: Analysis) -> dict[str, object]:
     planned = [row for answer in analysis.planned for row in _with_companions(analysis, answer)]
     others = [row for answer in analysis.exploratory for row in _with_companions(analysis, answer)]
     populations = [row for level in analysis.section("population") for row in _with_companions(analysis, level)]
@@ -279,7 +279,7 @@ def _written(figure: StudyFigure, folder: Path) -> list[Markup]:
 
 def _figure(
     analysis: Analysis, figure: StudyFigure | NotDrawn, drawings: Mapping[str, list[Markup]], out: Path
-) -> dict[str, Any]:
+) -> dict[str, object]:
     if isinstance(figure, NotDrawn):
         return {"name": figure.name, "title": figure.title, "reason": figure.reason}
     drawing = regret_drawing(analysis) if figure.name == "regret" else None
@@ -332,7 +332,7 @@ def _left_out(
     ]
 
 
-def _facts(analysis: Analysis, about: Mapping[str, Any]) -> dict[str, Any]:
+def _facts(analysis: Analysis, about: Mapping[str, object]) -> dict[str, object]:
     design, stored = analysis.design, analysis.stored
     given = named_facts(about)
     versions = dict(analysis.versions)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cobandit.analysis import Analysis, Described, StudyResult
 from cobandit.analysis.findings import measure_name
@@ -12,6 +12,9 @@ from cobandit.analysis.words import condition_label, p_value
 from cobandit.base.numbers import APA, DASH, count
 from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.stats import Description
+
+if TYPE_CHECKING:
+    pass
 
 STARS = "One asterisk: p < .05, two: p < .005"
 HOLM = "Holm"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -40,6 +40,10 @@ from cobandit.report.study.figures.sheet import (
     panels_in,
     sheet,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_PANELS = 100
 """Participants or episodes that are drawn in a grid; the table beneath has them all."""
@@ -184,7 +188,7 @@ def _overall(analysis: Analysis, grid: Grid) -> _Mini:
     return _Mini(analysis, grid, None, means[[measured.column(name) for name in grid.compares]])
 
 
-def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: str, width: float) -> Any:
+def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: str, width: float) -> Figure:
     from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 
@@ -229,7 +233,7 @@ def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: st
     return figure
 
 
-def _draw_mini(axes: Any, mini: _Mini) -> None:
+def _draw_mini(axes: Axes, mini: _Mini) -> None:
     row = mini.row
     if row is None:
         axes.set_title(EVERYBODY, loc="left", fontsize=SMALL, pad=2.5, fontweight="bold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -33,6 +33,9 @@ from cobandit.report.study.figures.base import (
 )
 from cobandit.report.study.figures.regret import as_planned, label_ends, regret_drawing
 from cobandit.report.study.figures.sheet import HEAD, SMALL, Margins, panels_in, sheet, wrapped
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TITLE = "Two populations over time"
 
@@ -125,7 +128,9 @@ def _rows(analysis: Analysis, question: str, tests: Tests) -> list[tuple[str, ..
     return rows
 
 
-def _draw_population(analysis: Analysis, panels: Sequence[tuple[str, Drawing | None]], asked: str, width: float) -> Any:
+def _draw_population(
+    analysis: Analysis, panels: Sequence[tuple[str, Drawing | None]], asked: str, width: float
+) -> Figure:
     stacked = width < 5.0
     across = 1 if stacked else min(len(panels), 2)
     down = math.ceil(len(panels) / across)

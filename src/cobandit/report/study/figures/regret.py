@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ from cobandit.report.study.figures.base import (
 )
 from cobandit.report.study.figures.sheet import HEAD, SMALL, Margins, panels_in, sheet, wrapped
 from cobandit.stats import summarise
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 END_LETTERS = 16
 """Letters on a line of the label at the end of a curve."""
@@ -128,7 +131,7 @@ def _episode(analysis: Analysis) -> str:
     return "round" if analysis.design.episodes == 1 else episode_word(analysis.design)
 
 
-def _draw_regret(analysis: Analysis, planned: Drawing, width: float) -> Any:
+def _draw_regret(analysis: Analysis, planned: Drawing, width: float) -> Figure:
     stacked = width < 5.0
     height = HEAD + (5.0 if stacked else 2.8)
     about = about_line(analysis)

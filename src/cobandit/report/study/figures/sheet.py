@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cobandit.report.kit.figure import LETTERS, new_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 HEAD = 0.5
 """Inches at the top of every figure for its heading; a page has a heading of its own and cuts them off."""
@@ -25,7 +29,7 @@ class Margins(NamedTuple):
     top: float
 
 
-def sheet(width: float, height: float, title: str, about: str) -> Any:
+def sheet(width: float, height: float, title: str, about: str) -> Figure:
     """An empty figure with its heading."""
     lines = (fitting(title, width, LETTERS + 1.5), fitting(about, width, LETTERS - 0.5))
     return new_figure((width, height), *lines, indent=0.12, gid="heading")
@@ -43,7 +47,7 @@ def wrapped(text: str, width: int, most: int = 3) -> str:
 
 
 def panels_in(
-    figure: Any, shape: tuple[int, int], margins: Margins, *, gap: float = 0.0, rise: float = 0.0
+    figure: Figure, shape: tuple[int, int], margins: Margins, *, gap: float = 0.0, rise: float = 0.0
 ) -> list[Any]:
     """Panels in a grid (down, across), with gaps between them and rises between their rows."""
     down, across = shape
@@ -70,7 +74,7 @@ def key_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
     return columns, 0.07 + 0.165 * math.ceil(len(labels) / columns)
 
 
-def keys_on_top(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
+def keys_on_top(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """A legend on the left under the heading."""
     columns, _ = key_shape(labels, figure.get_size_inches()[0])
     figure.legend(
@@ -87,7 +91,7 @@ def keys_on_top(figure: Any, handles: Sequence[Any], labels: Sequence[str]) -> N
     )
 
 
-def bracket(axes: Any, ends: tuple[float, float], y: float, depth: float, text: str) -> None:
+def bracket(axes: Axes, ends: tuple[float, float], y: float, depth: float, text: str) -> None:
     """A bracket over two places, with the result of their test."""
     left, right = ends
     axes.plot([left, left, right, right], [y - depth, y, y, y - depth], color="#000000", linewidth=0.8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -43,6 +43,10 @@ from cobandit.report.study.figures.sheet import (
     sheet,
     wrapped,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 BETTER: tuple[str, Any] = (COLOURS[2], "-")
 WORSE: tuple[str, Any] = (COLOURS[3], (0, (4, 1.5)))
@@ -128,7 +132,7 @@ class _Slopes:
         return BETTER if (self.differences[i] < 0) == self.lower_is_better else WORSE
 
 
-def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) -> Any:
+def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) -> Figure:
     stacked = width < 5.0 or not panels[0].single
     keys = _slope_keys(analysis, panels[0])
     high = key_shape(list(keys), width)[1] if keys else 0.0
@@ -164,7 +168,7 @@ def _slope_keys(analysis: Analysis, panel: _Slopes) -> dict[str, tuple[str, Any]
     return {f"better with {fitting(label, 2.2, SMALL)}": BETTER, "worse": WORSE, "equal": SAME}
 
 
-def _draw_slope_panel(axes: Any, panel: _Slopes, labels: Sequence[str], margin: float) -> None:
+def _draw_slope_panel(axes: Axes, panel: _Slopes, labels: Sequence[str], margin: float) -> None:
     places = np.arange(len(labels))
     thick = 0.8 if len(panel.lines) > 30 else 1.2
     for i in panel.lines:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,10 @@ from cobandit.report.study.figures.sheet import (
     wrapped,
 )
 from cobandit.stats import Description
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LESS = "less is better"
 """What is said of a statement that speaks against the AI."""
@@ -110,7 +114,7 @@ class _Bars:
         self.constant = len(given) > 1 and float(np.ptp(given)) == 0.0
 
 
-def _draw_survey(analysis: Analysis, groups: Sequence[_Bars], width: float) -> Any:
+def _draw_survey(analysis: Analysis, groups: Sequence[_Bars], width: float) -> Figure:
     design = analysis.design
     sets = len(design.conditions)
     wide = width > 5.0
@@ -158,7 +162,7 @@ def _hatch(number: int) -> str:
     return "" if number % 2 == 0 else "////"
 
 
-def _draw_bar(axes: Any, y: float, number: int, sample: Description, thick: float) -> None:
+def _draw_bar(axes: Axes, y: float, number: int, sample: Description, thick: float) -> None:
     if sample.mean is None:
         axes.text(1.05, y, "no answers", va="center", fontsize=SMALL, color=GREY)
         return
@@ -176,7 +180,7 @@ def _draw_bar(axes: Any, y: float, number: int, sample: Description, thick: floa
     )  # fmt: skip
 
 
-def _draw_marks(axes: Any, group: _Bars, middle: float, sets: int, thick: float) -> None:
+def _draw_marks(axes: Axes, group: _Bars, middle: float, sets: int, thick: float) -> None:
     """The asterisks, right of the bars, each with a bracket around the two that it is about."""
     level = 0
     for columns, row in group.tests:
@@ -210,12 +214,12 @@ def _draw_marks(axes: Any, group: _Bars, middle: float, sets: int, thick: float)
         level += 1
 
 
-def _survey_labels(axes: Any, groups: Sequence[_Bars], middles: Sequence[float], wide: bool) -> None:
+def _survey_labels(axes: Axes, groups: Sequence[_Bars], middles: Sequence[float], wide: bool) -> None:
     for group, middle in zip(groups, middles, strict=True):
         less = f" ({LESS})" if group.turned else ""
         if wide:
             lines = wrapped(group.text, 46, 2)
-            head = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
+            head: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "ha": "right"}
             shift = 5.5 * (lines.count("\n") + 1)
             axes.annotate(
                 wrapped(group.name, 28, 1) + less, (0, middle), xytext=(-7, shift), va="center", fontsize=LETTERS,
