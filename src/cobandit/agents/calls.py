@@ -1,8 +1,8 @@
 """The checks around `reset`, `choose` and `observe`, so that an agent plays the same in any loop.
 
-`Player` applies these decorators to its subclasses. They refuse bad values and calls before `reset`, and they count the
-rounds, whether or not the methods call ``super()``. Only the method of the object's own class checks and counts: one
-that ``super()`` reaches runs as it was written.
+`agents.base.Player` applies these decorators to its subclasses. They refuse bad values and calls before `reset`, and
+they count the rounds, whether or not the methods call ``super()``. Only the method of the object's own class checks and
+counts: one that ``super()`` reaches runs as it was written.
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> Compiled
 
 
 def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:
-    """Return the study for the compiled loop, or raise `NotCompiled` where a player has no compiled form."""
+    """Return the study for the compiled loop, or raise `engine.choice.NotCompiled` if a player has none."""
     study = compiled_study(design, behaviours)
     _ = study.players
     return study
