@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from cobandit.agents.partner_aware_discounted_ucb import PartnerAwareDiscountedUCB
 from cobandit.engine.fast.arrays import Arm, Floats
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
-from cobandit.engine.fast.kinds.ucb import fresh_best
+from cobandit.engine.fast.kinds.ucb import ANYTIME, fresh_best
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.world import World, aim_at
 
@@ -24,6 +24,7 @@ class DiscountedUCB(NamedTuple):
     window: int
     repeat: int
     random_ties: int
+    index: Any
     width: float
     recall: float
     total: Floats
@@ -62,6 +63,7 @@ def partner_aware_discounted_ucb(agent: PartnerAwareDiscountedUCB, seat: Seat) -
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
+        ANYTIME,
         2.0 * agent.exploration,
         agent.recall,
         np.zeros(1),

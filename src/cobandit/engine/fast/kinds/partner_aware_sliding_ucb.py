@@ -10,7 +10,7 @@ import numpy as np
 from cobandit.agents.partner_aware_sliding_ucb import PartnerAwareSlidingUCB
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
-from cobandit.engine.fast.kinds.ucb import fresh_best
+from cobandit.engine.fast.kinds.ucb import ANYTIME, fresh_best
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined
 from cobandit.engine.fast.world import World, aim_at, root
@@ -28,6 +28,7 @@ class SlidingUCB(NamedTuple):
     window: int
     repeat: int
     random_ties: int
+    index: Any
     width: float
     memory: int
     next_row: Ints
@@ -79,6 +80,7 @@ def partner_aware_sliding_ucb(agent: PartnerAwareSlidingUCB, seat: Seat) -> Slid
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
+        ANYTIME,
         2.0 * agent.exploration,
         memory,
         np.zeros(1, dtype=np.int64),
