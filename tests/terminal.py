@@ -11,8 +11,9 @@ import sys
 import threading
 from pathlib import Path
 
+from tests.clients import PATIENCE, http_client
+
 READY = "Stop with Ctrl-C."
-STOP_SECONDS = 300
 
 
 class ServeCommand:
@@ -38,6 +39,9 @@ class ServeCommand:
         self._reader.start()
         self.address = self._printed(r"http://127\.0\.0\.1:\d+")
         self.port = int(self.address.rpartition(":")[2])
+        # The server prints its address before it handles signals: a Ctrl-C that comes sooner may be lost.
+        with http_client(self.address) as client:
+            client.get("/api/health")
 
     def _read(self) -> str:
         try:
@@ -46,8 +50,8 @@ class ServeCommand:
             return ""
 
     def _read_on(self) -> None:
-        while self._read():
-            pass
+        while text := self._read():
+            self.printed += text
 
     def _printed(self, pattern: str) -> str:
         match = re.search(pattern, self.printed)
@@ -65,9 +69,14 @@ class ServeCommand:
         return self._printed(r"http://\S+\?demo=1")
 
     def stop(self) -> None:
-        """Press Ctrl-C, as it were."""
+        """Send what Ctrl-C sends, and wait for the end; kill a server that does not stop."""
         self._process.send_signal(signal.SIGINT)
-        self._process.wait(STOP_SECONDS)
+        try:
+            self._process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
         if hasattr(self, "_reader"):
             self._reader.join()
         os.close(self._terminal)

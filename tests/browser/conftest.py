@@ -15,6 +15,7 @@ from cobandit.experiments import CurveResult, Panel, PanelResult, Settings, chun
 from cobandit.experiments.figures import PANELS, THEORY, panel
 from cobandit.experiments.work import compute
 from cobandit.report.simulation.page import write_page
+from tests.clients import PATIENCE
 from tests.conftest import unable
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -27,8 +28,7 @@ FITS = "document.documentElement.scrollWidth <= window.innerWidth"
 EVALUATES = """() => new Promise((done) => setTimeout(() => {
   try { done(eval("'a string was run'")); } catch (error) { done(error.name); }
 }))"""
-PATIENCE = 60_000
-"""Milliseconds after which a page counts as stuck. A busy machine is no fault, so no test asks for less."""
+MILLISECONDS = 1000 * PATIENCE
 
 ARGUMENTS = [
     "--disable-gpu",
@@ -53,7 +53,7 @@ def browser(third_party_scripts: None) -> Iterator[Any]:
         path = None
     if path is None:
         unable(NEEDED)
-    expect.set_options(timeout=PATIENCE)
+    expect.set_options(timeout=MILLISECONDS)
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     with sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
@@ -69,7 +69,7 @@ def _until(page: Any, look: Callable[[], Any], what: str = "") -> None:
     For what ``expect(locator)`` cannot say. ``page.wait_for_function`` is no way: it makes the page itself evaluate a
     string at each look, and the pages' Content-Security-Policy forbids just that.
     """
-    deadline = time.monotonic() + PATIENCE / 1000
+    deadline = time.monotonic() + PATIENCE
     while not look():
         assert time.monotonic() < deadline, f"still not so at {page.url}: {what}"
         page.wait_for_timeout(20)
@@ -120,7 +120,7 @@ def new_context(browser: Any) -> Iterator[Callable[..., Any]]:
     def new(**options: Any) -> Any:
         given = {"viewport": {"width": 1280, "height": 900}, "reduced_motion": "reduce"} | options
         contexts.append(browser.new_context(**given))
-        contexts[-1].set_default_timeout(PATIENCE)
+        contexts[-1].set_default_timeout(MILLISECONDS)
         return contexts[-1]
 
     yield new
@@ -172,12 +172,10 @@ def small_report(results: list[PanelResult], tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Some small studies at an address, for the tests of a module."""
-    from cobandit.web.serving import prepare
-    from tests.browser.participants import DESIGNS, Site
+    from tests.browser.participants import DESIGNS
+    from tests.browser.site import Site
 
-    url = f"sqlite:///{tmp_path_factory.mktemp('site') / 'studies.sqlite'}"
-    prepare(url, DESIGNS, password="only for tests", seed=7)
-    running = Site(url)
+    running = Site(tmp_path_factory.mktemp("site"), *DESIGNS)
     yield running
     running.close()
 

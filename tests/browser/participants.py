@@ -1,26 +1,14 @@
-"""A study site with a real server, guests with browsers of their own, and what they do on the pages."""
+"""Guests with browsers of their own, and what they do on the pages of some small studies."""
 
 from __future__ import annotations
 
-import contextlib
-import socket
-import threading
-import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
-import pytest
+from playwright.sync_api import expect
 
-uvicorn = pytest.importorskip("uvicorn")
-httpx = pytest.importorskip("httpx")
-pytest.importorskip("sqlalchemy")
-pytest.importorskip("fastapi")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from cobandit.studies import StudyDesign, load_design  # noqa: E402
-from cobandit.web import WebConfig, create_app  # noqa: E402
-from cobandit.web.edge import guarded  # noqa: E402
-from cobandit.web.serving import address_of, bound_socket  # noqa: E402
+from cobandit.studies import StudyDesign, load_design
+from tests.browser.site import Site
 
 # A press that is short however busy the machine is: real keys may stay down long enough to repeat.
 TAP = """(keys) => {
@@ -65,83 +53,6 @@ DESIGNS = (
         },
     ),
 )
-RIGHT = {
-    "shop": {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2},
-    "den": {"row": 0, "simultaneous": 1, "coins": 2},
-    "sundae": {"choice": 0},
-}
-RIGHT["hall"] = RIGHT["den"]
-ABOUT = {"age": 33, "gender": 0, "ai_researcher": 1}
-
-
-class Api:
-    """The interface of a server, for what a test does not do on a page."""
-
-    address: str
-
-    def _ask(self, method: str, path: str, body: Any = None) -> Any:
-        with httpx.Client(timeout=60, trust_env=False) as client:
-            answer = client.request(method, f"{self.address}/api/{path}", json=body)
-        answer.raise_for_status()
-        return answer.json()
-
-    def post(self, path: str, body: Any) -> Any:
-        return self._ask("POST", path, body)
-
-    def state(self, token: str) -> Any:
-        return self._ask("GET", f"participants/{token}")
-
-    def someone(self, study: str, *, ready: bool = True, **more: Any) -> str:
-        """The token of a new participant, by default brought to the first round."""
-        body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": "en"} | more
-        token = str(self.post(f"studies/{study}/participants", body)["token"])
-        answers = {"demographics": ABOUT, "instructions": {}, "quiz": RIGHT.get(study, {}), "partner-1": {}}
-        while ready and (step := self.state(token)["step"]["id"]) in answers:
-            self.post(f"participants/{token}/answers/{step}", {"answers": answers[step]})
-        return token
-
-
-class Site(Api):
-    """A server that can go away and come back at the same address, with the connection limits of ``study serve``."""
-
-    def __init__(self, url: str) -> None:
-        self._url = url
-        self._server: Any = None
-        # Bound and never listened at: while the server is away, nobody else on the machine is given its port.
-        self._place = socket.socket()
-        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        self._place.bind(("127.0.0.1", 0))
-        self.start()
-
-    def start(self) -> None:
-        self._socket = bound_socket(*self._place.getsockname())
-        self.address = address_of(self._socket)
-        app = create_app(WebConfig(database=self._url, demo=True, consent_elsewhere=True))
-        settings = uvicorn.Config(
-            app, http=guarded(), log_level="error", access_log=False, ws="none", timeout_graceful_shutdown=1
-        )
-        self._server = uvicorn.Server(settings)
-        self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
-        self._thread.start()
-        self._ask("GET", "health")
-
-    def stop(self) -> None:
-        self._server.should_exit = True
-        self._thread.join()
-        self._socket.close()
-
-    def close(self) -> None:
-        self.stop()
-        self._place.close()
-
-    @contextlib.contextmanager
-    def away(self) -> Iterator[None]:
-        """It is back afterwards in any case: the other tests need it, too."""
-        self.stop()
-        try:
-            yield
-        finally:
-            self.start()
 
 
 class Guest:

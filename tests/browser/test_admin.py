@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
-import shutil
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from cobandit.studies import StudyDesign, load_design
-from cobandit.web import WebConfig
-from cobandit.web.serving import prepare, running
 from tests.browser.accessibility import violations
+from tests.browser.site import PASSWORD, Site
 
 expect = pytest.importorskip("playwright.sync_api").expect
-PASSWORD = "correct horse"
 NASTY = [
     '<img src=x onerror="window.struck=1">',
     "</textarea><script>window.struck=1</script>",
@@ -37,67 +33,18 @@ DESIGN = _design()
 Check = Callable[..., None]
 
 
-class Server:
-    """A running server, a researcher's program at it, and people who take part."""
+class Server(Site):
+    """A server with one study, and a researcher's program that sees the conditions."""
 
-    def __init__(self, url: str) -> None:
-        self.url = url
-        self.http = httpx.Client(base_url=url, timeout=30, trust_env=False)
-        token = self.http.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
-        self.admin = httpx.Client(
-            base_url=url, timeout=30, trust_env=False, headers={"authorization": f"Bearer {token}"}
-        )
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, DESIGN, seed=11)
         self.admin.post("/api/admin/studies/1/unblind")
-
-    def arrive(self, **body: Any) -> str:
-        sent = {"key": uuid.uuid4().hex, "consent_version": DESIGN.consent.version} | body
-        return str(self.http.post("/api/studies/quick/participants", json=sent).json()["token"])
-
-    def name(self, token: str) -> str:
-        return str(self.http.get(f"/api/participants/{token}").json()["participant"])
-
-    def send(self, token: str, episode: int, first: int, last: int) -> None:
-        moves = [{"t": t, "arm": t % 2, "key": uuid.uuid4().hex, "ms": 700} for t in range(first, last + 1)]
-        path = f"/api/participants/{token}"
-        assert self.http.post(f"{path}/rounds", json={"episode": episode, "moves": moves}).status_code == 200
-
-    def go_on(self, token: str, until: str = "thanks") -> None:
-        path = f"/api/participants/{token}"
-        while (state := self.http.get(path).json())["step"]["id"] != until:
-            step = state["step"]
-            if step["kind"] == "episode":
-                self.send(token, state["episode"]["index"], state["episode"]["played"] + 1, DESIGN.rounds)
-                continue
-            answers: dict[str, Any] = {}
-            if step["kind"] == "demographics":
-                answers = {"age": 33, "gender": 0, "ai_researcher": 1}
-            elif step["kind"] == "quiz":
-                answers = {item.id: item.answer for item in DESIGN.quiz}
-            elif step["kind"] == "survey":
-                answers = {item["id"]: 2 for item in state["survey"]["items"]}
-            answered = self.http.post(f"{path}/answers/{step['id']}", json={"answers": answers, "ms": 900})
-            assert answered.status_code == 200, answered.text
-
-    def close(self) -> None:
-        self.http.close()
-        self.admin.close()
-
-
-@pytest.fixture(scope="module")
-def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A database with the study and nobody in it, to copy."""
-    path = tmp_path_factory.mktemp("template") / "studies.sqlite"
-    prepare(f"sqlite:///{path}", [DESIGN], password=PASSWORD, seed=11)
-    return path
 
 
 @pytest.fixture
-def server(template: Path, tmp_path: Path) -> Iterator[Server]:
-    database = shutil.copy(template, tmp_path / "studies.sqlite")
-    with running(WebConfig(f"sqlite:///{database}", demo=True, consent_elsewhere=True)) as address:
-        made = Server(address)
-        yield made
-        made.close()
+def server(tmp_path: Path) -> Iterator[Server]:
+    with contextlib.closing(Server(tmp_path)) as server:
+        yield server
 
 
 class Visit:
@@ -110,10 +57,10 @@ class Visit:
         page.on("console", lambda message: self.complaints.append(message.text) if message.type == "error" else None)
 
     def login(self) -> Any:
-        self.page.goto(f"{self.server.url}/admin/studies/1")
+        self.page.goto(f"{self.server.address}/admin/studies/1")
         self.page.get_by_label("Password").fill(PASSWORD)
         self.page.keyboard.press("Enter")
-        self.page.wait_for_url(f"{self.server.url}/admin/studies/1")
+        self.page.wait_for_url(f"{self.server.address}/admin/studies/1")
         return self.page
 
 
@@ -133,7 +80,7 @@ def row(page: Any, name: str) -> Any:
 def test_a_wrong_password_then_the_right_one(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.page
-    page.goto(f"{server.url}/admin")
+    page.goto(f"{server.address}/admin")
     expect(page.locator("#password")).to_be_focused()
     page.keyboard.type("wrong")
     page.keyboard.press("Enter")
@@ -145,7 +92,7 @@ def test_a_wrong_password_then_the_right_one(visit: Callable[..., Visit], server
     page.wait_for_url("**/admin/studies/1")
     page.get_by_role("button", name="Log out").click()
     page.wait_for_url("**/admin/login")
-    page.goto(f"{server.url}/admin/studies/1")
+    page.goto(f"{server.address}/admin/studies/1")
     assert "/admin/login" in page.url
 
 
@@ -153,18 +100,18 @@ def test_the_monitor_follows_a_participant(visit: Callable[..., Visit], server: 
     opened = visit()
     page = opened.login()
     page.get_by_text("Nobody yet.").wait_for()
-    token = server.arrive()
+    token = server.arrive("quick")
     name = server.name(token)
     mine = row(page, name)
     expect(mine.locator(".badge")).to_have_text("active")
     page.locator("#search").fill(name[:5])
     page.locator("#search").press("End")
-    server.go_on(token, "episode-0")
+    server.go_on(token, "quick", "episode-0")
     server.send(token, 0, 1, 3)
     mine.get_by_text("Set 1 of 2, game 1 of 2: 3 of 4 rounds").wait_for()
     expect(page.locator("#search")).to_be_focused()  # nothing was torn from under the hands
     expect(page.locator("#curves .empty")).to_be_visible()
-    server.go_on(token)
+    server.go_on(token, "quick")
     mine.get_by_text("finished", exact=True).wait_for()
     expect(mine.get_by_text("100 %")).to_be_visible()
     expect(page.locator("#curves .plot")).to_have_attribute("data-n", "1 1")
@@ -182,17 +129,17 @@ def test_the_monitor_goes_on_without_the_stream(visit: Callable[..., Visit], ser
     opened.page.route("**/stream", lambda route: route.abort())
     page = opened.login()
     page.get_by_text("updated every few seconds").wait_for()
-    name = server.name(server.arrive())
+    name = server.name(server.arrive("quick"))
     row(page, name).wait_for()
 
 
 def test_a_server_that_is_gone_is_said_so(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.login()
-    name = server.name(server.arrive())
+    name = server.name(server.arrive("quick"))
     row(page, name).wait_for()
     page.route("**/live*", lambda route: route.abort())
-    server.arrive()  # a tick, after which the page asks in vain
+    server.arrive("quick")  # a tick, after which the page asks in vain
     page.get_by_text("The server cannot be reached.").wait_for()
     assert row(page, name).is_visible()
     page.unroute("**/live*")
@@ -203,7 +150,7 @@ def test_pages_of_people(visit: Callable[..., Visit], server: Server) -> None:
     """A hundred at a time, sorted by the server; a change on the page shown comes by itself."""
     labels = [f"label-{place:03d}" for place in range(104)]
     server.admin.post("/api/admin/studies/1/links", json={"labels": labels})
-    token = server.arrive()
+    token = server.arrive("quick")
     page = visit().login()
     people = page.locator("#people tbody tr")
     expect(people).to_have_count(100)
@@ -224,8 +171,8 @@ def test_pages_of_people(visit: Callable[..., Visit], server: Server) -> None:
 
 def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -> None:
     server.admin.post("/api/admin/studies/1/links", json={"labels": ["Ada", "Grace"]})
-    demo = server.name(server.arrive(demo=True))
-    token = server.arrive()
+    demo = server.name(server.arrive("quick", demo=True))
+    token = server.arrive("quick")
     page = visit().login()
     people = page.locator("#people tbody tr")
     people.nth(2).wait_for()
@@ -254,8 +201,8 @@ def test_kinds_search_and_sorting(visit: Callable[..., Visit], server: Server) -
 
 
 def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Server) -> None:
-    token = server.arrive(recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
-    server.go_on(token)
+    token = server.arrive("quick", recruiting={"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d"})
+    server.go_on(token, "quick")
     name = server.name(token)
     opened = visit()
     page = opened.login()
@@ -283,13 +230,13 @@ def test_one_participant_round_by_round(visit: Callable[..., Visit], server: Ser
 
 
 def test_deleting_asks_for_the_id(visit: Callable[..., Visit], server: Server) -> None:
-    token = server.arrive()
-    server.go_on(token)
+    token = server.arrive("quick")
+    server.go_on(token, "quick")
     name = server.name(token)
     opened = visit()
     opened.login()
     page = opened.page
-    page.goto(f"{server.url}/admin/studies/1/participants/{name}")
+    page.goto(f"{server.address}/admin/studies/1/participants/{name}")
     page.locator("#rounds tbody tr").first.wait_for()
     page.get_by_role("button", name="Delete …").click()
     dialog = page.get_by_role("dialog")
@@ -344,7 +291,7 @@ def test_links_are_made_and_copied_whatever_the_labels_are(visit: Callable[..., 
 
 
 def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> None:
-    server.go_on(server.arrive())
+    server.go_on(server.arrive("quick"), "quick")
     opened = visit()
     page = opened.login()
     page.get_by_role("button", name="Export …").click()
@@ -375,7 +322,7 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
 
 
 def test_conditions_are_hidden_until_somebody_asks(visit: Callable[..., Visit], server: Server) -> None:
-    server.go_on(server.arrive())
+    server.go_on(server.arrive("quick"), "quick")
     server.admin.post("/api/admin/studies/1/blind")
     opened = visit()
     page = opened.login()
@@ -414,7 +361,7 @@ def test_two_hundred_people_with_any_labels_fit(visit: Callable[..., Visit], ser
     last = page.locator("#people tbody tr").last
     last.scroll_into_view_if_needed()
     before = page.evaluate("scrollY")
-    name = server.name(server.arrive())  # somebody comes in at the top of the table
+    name = server.name(server.arrive("quick"))  # somebody comes in at the top of the table
     row(page, name).wait_for()
     assert last.is_visible()
     assert page.evaluate("scrollY") >= before
@@ -427,10 +374,10 @@ def test_every_page_fits_and_can_be_used_by_all(
     visit: Callable[..., Visit], server: Server, fits: Check, width: int, scheme: str
 ) -> None:
     for _ in range(2):
-        token = server.arrive()
-        server.go_on(token)
+        token = server.arrive("quick")
+        server.go_on(token, "quick")
     server.admin.post("/api/admin/studies/1/links", json={"labels": ["word " * 35, "x" * 190, *NASTY]})
-    server.arrive(recruiting={"label": "y" * 150})
+    server.arrive("quick", recruiting={"label": "y" * 150})
     opened = visit(viewport={"width": width, "height": 844}, color_scheme=scheme)
     page = opened.page
 
@@ -441,7 +388,7 @@ def test_every_page_fits_and_can_be_used_by_all(
         accessible(page)
 
     for address in ("/", "/admin/login"):
-        page.goto(server.url + address)
+        page.goto(server.address + address)
         check()
     opened.login()
     page.locator("#people tbody tr").nth(8).wait_for()
@@ -453,14 +400,14 @@ def test_every_page_fits_and_can_be_used_by_all(
         check()
         page.keyboard.press("Escape")
         expect(page.get_by_role("dialog")).to_have_count(0)
-    page.goto(f"{server.url}/admin/studies/1/participants/{server.name(token)}")
+    page.goto(f"{server.address}/admin/studies/1/participants/{server.name(token)}")
     page.locator("#rounds tbody tr").first.wait_for()
     check()
     page.get_by_role("button", name="Delete …").click()
     expect(page.get_by_role("dialog")).to_be_visible()
     check()
     for address in ("/admin", "/admin/studies/1/payments"):
-        page.goto(server.url + address)
+        page.goto(server.address + address)
         check()
     assert opened.complaints == []
 
@@ -468,7 +415,7 @@ def test_every_page_fits_and_can_be_used_by_all(
 def test_every_page_is_under_its_policy(visit: Callable[..., Visit], server: Server, strict: Check) -> None:
     opened = visit()
     for address in ("/", "/admin/login", "/s/quick", "/nowhere"):
-        opened.page.goto(server.url + address)
+        opened.page.goto(server.address + address)
         strict(opened.page)
     strict(opened.login())
 
@@ -476,15 +423,15 @@ def test_every_page_is_under_its_policy(visit: Callable[..., Visit], server: Ser
 def test_from_the_home_page_to_the_demo(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.page
-    page.goto(server.url)
+    page.goto(server.address)
     assert page.title() == "cobandit"
     page.get_by_role("link", name="Play the demo").click()
     page.wait_for_url("**/s/quick?demo=1")
-    page.goto(server.url)
+    page.goto(server.address)
     page.get_by_role("link", name="Run a study").click()
     page.wait_for_url("**/admin/login")
     server.admin.post("/api/admin/studies/1/close")
-    page.goto(server.url)
+    page.goto(server.address)
     expect(page.get_by_text("Take part")).to_have_count(0)
     expect(page.get_by_text("takes no new participants")).to_be_visible()
     assert opened.complaints == []

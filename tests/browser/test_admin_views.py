@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import uuid
 from collections.abc import Callable, Iterator
@@ -10,10 +11,8 @@ from typing import Any
 
 import pytest
 
-from cobandit.web import WebConfig
-from cobandit.web.serving import prepare, running
 from tests.browser.accessibility import violations
-from tests.browser.test_admin import DESIGN, PASSWORD, Server, Visit
+from tests.browser.test_admin import DESIGN, Server, Visit
 
 expect = pytest.importorskip("playwright.sync_api").expect
 
@@ -21,21 +20,17 @@ expect = pytest.importorskip("playwright.sync_api").expect
 @pytest.fixture
 def opened(tmp_path: Path, new_context: Callable[..., Any]) -> Iterator[Visit]:
     """A researcher in front of the page of a study."""
-    database = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(database, [DESIGN], password=PASSWORD, seed=11)
-    with running(WebConfig(database, demo=True, consent_elsewhere=True)) as address:
-        server = Server(address)
+    with contextlib.closing(Server(tmp_path)) as server:
         visit = Visit(new_context().new_page(), server)
         visit.login()
         yield visit
-        server.close()
 
 
 def test_back_leads_to_the_same_view(opened: Visit) -> None:
     page, server = opened.page, opened.server
     rehearsal = {"key": uuid.uuid4().hex, "consent_version": DESIGN.consent.version, "rehearsal": True}
     token = server.admin.post("/api/studies/quick/participants", json=rehearsal).json()["token"]
-    server.go_on(token)
+    server.go_on(token, "quick")
     page.get_by_role("button", name="Rehearsal").click()
     page.get_by_role("button", name="finished").click()
     page.get_by_label("Search by id").fill("p-")
@@ -54,7 +49,7 @@ def test_back_leads_to_the_same_view(opened: Visit) -> None:
     expect(page.get_by_role("button", name="finished")).to_have_attribute("aria-pressed", "true")
     expect(page.get_by_label("Search by id")).to_have_value("p-")
     expect(page.locator("#people tbody tr")).to_have_count(1)
-    page.goto(f"{server.url}/admin/studies/1?kind=nonsense&offset=-3&sort=%00&status=")
+    page.goto(f"{server.address}/admin/studies/1?kind=nonsense&offset=-3&sort=%00&status=")
     expect(page.get_by_role("button", name="Participants 0")).to_have_attribute("aria-pressed", "true")
     assert opened.complaints == []
 

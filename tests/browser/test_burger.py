@@ -7,29 +7,22 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
-import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
-pytest.importorskip("uvicorn")
-httpx = pytest.importorskip("httpx")
-pytest.importorskip("sqlalchemy")
-pytest.importorskip("fastapi")
-expect = pytest.importorskip("playwright.sync_api").expect
-
-from cobandit.studies import StudyDesign, load_design, verify_study  # noqa: E402
-from cobandit.web import WebConfig  # noqa: E402
-from cobandit.web.serving import prepare, running  # noqa: E402
-from cobandit.web.storage.database import Database  # noqa: E402
-from cobandit.web.storage.studies import find_study  # noqa: E402
-from cobandit.web.storage.study_data import study_data  # noqa: E402
-from tests.browser.accessibility import violations  # noqa: E402
+from cobandit.studies import StudyDesign, load_design, verify_study
+from cobandit.web.serving import prepare
+from cobandit.web.storage.database import Database
+from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.study_data import study_data
+from tests.browser.accessibility import violations
+from tests.browser.site import PASSWORD, Site
 
 LAYOUT_1 = Path(__file__).parents[1] / "fixtures" / "layout-1"
-PASSWORD = "correct horse"
 ORDERS = {
     (0, 0): ["patty", "tomato", "cheese", "lettuce"],
     (0, 1): ["patty", "lettuce", "cheese", "tomato"],
@@ -37,12 +30,6 @@ ORDERS = {
     (1, 1): ["cheese", "lettuce", "patty", "tomato"],
 }
 GERMAN = {"patty": "Bratling", "cheese": "Käse", "tomato": "Tomate", "lettuce": "Salat"}
-ANSWERS = {
-    "demographics": {"age": 33, "gender": 0, "ai_researcher": 1},
-    "instructions": {},
-    "quiz": {"layers": 0, "order": 1, "simultaneous": 1, "sensor": 2},
-    "partner-1": {},
-}
 # What can be seen of a drawing, from bottom to top: each kind of layer once, by its upper edge.
 DRAWN = """(drawing) => {
   const tops = new Map();
@@ -60,34 +47,6 @@ INSIDE = """(node) => {
 SCREENS = [(1366, 625, "light"), (1280, 900, "dark"), (390, 664, "dark"), (320, 640, "light")]
 
 
-class Server:
-    """A running server, and people who take part in its studies."""
-
-    def __init__(self, address: str, http: Any) -> None:
-        self.address = address
-        self.http = http
-
-    def someone(self, study: str, language: str = "en") -> str:
-        """The token of a new participant before the first round."""
-        body = {"key": str(uuid.uuid4()), "consent_version": "1", "language": language}
-        token = str(self.http.post(f"/api/studies/{study}/participants", json=body).json()["token"])
-        while (step := self.state(token)["step"]["id"]) in ANSWERS:
-            self.http.post(f"/api/participants/{token}/answers/{step}", json={"answers": ANSWERS[step]})
-        return token
-
-    def state(self, token: str) -> Any:
-        return self.http.get(f"/api/participants/{token}").json()
-
-
-@contextlib.contextmanager
-def serving(url: str) -> Iterator[Server]:
-    with (
-        running(WebConfig(url, consent_elsewhere=True)) as address,
-        httpx.Client(base_url=address, timeout=60, trust_env=False) as http,
-    ):
-        yield Server(address, http)
-
-
 def three_by_three() -> StudyDesign:
     """A burger as people may have written one: three arms each, and a single filling of each side."""
     plain = load_design(LAYOUT_1 / "burger.toml").to_dict()
@@ -97,11 +56,10 @@ def three_by_three() -> StudyDesign:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    url = f"sqlite:///{tmp_path_factory.mktemp('burger') / 'studies.sqlite'}"
-    prepare(url, [load_design("burger"), three_by_three()], password=PASSWORD, seed=7)
-    with serving(url) as started:
-        yield started
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    site = Site(tmp_path_factory.mktemp("burger"), load_design("burger"), three_by_three())
+    yield site
+    site.close()
 
 
 Open = Callable[..., Any]
@@ -145,7 +103,7 @@ def play(page: Any, arm: int) -> None:
 
 class TestFourFillings:
     @pytest.mark.parametrize("arms", ORDERS)
-    def test_the_scene_shows_each_burger_in_its_order(self, arms: Any, server: Server, opened: Open) -> None:
+    def test_the_scene_shows_each_burger_in_its_order(self, arms: Any, server: Site, opened: Open) -> None:
         latest = {"t": 1, "arms": list(arms), "labels": [], "good": True, "outcome": "satisfied"}
         page = opened(server.address, server.someone("burger"), latest)
         scene = page.locator(".scene")
@@ -156,8 +114,8 @@ class TestFourFillings:
         assert scene.get_attribute("aria-label") == f"Burger, from bottom to top: {label}"
 
     @pytest.mark.parametrize("language", ["en", "de"])
-    def test_the_counts_show_all_four(self, language: str, server: Server, opened: Open) -> None:
-        page = opened(server.address, server.someone("burger", language))
+    def test_the_counts_show_all_four(self, language: str, server: Site, opened: Open) -> None:
+        page = opened(server.address, server.someone("burger", language=language))
         pictures = page.locator(".counts .picture")
         expect(pictures).to_have_count(4)
         for picture, order in zip(pictures.all(), ORDERS.values(), strict=True):
@@ -166,7 +124,7 @@ class TestFourFillings:
             start = "Burger von unten nach oben" if language == "de" else "Burger, from bottom to top"
             assert picture.get_attribute("aria-label") == f"{start}: {names}"
 
-    def test_a_choice_shows_ones_own_two_and_leaves_the_others_open(self, server: Server, opened: Open) -> None:
+    def test_a_choice_shows_ones_own_two_and_leaves_the_others_open(self, server: Site, opened: Open) -> None:
         page = opened(server.address, server.someone("burger"))
         expect(page.get_by_text("What goes onto the bun first?")).to_be_visible()
         choices = page.locator(".choice")
@@ -178,7 +136,7 @@ class TestFourFillings:
         expect(page.get_by_role("button", name="Patty first")).to_be_visible()
         expect(page.get_by_role("button", name="Cheese first")).to_be_visible()
 
-    def test_a_round_is_stacked_layer_by_layer(self, server: Server, opened: Open) -> None:
+    def test_a_round_is_stacked_layer_by_layer(self, server: Site, opened: Open) -> None:
         token = server.someone("burger")
         page = opened(server.address, token, reduced_motion="no-preference")
         scene = page.locator(".scene")
@@ -192,8 +150,8 @@ class TestFourFillings:
             assert scene.get_attribute("aria-hidden") is None
 
     @pytest.mark.parametrize("language", ["en", "de"])
-    def test_on_every_screen(self, language: str, server: Server, opened: Open, fits: Any) -> None:
-        page = opened(server.address, server.someone("burger", language))
+    def test_on_every_screen(self, language: str, server: Site, opened: Open, fits: Any) -> None:
+        page = opened(server.address, server.someone("burger", language=language))
         play(page, 0)
         for width, height, scheme in SCREENS:
             page.set_viewport_size({"width": width, "height": height})
@@ -209,7 +167,7 @@ class TestFourFillings:
 class TestOneFillingOfEachSide:
     """Designs in the form before: they stay valid and keep their drawing."""
 
-    def test_a_design_of_ones_own(self, server: Server, opened: Open) -> None:
+    def test_a_design_of_ones_own(self, server: Site, opened: Open) -> None:
         latest = {"t": 1, "arms": [0, 2], "labels": [], "good": False, "outcome": "unsatisfied"}
         page = opened(server.address, server.someone("own"), latest)
         assert drawn(page.locator(".scene")) == ["bun", "patty", "slab-2", "bun"]
@@ -224,12 +182,10 @@ class TestOneFillingOfEachSide:
         file.write_bytes(gzip.decompress((LAYOUT_1 / "studies.sqlite.gz").read_bytes()))
         url = f"sqlite:///{file}"
         prepare(url, [load_design("burger")], password=PASSWORD)
-        with serving(url) as server:
-            login = server.http.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
-            server.http.headers["authorization"] = f"Bearer {login}"
-            studies = server.http.get("/api/admin/studies").json()["studies"]
+        with contextlib.closing(Site(tmp_path, load_design("burger"), stored=file)) as server:
+            studies = server.admin.get("/api/admin/studies").json()["studies"]
             number = next(study["id"] for study in studies if (study["name"], study["version"]) == ("burger", 1))
-            people = server.http.get(f"/api/admin/studies/{number}/live").json()["participants"]
+            people = server.admin.get(f"/api/admin/studies/{number}/live").json()["participants"]
             waiting = next(person for person in people if person["step"]["id"] == "episode-0")
             token = waiting["url"].rsplit("/", 1)[-1]
             before = server.state(token)["episode"]["played"]
@@ -247,8 +203,7 @@ class TestOneFillingOfEachSide:
             ]
             new = opened(server.address, server.someone("burger"))
             expect(new.get_by_role("button", name="Patty first")).to_be_visible()
-        database = Database(url)
-        with database.read() as connection:
+        with contextlib.closing(Database(url)) as database, database.read() as connection:
             for version, title in ((1, ("Patty", "Cheese")), (3, ("Patty first", "Cheese first"))):
                 study = find_study(connection, "burger", version)
                 assert study is not None
@@ -256,4 +211,3 @@ class TestOneFillingOfEachSide:
                 data = study_data(connection, study, "real", "rehearsal")
                 assert data.participants
                 assert verify_study(data) == []
-        database.close()

@@ -18,6 +18,8 @@ import pytest
 from markdown_it import MarkdownIt
 
 from tests.browser.accessibility import violations
+from tests.browser.site import Site
+from tests.clients import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.md"))
@@ -26,7 +28,7 @@ LOADED = re.compile(
     r"""<(?:script|img|iframe|source)\b[^>]*\bsrc="([^"]*)"|<link\b[^>]*\bhref="([^"]*)"|url\(([^)]*)\)"""
 )
 SIZES = [(1366, 625, "light"), (390, 664, "dark")]
-TRIES = 6
+TRIES = 30
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OF_NARROW_AND_DARK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
 
@@ -127,7 +129,7 @@ def search(page: Any, word: str) -> None:
         box.fill("")
         box.press_sequentially(word, delay=50)
         with contextlib.suppress(AssertionError):
-            expect(page.locator(".md-search-result__item").first).to_contain_text(word, timeout=60_000 / TRIES)
+            expect(page.locator(".md-search-result__item").first).to_contain_text(word, timeout=1000 * PATIENCE / TRIES)
             return
     raise AssertionError(f"nothing was found for {word!r}: {page.locator('.md-search-result__meta').inner_text()}")
 
@@ -164,21 +166,16 @@ def test_it_fits_and_can_be_used_by_all(
 
 
 def test_the_server_shows_it_beside_the_studies(built: Path, tmp_path: Path, new_context: Any) -> None:
-    from cobandit.web import WebConfig
-    from cobandit.web.serving import prepare, running
-
     expect = pytest.importorskip("playwright.sync_api").expect
-    url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(url, [], password="only for tests", seed=7)
-    with running(WebConfig(url, docs=str(built))) as address:
+    with contextlib.closing(Site(tmp_path, docs=str(built))) as site:
         page = new_context().new_page()
         complaints: list[str] = []
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto(address)
+        page.goto(site.address)
         page.get_by_role("link", name="Documentation").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("cobandit")
         search(page, "regret")
-        page.goto(f"{address}/docs/discussion/architecture.html")
+        page.goto(f"{site.address}/docs/discussion/architecture.html")
         expect(page.locator("div.mermaid")).to_have_count(5)
         assert complaints == []

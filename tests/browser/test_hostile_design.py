@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from cobandit.studies import StudyDesign
-from tests.browser.participants import Check, Invite, Site, at, choose, expect, fill, go_on, small
+from tests.browser.participants import Check, Invite, at, choose, expect, fill, go_on, small
+from tests.browser.site import PASSWORD, Site
 
-PASSWORD = "only for tests"
 ELSEWHERE = "https://elsewhere.example/"
 SVG = "data:image/svg+xml,<svg xmlns=http://www.w3.org/2000/svg onload=window.struck=1></svg>"
 PAYLOADS = (
@@ -61,11 +61,7 @@ DESIGNS = {markup: hostile(markup) for markup in ("plain", "markdown")}
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    from cobandit.web.serving import prepare
-
-    url = f"sqlite:///{tmp_path_factory.mktemp('hostile') / 'studies.sqlite'}"
-    prepare(url, tuple(DESIGNS.values()), password=PASSWORD, seed=7)
-    running = Site(url)
+    running = Site(tmp_path_factory.mktemp("hostile"), *DESIGNS.values())
     yield running
     running.close()
 

@@ -7,23 +7,16 @@ from typing import Any
 
 import pytest
 
-pytest.importorskip("uvicorn")
-pytest.importorskip("sqlalchemy")
-pytest.importorskip("fastapi")
-
-from cobandit.studies import load_design
-from cobandit.web import WebConfig
-from cobandit.web.serving import prepare, running
+from tests.browser.site import Site
 
 Run = Callable[[str], Any]
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    url = f"sqlite:///{tmp_path_factory.mktemp('moves') / 'studies.sqlite'}"
-    prepare(url, [load_design("burger")], password="only for tests", seed=7)
-    with running(WebConfig(url, consent_elsewhere=True)) as found:
-        yield found
+    site = Site(tmp_path_factory.mktemp("moves"))
+    yield site.address
+    site.close()
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from tests.browser.participants import (
     PAPER,
     Check,
     Invite,
-    Site,
     Until,
     at,
     choose,
@@ -25,6 +24,7 @@ from tests.browser.participants import (
     unsent,
     wait_shown,
 )
+from tests.browser.site import Site
 
 
 def wrong_ages(page: Any) -> None:

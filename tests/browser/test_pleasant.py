@@ -12,7 +12,6 @@ from tests.browser.participants import (
     ROUNDS,
     Check,
     Invite,
-    Site,
     Until,
     at,
     choose,
@@ -22,6 +21,7 @@ from tests.browser.participants import (
     pulled,
     tap,
 )
+from tests.browser.site import Site
 
 OVERFLOW = "() => document.documentElement.scrollHeight - innerHeight"
 BOXES = """() => [...document.querySelectorAll(".choice, .row-button")].map((node) => {

@@ -21,7 +21,8 @@ from cobandit.studies import load_design  # noqa: E402
 from cobandit.web.services.robot.filler import fill  # noqa: E402
 from cobandit.web.services.robot.pool import Pool  # noqa: E402
 from cobandit.web.services.robot.show import three_address  # noqa: E402
-from tests.browser.robot_site import Site, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
+from tests.browser.robot_site import Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
+from tests.browser.site import Site  # noqa: E402
 
 NO_WEBGL = """
 const context = HTMLCanvasElement.prototype.getContext;
@@ -123,7 +124,7 @@ OVERLAP = """() => {
 
 
 def staged(visit: Visit, site: Site, mode: str = "arm", language: str = "en", **options: Any) -> tuple[Any, str]:
-    token = site.someone()
+    token = site.someone("shop")
     page = visit(f"{site.address}/p/{token}?language={language}", **options)
     expect(page.locator(".stage")).to_have_attribute("data-mode", mode)
     return page, token
@@ -213,7 +214,7 @@ class TestPlayback:
         until(page, lambda: skipped(site, token) == [1, 2, 3, 4], "it is known that they were skipped")
 
     def test_the_arm_has_the_colour_of_the_partner(self, visit: Visit, site: Site, until: Callable[..., None]) -> None:
-        token = site.someone()
+        token = site.someone("shop")
         page = visit("about:blank")
         canvas = page.locator(".stage canvas")
         teal = 0
@@ -291,7 +292,7 @@ class TestPlayback:
         credit: dict[str, str] | None,
     ) -> None:
         """And looks that are not ours are credited: as `scene_description("fetch")` gives them."""
-        token = site.someone()
+        token = site.someone("shop")
         scheme, width, height = screen
         touch = {"has_touch": True, "is_mobile": True} if width < 500 else {}
         page = visit("about:blank", color_scheme=scheme, viewport={"width": width, "height": height}, **touch)
@@ -342,7 +343,7 @@ class TestFallingBack:
         self, without_scripts: Path, new_context: Any, pool: Path, tmp_path: Path
     ) -> None:
         with contextmanager(serve)(tmp_path, robot="simulated", robot_folder=str(pool), robot_variants=1) as site:
-            token = site.someone()
+            token = site.someone("shop")
             page = new_context(**MOTION).new_page()
             complaints: list[str] = []
             page.on("pageerror", lambda error: complaints.append(str(error)))
@@ -376,7 +377,7 @@ class TestFallingBack:
         assert site.state(token)["episode"]["played"] == 2
 
     def test_films_have_the_colour_of_the_partner_or_give_way_to_the_drawn_shop(self, visit: Visit, site: Site) -> None:
-        token = site.someone()
+        token = site.someone("shop")
         page = visit("about:blank", script=NO_WEBGL)
         for look, name in (("teal", "burger-0-0"), ("amber", "burger-amber-0-0")):
             looks_like(page, token, look)
@@ -403,7 +404,7 @@ class TestFallingBack:
         assert skipped(site, token) == []
 
     def test_without_films_there_is_the_drawn_shop(self, visit: Visit, site: Site) -> None:
-        token = site.someone()
+        token = site.someone("shop")
         context = visit("about:blank", script=NO_WEBGL, **MOTION).context
         context.route("**/clips/**", lambda route: route.abort())
         page = context.new_page()
@@ -415,7 +416,7 @@ class TestFallingBack:
         assert site.state(token)["episode"]["played"] == 1
 
     def test_while_the_kitchen_is_on_its_way_the_shop_is_drawn(self, visit: Visit, site: Site) -> None:
-        token = site.someone()
+        token = site.someone("shop")
         page = visit("about:blank")
         page.route("**/scene.json", lambda route: None)  # a very slow connection
         page.goto(f"{site.address}/p/{token}")
@@ -427,7 +428,7 @@ class TestFallingBack:
 
     def test_recordings_that_come_after_the_page_are_played(self, visit: Visit, site: Site) -> None:
         """Whoever is the first on a new server has films until there are recordings, and not for the whole study."""
-        token = site.someone()
+        token = site.someone("shop")
         page = visit("about:blank")
 
         def early(route: Any) -> None:

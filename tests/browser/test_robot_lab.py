@@ -17,7 +17,8 @@ expect = pytest.importorskip("playwright.sync_api").expect
 
 from cobandit.robot import SimulatedArm, burger_layers  # noqa: E402
 from cobandit.robot.rosbridge import ARM_ACTION  # noqa: E402
-from tests.browser.robot_site import DESIGN, PASSWORD, Site, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
+from tests.browser.robot_site import DESIGN, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
+from tests.browser.site import PASSWORD, Site  # noqa: E402
 from tests.robot.rosbridge_peer import Peer  # noqa: E402
 
 Until = Callable[..., None]
@@ -78,7 +79,7 @@ def only_line(page: Any, said: str) -> None:
 
 
 def participant(visit: Visit, lab: Site, **options: Any) -> tuple[Any, str]:
-    token = lab.someone()
+    token = lab.someone("shop")
     page = visit(f"{lab.address}/p/{token}", **options)
     expect(page.locator("#app")).to_have_attribute("data-step", "episode-0")
     return page, token
@@ -145,7 +146,7 @@ class TestByHand:
     def test_a_second_participant_waits_kindly_and_goes_on_by_itself(self, visit: Visit, lab: Site) -> None:
         console = open_console(visit, lab)
         participant(visit, lab)
-        token = lab.someone()
+        token = lab.someone("shop")
         second = visit(f"{lab.address}/p/{token}")
         expect(second.locator("h1")).to_have_text("Please wait a moment")
         clean(second)
@@ -207,7 +208,7 @@ class TestRosbridge:
         in_trouble(console, page, "Stopped", "The arm was stopped")
         assert peer.cancels(ARM_ACTION) >= 1
         steps, goals = peer.steps, len(peer.goals(ARM_ACTION))
-        second = ros_lab.someone()
+        second = ros_lab.someone("shop")
         assert ros_lab.state(second)["robot"]["wait"] == "busy", "one participant at a time"
         assert (peer.steps, len(peer.goals(ARM_ACTION))) == (steps, goals)
         peer.pace = 0.0

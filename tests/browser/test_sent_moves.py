@@ -18,7 +18,8 @@ from benchmarks.recorded import RECORDING, PageMoves
 from cobandit.web import WebConfig, create_app
 from cobandit.web.routes.moves import MoveEndpoint
 from cobandit.web.serving import prepare, running
-from tests.browser.participants import DESIGNS, Api, at, choose, pulled, tap
+from tests.browser.participants import DESIGNS, at, choose, pulled, tap
+from tests.browser.site import People
 
 VERSIONED = {"user-agent", "sec-ch-ua"}
 """Headers that name the browser's version."""
@@ -77,11 +78,12 @@ class Recorder:
         return found
 
 
-class RealSite(Api):
+class RealSite(People):
     """A server as ``study serve`` runs it, behind a recorder, and its endpoint for moves."""
 
     def __init__(self, recorder: Recorder, endpoint: MoveEndpoint) -> None:
-        self.recorder, self.endpoint, self.address = recorder, endpoint, recorder.url
+        super().__init__(recorder.url, *DESIGNS)
+        self.recorder, self.endpoint = recorder, endpoint
 
 
 @pytest.fixture
@@ -99,7 +101,8 @@ def real_site(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[RealSi
     with running(WebConfig(database, demo=True, consent_elsewhere=True)) as url:
         recorder = Recorder(url)
         try:
-            yield RealSite(recorder, endpoints[0])
+            with contextlib.closing(RealSite(recorder, endpoints[0])) as site:
+                yield site
         finally:
             recorder.close()
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 from sqlalchemy import text
 
@@ -22,6 +21,7 @@ from cobandit.studies import load_design
 from cobandit.studies.export import read_export
 from cobandit.web.storage import study_data as stored
 from cobandit.web.storage.database import Database
+from tests.clients import PATIENCE, http_client
 
 
 @pytest.fixture
@@ -258,7 +258,7 @@ class TestServer:
 
     def test_serve_simulate_export_and_stop(self, run: Any, here: Path, server: Any) -> None:
         process, address, password = server
-        client = httpx.Client(base_url=address, transport=httpx.HTTPTransport(retries=50), trust_env=False)
+        client = http_client(address)
         assert client.get("/api/health").json() == {"status": "ok"}
         assert "/s/burger?demo=1" in client.get("/").text
         (here / "word").write_text(password + "\n", encoding="utf-8")
@@ -276,7 +276,7 @@ class TestServer:
         assert "Did you mean 'burger'" in done.stderr
         client.close()
         process.send_signal(signal.SIGINT)
-        _, rest = process.communicate(timeout=60)
+        _, rest = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert "everything is stored" in rest
         assert "2 participants, 80 rounds: no difference." in run("study", "verify", "burger").stdout

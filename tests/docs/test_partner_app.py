@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from tests.clients import PATIENCE
 
 APP = Path(__file__).resolve().parents[2] / "examples" / "partner_app" / "app.py"
 
@@ -28,7 +29,7 @@ class Server:
 
     def ask(self, body: str | None = None) -> tuple[int, str]:
         try:
-            with urllib.request.urlopen(self.url, None if body is None else body.encode(), timeout=60) as answer:
+            with urllib.request.urlopen(self.url, None if body is None else body.encode(), timeout=PATIENCE) as answer:
                 return answer.status, answer.read().decode()
         except urllib.error.HTTPError as refusal:
             with refusal:

@@ -22,6 +22,7 @@ from cobandit.studies import StudyDesign, verify_study
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
+from tests.clients import PATIENCE
 
 SUCCESS = (200, 201, 204)
 TRIES = 400
@@ -81,7 +82,7 @@ class Client:
         return f"{self._rng.getrandbits(64):016x}"
 
     async def play(self) -> None:
-        async with httpx.AsyncClient(base_url=self._url, timeout=60, trust_env=False) as self._http:
+        async with httpx.AsyncClient(base_url=self._url, timeout=PATIENCE, trust_env=False) as self._http:
             body = {"key": self._key(), "consent_version": self._design.consent.version}
             arrived = await self._do("arrive", f"/api/studies/{self._design.name}/participants", body)
             self._path = f"/api/participants/{arrived['token']}"

@@ -12,10 +12,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import httpx
 import pytest
 
 from cobandit.studies import StudyDesign, load_design
+from tests.clients import http_client
 
 pytestmark = pytest.mark.slow
 
@@ -81,7 +81,7 @@ def early(log: list[Record]) -> tuple[list[str], int]:
 
 
 def _play(url: str, client: int) -> None:
-    with httpx.Client(base_url=url, trust_env=False, timeout=60) as http:
+    with http_client(url) as http:
         version = http.get("/api/studies/plain").json()["consent"]["version"]
         arrival = {"key": f"arrival-{client:06d}", "consent_version": version}
         token = http.post("/api/studies/plain/participants", json=arrival).json()["token"]

@@ -16,6 +16,7 @@ from cobandit.robot import stack_burger
 from cobandit.robot.layout import FASTEST, HIGHEST, LOWEST, Layout
 from cobandit.robot.rosbridge import ARM_ACTION, RosbridgeArm
 from cobandit.robot.simulated import SimulatedArm
+from tests.clients import PATIENCE
 from tests.robot.rosbridge_peer import Peer
 
 
@@ -147,7 +148,7 @@ class TestTrouble:
     def test_stop_in_mid_motion_cancels_and_holds(self, peer, arm):
         peer.pace = 1.0
         thread, answers = in_thread(lambda: arm.pick("lettuce"))
-        assert peer.busy.wait(10)
+        assert peer.busy.wait(PATIENCE)
         assert eventually(lambda: peer.steps >= 20)
         assert arm.stop().ok
         thread.join(10)
@@ -172,7 +173,7 @@ class TestTrouble:
     def test_somebody_else_cancels(self, peer, arm):
         peer.pace = 1.0
         thread, answers = in_thread(lambda: arm.pick("tomato"))
-        assert peer.busy.wait(10)
+        assert peer.busy.wait(PATIENCE)
         peer.cancel_all()
         thread.join(10)
         assert answers[0].status == "stopped"

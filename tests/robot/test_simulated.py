@@ -14,6 +14,7 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.robot import CONFIGURATIONS, SimulatedArm, burger_layers, simulate_burger, stack_burger
 from cobandit.robot.layout import FASTEST, HIGHEST, ITEMS, LOWEST, Layout
 from cobandit.robot.planning import PERIOD
+from tests.clients import PATIENCE
 
 STACK = ("bottom_bun", "patty", "tomato", "cheese", "lettuce", "top_bun")
 
@@ -139,7 +140,7 @@ class TestTrouble:
         step = lambda step: began.set() if step.action == "pick" else None  # noqa: E731
         thread = threading.Thread(target=lambda: results.append(stack_burger(arm, (0, 0), on_step=step)), daemon=True)
         thread.start()
-        assert began.wait(60)
+        assert began.wait(PATIENCE)
         assert arm.stop().ok
         thread.join(60)
         assert results[0].status == "stopped"

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import os
 import shutil
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import httpx
@@ -27,24 +24,11 @@ from cobandit.web.storage.database import Database
 from cobandit.web.storage.schema import admin_logins
 from cobandit.web.storage.settings import write_setting
 from cobandit.web.storage.values import now_ms
+from tests.clients import PATIENCE, http_client
+from tests.web import servers
 
 PASSWORD = "correct horse"
 SEED = 20_240_601
-
-
-def _servers() -> ModuleType:
-    """The file beside this one; test folders are no packages, so it is opened by its path."""
-    name = "cobandit_test_servers"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name("servers.py"))
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-servers = _servers()
 
 
 def _short_design() -> StudyDesign:
@@ -173,7 +157,7 @@ class Site:
 
     def client(self, **options: Any) -> httpx.Client:
         """A browser of its own: no cookies, no connection shared."""
-        client = httpx.Client(base_url=self.url, timeout=servers.PATIENCE, trust_env=False, verify=False, **options)
+        client = http_client(self.url, verify=False, **options)
         self._clients.append(client)
         return client
 
@@ -268,7 +252,7 @@ def shared_site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture
 def ask() -> Iterator[httpx.Client]:
     """A client for whole addresses on this machine: patient, and through no proxy."""
-    with httpx.Client(timeout=servers.PATIENCE, trust_env=False) as client:
+    with http_client() as client:
         yield client
 
 
@@ -347,7 +331,7 @@ class Gate:
 
     def __call__(self, connection: Connection) -> None:
         self.entered.set()
-        assert self.opened.wait(30)
+        assert self.opened.wait(PATIENCE)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import multiprocessing
 import os
 import pwd
 import secrets
@@ -22,7 +23,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from cobandit.report.kit import assets
 from cobandit.web.config import VARIABLE, WebConfig
+from cobandit.web.serving import address_of, bound_socket, serve
+from tests.clients import PATIENCE, http_client
 
 ADDRESS = "COBANDIT_TEST_POSTGRESQL"
 """An environment variable with the address of a server that is there already; databases are made and dropped in it."""
@@ -37,8 +41,6 @@ SCRIPT = (
     "from cobandit.web.serving import bound_socket, serve\n"
     "serve(WebConfig.from_environment(), bound_socket('127.0.0.1', int(sys.argv[1])), int(sys.argv[2]))\n"
 )
-PATIENCE = 300
-"""Seconds after which a server counts as stuck, at its start or at its end; a busy machine is no fault."""
 
 
 class NoPostgreSQL(Exception):
@@ -139,7 +141,7 @@ class StudyServer:
         """Whether it is there."""
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
         try:
-            with opener.open(f"{self.url}/api/health", timeout=5) as response:
+            with opener.open(f"{self.url}/api/health", timeout=PATIENCE) as response:
                 return bool(response.status == 200)
         except (OSError, urllib.error.URLError):
             return False
@@ -174,6 +176,39 @@ class StudyServer:
                 self._process.kill()
                 self._process.wait()
         self._port.close()
+
+
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["__main__", "cobandit.web.app", "cobandit.web.serving"])
+
+
+def _serve(config: WebConfig, listening: socket.socket, vendor: Path) -> None:
+    """Serve as the command does, with the third-party scripts of this folder."""
+    assets.VENDOR = vendor
+    serve(config, listening)
+
+
+@contextlib.contextmanager
+def served(config: WebConfig, port: int = 0) -> Iterator[str]:
+    """Run what ``cobandit study serve`` runs in a process of its own; yield its address.
+
+    The process is forked from one that has imported the server already, which spares each server a second.
+    """
+    listening = bound_socket("127.0.0.1", port)
+    address = address_of(listening)
+    process = _FORKS.Process(target=_serve, args=(config, listening, assets.VENDOR))
+    process.start()
+    listening.close()
+    try:
+        with http_client(address) as client:
+            client.get("/api/health")
+        yield address
+    finally:
+        process.terminate()
+        process.join(PATIENCE)
+        if process.is_alive():
+            process.kill()
+            process.join()
 
 
 @contextlib.contextmanager

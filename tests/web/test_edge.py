@@ -20,7 +20,8 @@ import pytest
 from cobandit.web import WebConfig
 from cobandit.web.edge import RESERVED_FILES, Limits
 from cobandit.web.security import HEADERS, network_of
-from tests.web.servers import PATIENCE, StudyServer, until
+from tests.clients import PATIENCE
+from tests.web.servers import StudyServer, until
 
 ASKED = b"GET /api/messages/en HTTP/1.1\r\nhost: x\r\n\r\n"
 LAST = b"GET /api/messages/en HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"

@@ -24,6 +24,7 @@ from schemathesis.specs.openapi.checks import (
 
 from cobandit.studies import StudyDesign, journey
 from cobandit.web import WebConfig, create_app
+from tests.clients import PATIENCE
 
 EXAMPLES = {"participant": 15, "researcher": 8, "server": 6}
 CHECKS = (not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance)
@@ -108,7 +109,7 @@ def test_every_answer_is_described(target: Target, method: str, path: str, mode:
     )
     def ask(case: Any, data: st.DataObject) -> None:
         target.aim(case, data.draw)
-        response = case.call(base_url=target.site.url, timeout=60)  # a busy machine is no fault
+        response = case.call(base_url=target.site.url, timeout=PATIENCE)
         sent.append(response.status_code)
         case.validate_response(response, checks=CHECKS)
 

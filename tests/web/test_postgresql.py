@@ -19,6 +19,7 @@ from cobandit.web import WebConfig
 from cobandit.web.serving import prepare
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.study_data import study_data
+from tests.clients import http_client
 from tests.web.servers import until
 
 
@@ -78,7 +79,7 @@ def test_arrivals_at_two_processes_are_balanced(
     same = key()
 
     def arrive(sent: str) -> httpx.Response:
-        with httpx.Client(base_url=server.url, trust_env=False, timeout=30, verify=False) as client:
+        with http_client(server.url) as client:
             for _ in range(20):
                 body = {"key": sent, "consent_version": "1"}
                 response = client.post("/api/studies/short/participants", json=body)

@@ -19,8 +19,9 @@ from sqlalchemy import text
 
 from cobandit.web import WebConfig
 from cobandit.web.storage.database import Database
+from tests.clients import PATIENCE
 from tests.web.conftest import PASSWORD
-from tests.web.servers import PATIENCE, KeptPort, StudyServer, until
+from tests.web.servers import KeptPort, StudyServer, until
 
 DOCS = Path(__file__).parents[2] / "docs/how-to/run-a-study.md"
 HOST = b"study.example.org"

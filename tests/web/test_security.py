@@ -22,6 +22,7 @@ from cobandit.web.security import (
     new_token,
     password_fits,
 )
+from tests.clients import PATIENCE
 
 
 def key() -> str:
@@ -108,7 +109,7 @@ def test_only_static_files_are_static(shared_site: Any, address: str) -> None:
     from urllib.parse import urlsplit
 
     parts = urlsplit(shared_site.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
         connection.sendall(f"GET {address} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n".encode())
         answer = b"".join(iter(lambda: connection.recv(65536), b""))
     assert answer.split()[1] == b"404", answer[:200]

@@ -30,6 +30,7 @@ from cobandit.web.storage.participants import add_participant, delete_rehearsals
 from cobandit.web.storage.schema import participants
 from cobandit.web.storage.studies import find_study
 from cobandit.web.storage.values import now_ms
+from tests.clients import PATIENCE
 
 INVITED = "an-invitation-to-take-part"
 
@@ -116,7 +117,7 @@ class TestPassword:
     def test_guessing_does_not_hold_up_reading(self, site: Any, monkeypatch: pytest.MonkeyPatch) -> None:
         """300 passwords at once: few wait, the others are refused, and all else is answered meanwhile."""
         hashing = threading.Event()
-        monkeypatch.setattr(access, "password_fits", lambda *words: not hashing.wait(60))
+        monkeypatch.setattr(access, "password_fits", lambda *words: not hashing.wait(PATIENCE))
 
         def guess(number: int) -> int:
             header = {"x-forwarded-for": f"198.51.{number // 100}.{number % 100}"}
@@ -142,7 +143,7 @@ class TestPassword:
 
         def fits(password: str, stored: str) -> bool:
             tried.append(password)
-            return not hashing.wait(60)
+            return not hashing.wait(PATIENCE)
 
         turn = access.PasswordQueue.turn
 
@@ -157,9 +158,9 @@ class TestPassword:
         def attempt(password: str) -> socket.socket:
             body = json.dumps({"password": password}).encode()
             head = f"POST /api/admin/login HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n"
-            connection = socket.create_connection((parts.hostname, parts.port), timeout=60)
+            connection = socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE)
             connection.sendall(f"{head}content-type: application/json\r\n\r\n".encode() + body)
-            assert waiting.acquire(timeout=60)
+            assert waiting.acquire(timeout=PATIENCE)
             return connection
 
         with attempt("first") as first:
@@ -286,7 +287,7 @@ def _forward(port: int, real: URL, stop: threading.Event) -> None:
     folder = real.query.get("host")
     at = f"{folder}/.s.PGSQL.{real.port or 5432}" if folder else (real.host or "127.0.0.1", real.port or 5432)
     with socket.create_server(("127.0.0.1", port)) as listening, selectors.DefaultSelector() as selector:
-        listening.settimeout(60)
+        listening.settimeout(PATIENCE)
         here, _ = listening.accept()
         with here, socket.socket(socket.AF_UNIX if folder else socket.AF_INET) as there:
             there.connect(at)
@@ -315,7 +316,7 @@ def test_a_port_that_is_kept_for_a_server(kept_port: Any) -> None:
         with pytest.raises(ConnectionRefusedError):
             socket.create_connection(("127.0.0.1", kept_port.number))
         with bound_socket("127.0.0.1", kept_port.number) as listening:
-            socket.create_connection(listening.getsockname(), timeout=60).close()
+            socket.create_connection(listening.getsockname(), timeout=PATIENCE).close()
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 
 from cobandit.web import WebConfig
-from tests.web.servers import PATIENCE, StudyServer, processes, spawned_by, until
+from tests.clients import PATIENCE
+from tests.web.servers import StudyServer, processes, spawned_by, until
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the tests send signals of POSIX systems")
 

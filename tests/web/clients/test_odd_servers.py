@@ -22,6 +22,7 @@ from cobandit.web.clients.bot import Bot, BotOptions
 from cobandit.web.clients.http import LoginRefused, RequestFailed, StudyClosed
 from cobandit.web.clients.researcher import Researcher
 from cobandit.web.config import VARIABLE, WebConfig
+from tests.clients import PATIENCE
 
 Answer = tuple[int, Any]
 ABOUT = {"consent": {"version": "1"}, "language": "en"}
@@ -69,7 +70,7 @@ def played(*answers: Answer, kind: str = "real", arrival_only: bool = False) -> 
     """A bot that got these answers."""
 
     async def play(url: str) -> Bot:
-        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=60) as client:
+        async with httpx.AsyncClient(base_url=url, trust_env=False, timeout=PATIENCE) as client:
             bot = Bot(client, "short", ABOUT, make_behaviour("softmax"), 0, BotOptions(kind=kind))
             await bot.arrive()
             if not arrival_only:

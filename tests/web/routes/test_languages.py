@@ -13,6 +13,7 @@ import pytest
 from cobandit.base.records import Table
 from cobandit.studies import StudyDesign, load_design
 from cobandit.studies.page_texts import front_texts, page_texts
+from tests.clients import http_client
 
 FRENCH = {"accept": "text/html", "accept-language": "fr-CH, fr;q=0.9, en;q=0.5"}
 NOSCRIPT = {
@@ -35,9 +36,7 @@ def burger(open_site: Callable[..., Any], sqlite: str) -> Any:
 
 
 def researcher(site: Any) -> httpx.Client:
-    return httpx.Client(
-        base_url=site.url, headers={"authorization": f"Bearer {site.login()}"}, trust_env=False, timeout=60
-    )
+    return http_client(site.url, headers={"authorization": f"Bearer {site.login()}"})
 
 
 @pytest.mark.parametrize("language", NOSCRIPT)

@@ -24,8 +24,8 @@ from cobandit.web.services.participants import Participants
 from cobandit.web.serving import running
 from cobandit.web.storage.moves import StoreRounds
 from cobandit.web.storage.participants import Stale
+from tests.clients import PATIENCE
 
-PATIENCE = 60
 REFUSALS = json.loads((Path(__file__).parents[2] / "fixtures" / "move-refusals.json").read_text())
 """What the router, FastAPI and pydantic said of bodies, types, queries and tokens before moves had their endpoint."""
 

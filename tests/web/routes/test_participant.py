@@ -10,6 +10,7 @@ import httpx
 import pytest
 
 from cobandit.studies import StudyDesign
+from tests.clients import PATIENCE
 
 
 def key() -> str:
@@ -154,7 +155,7 @@ def test_a_length_that_is_none_is_refused(shared_site: Any, length: str) -> None
     from urllib.parse import urlsplit
 
     parts = urlsplit(shared_site.url)
-    with socket.create_connection((parts.hostname, parts.port), timeout=60) as connection:
+    with socket.create_connection((parts.hostname, parts.port), timeout=PATIENCE) as connection:
         connection.sendall(
             f"POST /api/studies/short/participants HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n".encode()
         )

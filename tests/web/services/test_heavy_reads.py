@@ -14,9 +14,9 @@ from cobandit.studies import StudyDesign
 from cobandit.web.refusals import Refused
 from cobandit.web.services import paging
 from cobandit.web.storage.database import HEAVY_READERS, MOST_HEAVY_WAITING, Connection, Database
+from tests.clients import PATIENCE
 
 STUDY = "/api/admin/studies/1"
-PATIENCE = 60
 
 
 @pytest.mark.parametrize(

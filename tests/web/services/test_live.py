@@ -15,6 +15,7 @@ import pytest
 from cobandit.studies import StudyDesign
 from cobandit.web.services.live import OVERLAP_MS
 from cobandit.web.storage.listing import STATUSES
+from tests.clients import PATIENCE
 
 STUDY = "/api/admin/studies/1"
 
@@ -156,7 +157,7 @@ def test_watching_does_not_hold_up_participants(site: Any, monkeypatch: pytest.M
 
     def slowly(*args: Any) -> tuple[int, list[Any]]:
         reading.append(threading.current_thread().name)
-        assert read.wait(60)
+        assert read.wait(PATIENCE)
         return 0, []
 
     monkeypatch.setattr("cobandit.web.services.live.list_people", slowly)

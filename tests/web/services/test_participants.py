@@ -10,12 +10,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
-import httpx
 import pytest
 
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, journey, load_design
 from cobandit.web import WebConfig
 from cobandit.web.serving import running
+from tests.clients import http_client
 
 PROLIFIC = {"PROLIFIC_PID": "5f0c1e2d3b4a59687a6b5c4d", "STUDY_ID": "s1", "SESSION_ID": "x1"}
 SECRETS = ("naive", "partner-aware", "means", "seed", "order_index", "condition", "luck", "predicted")
@@ -315,7 +315,7 @@ def test_a_new_server_goes_on_in_the_middle_of_an_episode(short_sqlite: str, sho
     shown = []
     token, keys = "", [key() for _ in arms]
     for t, arm in enumerate(arms, 1):  # every round by a server that has just been started
-        with running(WebConfig(short_sqlite)) as url, httpx.Client(base_url=url, trust_env=False) as client:
+        with running(WebConfig(short_sqlite)) as url, http_client(url) as client:
             if not token:
                 arrival = {"key": key(), "consent_version": "1"}
                 token = client.post("/api/studies/short/participants", json=arrival).json()["token"]
@@ -353,7 +353,7 @@ def test_a_damaged_log_stops_the_game_and_is_not_changed(
     )
     before = site.query("SELECT * FROM rounds ORDER BY episode_id, t")
     other = open_site(site.config.database)
-    with httpx.Client(base_url=other.url, trust_env=False) as client:
+    with http_client(other.url) as client:
         answer = problem(client.get(person.path), 500, "damaged")
         assert "Traceback" not in json.dumps(answer)
         sent = client.post(f"{person.path}/rounds", json={"episode": 1, "moves": [{"t": 3, "arm": 0, "key": key()}]})

@@ -23,6 +23,7 @@ from cobandit.web.services.watching import CurvesApart, LiveApart, ReaderProcess
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.listing import Listing
+from tests.clients import http_client
 from tests.web.servers import StudyServer, processes, spawned_by, until
 
 PASSWORD = "correct-horse-battery"
@@ -47,7 +48,7 @@ def server(short_sqlite: str, short: StudyDesign) -> Iterator[StudyServer]:
 
 @contextmanager
 def logged_in(server: StudyServer) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=server.url, trust_env=False, timeout=60) as client:
+    with http_client(server.url) as client:
         token = client.post("/api/admin/login", json={"password": PASSWORD}).json()["token"]
         client.headers["authorization"] = f"Bearer {token}"
         yield client

@@ -14,7 +14,8 @@ import pytest
 from cobandit.robot import NullArm, Outcome
 from cobandit.studies import StudyDesign
 from cobandit.web.services.robot import server
-from tests.web.servers import PATIENCE, until
+from tests.clients import PATIENCE
+from tests.web.servers import until
 
 
 class HandlessArm(NullArm):

@@ -13,8 +13,7 @@ import pytest
 from cobandit.robot import CONFIGURATIONS, Recording
 from cobandit.web.services.robot.filler import Filler, fill
 from cobandit.web.services.robot.pool import Pool, RecordedBurger, physics_version
-
-PATIENCE = 300
+from tests.clients import PATIENCE
 
 
 @pytest.fixture
