@@ -13,6 +13,7 @@ import pytest
 from cobandit.studies import StudyDesign, load_design
 from tests.browser.accessibility import violations
 from tests.browser.site import PASSWORD, Site
+from tests.clients import http_client
 
 expect = pytest.importorskip("playwright.sync_api").expect
 NASTY = [
@@ -94,6 +95,31 @@ def test_a_wrong_password_then_the_right_one(visit: Callable[..., Visit], server
     page.wait_for_url("**/admin/login")
     page.goto(f"{server.address}/admin/studies/1")
     assert "/admin/login" in page.url
+
+
+def test_a_request_that_a_logout_overtakes_leads_nowhere(
+    visit: Callable[..., Visit], server: Server, until: Check
+) -> None:
+    """The monitor asks again after the login has ended, while the browser still waits for the answer to the log-out."""
+    page = visit().login()
+    page.get_by_text("Nobody yet.").wait_for()
+    form = {"form_token": page.locator('header input[name="form_token"]').input_value()}
+    held: list[Any] = []
+    page.route("**/admin/logout", lambda route: held.append(route))
+    page.get_by_role("button", name="Log out").click(no_wait_after=True)
+    until(page, lambda: held)
+    cookies = {cookie["name"]: cookie["value"] for cookie in page.context.cookies()}
+    with http_client(server.address, cookies=cookies) as client:
+        assert client.post("/admin/logout", data=form).headers["location"] == "/admin/login"
+    refused: list[str] = []
+    elsewhere: list[str] = []
+    page.on("response", lambda answer: refused.append(answer.url) if answer.status == 401 else None)
+    page.on("request", lambda request: elsewhere.append(request.url) if "/admin/login" in request.url else None)
+    server.arrive("quick")  # a tick, after which the page asks in vain, and again later
+    until(page, lambda: len(refused) > 1 or elsewhere)
+    assert elsewhere == []
+    held[0].fulfill(status=303, headers={"location": "/admin/login"})
+    page.wait_for_url("**/admin/login")
 
 
 def test_the_monitor_follows_a_participant(visit: Callable[..., Visit], server: Server) -> None:

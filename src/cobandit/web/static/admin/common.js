@@ -39,6 +39,15 @@ export function say(node, text) {
 
 const token = document.querySelector('meta[name="form-token"]')?.getAttribute("content") ?? "";
 
+// A page whose researcher is logging out must not go elsewhere: that would cancel the log-out's own navigation.
+let loggingOut = false;
+document.querySelector('form[action="/admin/logout"]')?.addEventListener("submit", () => {
+  loggingOut = true;
+});
+addEventListener("pageshow", () => {
+  loggingOut = false;
+});
+
 export class Trouble extends Error {
   /**
    * @param {number} status
@@ -72,7 +81,7 @@ async function ask(method, path, body, timeout) {
     throw new Trouble(0);
   }
   if (answer.ok) return answer;
-  if (answer.status === 401) {
+  if (answer.status === 401 && !loggingOut) {
     location.assign(`/admin/login?next=${encodeURIComponent(location.pathname + location.search)}`);
   }
   throw new Trouble(answer.status, await answer.json().catch(() => null));
