@@ -16,7 +16,6 @@ from tools import third_party
 
 LONGEST = (
     "tests/regression/test_recorded.py",
-    "tests/browser/test_documentation.py",
     "tests/faults/test_faults.py",
     "tests/browser/test_robot.py",
     "tests/faults/test_history.py",

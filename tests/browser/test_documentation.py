@@ -32,7 +32,7 @@ TRIES = 30
 WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]
 OF_NARROW_AND_DARK = ["color-contrast", "link-in-text-block", "scrollable-region-focusable"]
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -26,6 +26,16 @@ AT_THE_ROOT = ("README.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "SECURITY.m
 FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.DOTALL)
 NOTE = re.compile(r"<!-- ([^\n]*) -->\s*\Z")
 DRAWN = "docs/gallery.md"  # run by tests/browser/test_documentation.py, which looks at the pictures, too
+LONG = {
+    "docs/how-to/compare-teams.md",
+    "docs/how-to/drifting-means.md",
+    "docs/how-to/mixed-teams-and-more-agents.md",
+    "docs/how-to/plan-a-sample-size.md",
+    "docs/how-to/reproduce-the-figures.md",
+    "docs/reference/command-line.md",
+}
+"""Pages whose examples take longest; the tests of the commands run the same code on less data."""
+
 NOT_RUN = "not run:"  # and then the reason
 TYPED = "typed:"
 FILE = "file:"
@@ -148,11 +158,17 @@ PAGES = _pages()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Run a test with ``page`` for every page, one with ``running_page`` for the pages with code to run."""
-    wanted = {"page": PAGES, "running_page": [page for page in PAGES if page.runs_code() and page.name != DRAWN]}
-    for name, pages in wanted.items():
-        if name in metafunc.fixturenames:
-            metafunc.parametrize(name, pages, ids=[page.name for page in pages])
+    """Run a test with ``running_page`` for every page with code to run."""
+    if "running_page" in metafunc.fixturenames:
+        running = [page for page in PAGES if page.runs_code() and page.name != DRAWN]
+        marked = [pytest.param(page, marks=[pytest.mark.long] * (page.name in LONG), id=page.name) for page in running]
+        metafunc.parametrize("running_page", marked)
+
+
+@pytest.fixture
+def pages() -> list[Page]:
+    """Every page."""
+    return PAGES
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import importlib
-import importlib.util
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,20 +11,11 @@ from pathlib import Path
 
 import pytest
 
+from tools import api_page
+
 ROOT = Path(__file__).resolve().parents[2]
 PUBLIC = ("analysis", "compiled", "experiments", "interop", "mdp", "report", "robot", "studies", "testing", "theory")
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
-
-
-def api_page():
-    spec = importlib.util.spec_from_file_location("api_page", ROOT / "tools" / "api_page.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 ROOMS = ("analysis", "experiments", "interop", "mdp", "report", "robot", "studies")
 EAGER = ("analysis", "experiments", "studies")
 DECLARED = sorted(path.parent for path in (ROOT / "src" / "cobandit").rglob("__init__.pyi"))
@@ -71,9 +61,8 @@ class TestRooms:
 
 
 def test_signatures_are_the_present_ones():
-    tool = api_page()
-    assert tool.PAGE.read_text(encoding="utf-8") == tool.page(), "run: python tools/api_page.py"
-    assert {name.removeprefix("cobandit").removeprefix(".") for name in tool.MODULES} == {"", *PUBLIC}
+    assert api_page.PAGE.read_text(encoding="utf-8") == api_page.page(), "run: python tools/api_page.py"
+    assert {name.removeprefix("cobandit").removeprefix(".") for name in api_page.MODULES} == {"", *PUBLIC}
 
 
 def test_opening_it_is_free():
@@ -127,9 +116,10 @@ def test_what_is_private_is_noticed():
     assert private("cb.studies.person_key") == ["cobandit.studies.person_key"]
 
 
-def test_pages_need_nothing_private(page):
-    for block, _ in page.python_blocks():
-        assert private(block.text) == [], f"{page.name}, line {block.line}"
+def test_pages_need_nothing_private(pages):
+    for page in pages:
+        for block, _ in page.python_blocks():
+            assert private(block.text) == [], f"{page.name}, line {block.line}"
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)

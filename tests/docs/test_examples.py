@@ -45,8 +45,9 @@ def compare(page, where, shown, printed, same_output):
         pytest.fail(f"{page.name}, {where}, shows\n{shown}\nbut prints\n{printed}", pytrace=False)
 
 
-def test_commands_that_are_not_run_can_be_parsed(page):
-    for command in [command for block in page.blocks if not block.runs for command in block.commands()]:
+def test_commands_that_are_not_run_can_be_parsed(pages):
+    blocks = [block for page in pages for block in page.blocks if not block.runs]
+    for command in [command for block in blocks for command in block.commands()]:
         group = typer.main.get_command(app)
         program, *words = shlex.split(command.line, comments=True)
         context = group.make_context(program, words)
@@ -65,7 +66,8 @@ def test_examples_run(example, run_python, module, tmp_path, monkeypatch):
     assert run_python("main()", example.name).strip(), "an example prints what it found"
 
 
-def test_what_is_not_run_says_why(page):
-    exempt = [block.note for block in page.blocks if block.note.startswith("not run")]
-    assert len(exempt) <= 2, f"{page.name} has {len(exempt)} blocks that are not run"
-    assert all(note.removeprefix("not run:").strip() for note in exempt)
+def test_what_is_not_run_says_why(pages):
+    for page in pages:
+        exempt = [block.note for block in page.blocks if block.note.startswith("not run")]
+        assert len(exempt) <= 2, f"{page.name} has {len(exempt)} blocks that are not run"
+        assert all(note.removeprefix("not run:").strip() for note in exempt), page.name

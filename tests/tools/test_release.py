@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 import tomllib
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import release
 
-_spec = importlib.util.spec_from_file_location("release", ROOT / "tools" / "release.py")
-assert _spec is not None
-assert _spec.loader is not None
-release = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(release)
+ROOT = Path(__file__).resolve().parents[2]
 
 CHANGELOG = "# Changelog\n\n## [1.2.0] - 2030-01-31\n\n## [1.1.0] - 2029-01-31\n"
 CITATION = "cff-version: 1.2.0\nversion: 1.2.0\n"

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
+from tools import docs
+from tools import site_hooks as hooks
 
-_spec = importlib.util.spec_from_file_location("site_hooks", ROOT / "tools" / "site_hooks.py")
-assert _spec is not None
-assert _spec.loader is not None
-hooks = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(hooks)
+ROOT = Path(__file__).resolve().parents[2]
 
 INDEX = """# Title
 
@@ -139,11 +135,6 @@ def test_a_gallery_that_does_not_draw_is_an_error(tmp_path, monkeypatch):
 
 
 def test_the_site_is_built_again_only_where_something_changed(tmp_path, monkeypatch):
-    spec = importlib.util.spec_from_file_location("docs", ROOT / "tools" / "docs.py")
-    assert spec is not None
-    assert spec.loader is not None
-    docs = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(docs)
     commands = []
 
     def build(command, **options):
