@@ -1,7 +1,8 @@
-"""In which order the files of tests are run, and where they keep state."""
+"""The order of the files of tests, where they keep state, and a PostgreSQL server."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections import Counter
@@ -16,7 +17,6 @@ from tools import third_party
 
 LONGEST = (
     "tests/regression/test_recorded.py",
-    "tests/faults/test_faults.py",
     "tests/browser/test_robot.py",
     "tests/faults/test_history.py",
     "tests/equivalence/test_compiled.py",
@@ -65,6 +65,28 @@ def without_scripts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     shutil.copy(third_party.ROOT / third_party.TABLE, folder)
     monkeypatch.setattr(assets, "VENDOR", folder)
     return folder
+
+
+@pytest.fixture(scope="session")
+def postgresql_address() -> Iterator[str]:
+    """A real PostgreSQL server, for the whole session."""
+    from tests.web import servers
+
+    with contextlib.ExitStack() as stack:
+        try:
+            address = stack.enter_context(servers.postgresql_server())
+        except servers.NoPostgreSQL as error:
+            unable(str(error))
+        yield address
+
+
+@pytest.fixture
+def postgresql(postgresql_address: str) -> Iterator[str]:
+    """The address of an empty database on the server."""
+    from tests.web import servers
+
+    with servers.fresh_database(postgresql_address) as address:
+        yield address
 
 
 @pytest.hookimpl(trylast=True)

@@ -9,22 +9,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from cobandit.studies import StudyDesign
+from tests.faults import harness
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.long]  # test_history.py meets the same faults
 
 
-def check(fire: ModuleType, outcome: Any, quiet: Any, faults: int, burger: StudyDesign) -> None:
+def check(outcome: Any, quiet: Any, faults: int, burger: StudyDesign) -> None:
     print(f"\n{outcome}")
     assert sum(outcome.faults.values()) >= faults
     assert outcome.wrong == []
     assert all(result.finished for result in outcome.results)
-    assert fire.lost_or_changed(outcome) == []
+    assert harness.lost_or_changed(outcome) == []
     rounds = {(token, made.episode, made.t) for token, made in outcome.told}
     assert len(rounds) == len(outcome.told)  # nobody was sent back to play a round again
     assert sum(len(rounds) for rounds in outcome.stored.values()) == len(outcome.results) * 2 * burger.rounds
@@ -33,15 +33,14 @@ def check(fire: ModuleType, outcome: Any, quiet: Any, faults: int, burger: Study
     assert outcome.differences == []
 
 
-def test_a_quiet_run(quiet: Any, burger: StudyDesign, size: tuple[int, int], fire: ModuleType) -> None:
-    check(fire, quiet, quiet, 0, burger)
+def test_a_quiet_run(quiet: Any, burger: StudyDesign, size: tuple[int, int]) -> None:
+    check(quiet, quiet, 0, burger)
     assert len(quiet.told) == size[1] * 2 * burger.rounds  # each round acknowledged once
     assert all(result.retries == result.conflicts == 0 for result in quiet.results)
     assert len({row[2] for row in quiet.log["people"]}) == size[1]  # nobody plays somebody else's game
 
 
 def test_faults(
-    fire: ModuleType,
     start: Callable[..., Any],
     burger: StudyDesign,
     tmp_path: Path,
@@ -50,15 +49,13 @@ def test_faults(
 ) -> None:
     faults, bots = size
     server = start(f"sqlite:///{tmp_path / 'studies.sqlite'}", burger)
-    outcome = fire.run(server, burger, bots, fire.drawn(faults, quiet.requests, seed=1), seed=2)
-    check(fire, outcome, quiet, faults, burger)
+    outcome = harness.run(server, burger, bots, harness.drawn(faults, quiet.requests, seed=1), seed=2)
+    check(outcome, quiet, faults, burger)
     assert outcome.starts == 1 + outcome.faults["kill"]
-    assert set(outcome.faults) == set(fire.KINDS)
+    assert set(outcome.faults) == set(harness.KINDS)
 
 
-@pytest.mark.long
 def test_faults_with_two_workers_on_postgresql(
-    fire: ModuleType,
     start: Callable[..., Any],
     burger: StudyDesign,
     postgresql: str,
@@ -67,6 +64,6 @@ def test_faults_with_two_workers_on_postgresql(
 ) -> None:
     faults, bots = size
     server = start(postgresql, burger, workers=2)
-    outcome = fire.run(server, burger, bots, fire.drawn(faults, quiet.requests, seed=3), seed=4)
-    check(fire, outcome, quiet, faults, burger)
+    outcome = harness.run(server, burger, bots, harness.drawn(faults, quiet.requests, seed=3), seed=4)
+    check(outcome, quiet, faults, burger)
     assert outcome.faults["kill"] > 0

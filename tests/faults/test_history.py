@@ -11,9 +11,8 @@ import copy
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -23,6 +22,8 @@ from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.writer import Writer
+from tests.faults import harness
+from tests.faults import history as recorded
 
 pytestmark = pytest.mark.slow
 
@@ -36,25 +37,20 @@ def little() -> StudyDesign:
     return StudyDesign.from_dict(data)
 
 
-@contextlib.contextmanager
-def opened(url: str) -> Iterator[Database]:
-    database = Database(url)
-    yield database
-    database.close()
+def opened(url: str) -> contextlib.closing[Database]:
+    return contextlib.closing(Database(url))
 
 
-def _under_fire(
-    fire: ModuleType, past: ModuleType, server: Any, design: StudyDesign, size: tuple[int, int], seed: int
-) -> Any:
+def _under_fire(server: Any, design: StudyDesign, size: tuple[int, int], seed: int) -> Any:
     """The clients behind the proxy with its faults; their history, and the faults that happened."""
     faults, clients = size
-    history = past.History()
+    history = recorded.History()
 
     async def run() -> Any:
         # About 24 requests of each client; later ones come as retries.
-        async with fire.Fire(server, fire.drawn(faults, int(24 * clients / fire.SHARE), seed), seed) as proxy:
+        async with harness.Fire(server, harness.drawn(faults, int(24 * clients / harness.SHARE), seed), seed) as proxy:
             await asyncio.gather(
-                *(past.Client(proxy.url, f"c{n}", design, history, seed).play() for n in range(clients))
+                *(recorded.Client(proxy.url, f"c{n}", design, history, seed).play() for n in range(clients))
             )
         return proxy
 
@@ -68,11 +64,9 @@ def history_size(size: tuple[int, int]) -> tuple[int, int]:
     return faults, max(4, faults // 12)
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+@pytest.mark.parametrize("kind", ["sqlite", pytest.param("postgresql", marks=pytest.mark.long)])
 def test_nothing_is_lost_doubled_or_reordered(
     kind: str,
-    fire: ModuleType,
-    past: ModuleType,
     start: Callable[..., Any],
     little: StudyDesign,
     tmp_path: Path,
@@ -81,37 +75,37 @@ def test_nothing_is_lost_doubled_or_reordered(
 ) -> None:
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}" if kind == "sqlite" else request.getfixturevalue("postgresql")
     server = start(url, little, workers=1 if kind == "sqlite" else 2)
-    history, proxy = _under_fire(fire, past, server, little, history_size, seed=7)
+    history, proxy = _under_fire(server, little, history_size, seed=7)
     print(f"\n{kind}: {len(history.calls)} calls, faults {dict(proxy.done)}")
     assert sum(proxy.done.values()) >= 0.9 * history_size[0]
     assert proxy.wrong == []
     with opened(url) as database:
-        assert past.check(history, past.stored(database, little)) == []
+        assert recorded.check(history, recorded.stored(database, little)) == []
 
 
 @pytest.fixture(scope="module")
-def quiet_history(past: ModuleType, little: StudyDesign, tmp_path_factory: pytest.TempPathFactory) -> Any:
+def quiet_history(little: StudyDesign, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A quiet run on SQLite whose log of writes is never folded in: history with its size at every answer."""
     path = tmp_path_factory.mktemp("history") / "studies.sqlite"
     prepare(f"sqlite:///{path}", [little], password="correct horse", seed=1)
     before = path.read_bytes()
     wal = Path(f"{path}-wal")
-    history = past.History(lambda: wal.stat().st_size if wal.exists() else 0)
+    history = recorded.History(lambda: wal.stat().st_size if wal.exists() else 0)
     holding = sqlite3.connect(path)  # a reader from the beginning: nothing is folded in behind its back
     holding.execute("BEGIN")
     holding.execute("SELECT count(*) FROM participants").fetchone()
     with running(WebConfig(database=f"sqlite:///{path}", consent_elsewhere=True)) as url:
-        past.play(url, little, 3, history, seed=3)
+        recorded.play(url, little, 3, history, seed=3)
         images = (before, wal.read_bytes())
         with opened(f"sqlite:///{path}") as database:
-            held = past.stored(database, little)
+            held = recorded.stored(database, little)
     holding.close()
     return history, held, images
 
 
-def test_a_quiet_run_is_as_it_should_be(past: ModuleType, quiet_history: Any) -> None:
+def test_a_quiet_run_is_as_it_should_be(quiet_history: Any) -> None:
     history, held, _ = quiet_history
-    assert past.check(history, held) == []
+    assert recorded.check(history, held) == []
     assert {len(call.body["moves"]) for call in history.calls if call.kind == "rounds"} >= {1, 2}
     assert {call.kind.split()[0] for call in history.calls} == {"arrive", "answer", "quiz-wrong", "events", "rounds"}
 
@@ -182,16 +176,16 @@ def _lose_somebody(held: Any, token: str) -> None:
         _lose_somebody,
     ],
 )
-def test_the_checker_sees_every_harm(past: ModuleType, quiet_history: Any, harm: Callable[[Any, str], None]) -> None:
+def test_the_checker_sees_every_harm(quiet_history: Any, harm: Callable[[Any, str], None]) -> None:
     history, held, _ = quiet_history
     harmed = copy.deepcopy(held)
     harm(harmed, history.tokens["c1"])
-    problems = past.check(history, harmed)
+    problems = recorded.check(history, harmed)
     assert problems
     assert all(problem.startswith("c1: ") for problem in problems)
 
 
-def test_the_checker_sees_half_of_a_request(past: ModuleType, quiet_history: Any) -> None:
+def test_the_checker_sees_half_of_a_request(quiet_history: Any) -> None:
     """A request with several moves that nobody has answered: all of them are stored, or none."""
     history, held, _ = copy.deepcopy(quiet_history)
     last = next(call for call in reversed(history.calls) if len(call.body.get("moves", ())) > 1)
@@ -199,10 +193,10 @@ def test_the_checker_sees_half_of_a_request(past: ModuleType, quiet_history: Any
     rounds = held.rounds[history.tokens[last.client]]
     keys = [move["key"] for move in last.body["moves"]]
     rounds.remove(next(row for row in rounds if row[2] == keys[-1]))
-    [problem] = past.check(history, held)
+    [problem] = recorded.check(history, held)
     assert problem.endswith("only some are stored")
     rounds[:] = [row for row in rounds if row[2] not in keys]
-    assert past.check(history, held) == []
+    assert recorded.check(history, held) == []
 
 
 def _is_note(job: Any) -> bool:
@@ -211,7 +205,7 @@ def _is_note(job: Any) -> bool:
 
 
 def test_the_checker_sees_a_server_that_acknowledges_early(
-    past: ModuleType, little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
     prepare(url, [little], password="correct horse", seed=1)
@@ -223,17 +217,17 @@ def test_the_checker_sees_a_server_that_acknowledges_early(
         commit(self, [waiting for waiting in batch if waiting not in lost])
 
     monkeypatch.setattr(Writer, "_commit", early)
-    history = past.History()
+    history = recorded.History()
     with running(WebConfig(database=url, consent_elsewhere=True)) as address:
-        past.play(address, little, 2, history, seed=4)
+        recorded.play(address, little, 2, history, seed=4)
     with opened(url) as database:
-        problems = past.check(history, past.stored(database, little))
+        problems = recorded.check(history, recorded.stored(database, little))
     assert any("was acknowledged and is lost" in problem for problem in problems)
 
 
 @pytest.mark.parametrize("ignored", [False, True])
 def test_the_checker_sees_a_server_that_ignores_keys(
-    past: ModuleType, little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignored: bool
+    little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignored: bool
 ) -> None:
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
     prepare(url, [little], password="correct horse", seed=1)
@@ -242,27 +236,27 @@ def test_the_checker_sees_a_server_that_ignores_keys(
             connection.execute("DROP INDEX ix_events_participant_id_key")
         connection.close()
         monkeypatch.setattr("cobandit.web.services.page_events.known_keys", lambda *words: set())
-    history = past.History()
+    history = recorded.History()
     with running(WebConfig(database=url, consent_elsewhere=True)) as address:
-        past.play(address, little, 1, history, seed=4, twice=True)
+        recorded.play(address, little, 1, history, seed=4, twice=True)
     with opened(url) as database:
-        problems = past.check(history, past.stored(database, little))
+        problems = recorded.check(history, recorded.stored(database, little))
     assert any("stored twice" in problem for problem in problems) == ignored
     assert bool(problems) == ignored
 
 
 def test_what_is_acknowledged_above_the_limit_of_events_is_stored_once(
-    past: ModuleType, little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit is reached before the quiz, and everything is sent twice."""
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
     prepare(url, [little], password="correct horse", seed=1)
     monkeypatch.setattr("cobandit.web.services.page_events.MOST_EVENTS", 3)
-    history = past.History()
+    history = recorded.History()
     with running(WebConfig(database=url, consent_elsewhere=True)) as address:
-        past.play(address, little, 2, history, seed=4, twice=True)
+        recorded.play(address, little, 2, history, seed=4, twice=True)
     with opened(url) as database:
-        assert past.check(history, past.stored(database, little)) == []
+        assert recorded.check(history, recorded.stored(database, little)) == []
     refused = [call for call in history.calls if call.answer.get("error") == "too-many-events"]
     quiz = [call for call in history.calls if call.kind == "quiz-wrong"]
     assert refused[0].sent < quiz[0].sent
@@ -273,7 +267,7 @@ SECTOR = 512
 
 
 def test_crash_images_of_the_log_of_writes(
-    past: ModuleType, little: StudyDesign, tmp_path: Path, quiet_history: Any, size: tuple[int, int]
+    little: StudyDesign, tmp_path: Path, quiet_history: Any, size: tuple[int, int]
 ) -> None:
     """The database as a power cut may leave it: what was acknowledged is there, whatever became of the rest.
 
@@ -300,10 +294,10 @@ def test_crash_images_of_the_log_of_writes(
         (folder / "studies.sqlite").write_bytes(before)
         (folder / "studies.sqlite-wal").write_bytes(log[:safe] + tail)
         with opened(f"sqlite:///{folder / 'studies.sqlite'}") as database:
-            held = past.stored(database, little)
+            held = recorded.stored(database, little)
             with database.reading.connect() as connection:
                 assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
-        assert past.check(history, held, until=safe) == []
+        assert recorded.check(history, held, until=safe) == []
         # And it is noticed where something is missing: the same log cut before the last acknowledged write.
         shutil.rmtree(folder)
     # Well before it: the last frame alone may be somebody's whom nobody had answered yet.
@@ -311,4 +305,4 @@ def test_crash_images_of_the_log_of_writes(
     (tmp_path / "cut.sqlite").write_bytes(before)
     (tmp_path / "cut.sqlite-wal").write_bytes(log[:cut])
     with opened(f"sqlite:///{tmp_path / 'cut.sqlite'}") as database:
-        assert past.check(history, past.stored(database, little), until=marks[len(marks) // 2])
+        assert recorded.check(history, recorded.stored(database, little), until=marks[len(marks) // 2])

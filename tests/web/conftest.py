@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import threading
 import uuid
@@ -72,27 +71,6 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("template") / "studies.sqlite"
     prepare(f"sqlite:///{path}", [SHORT], password=PASSWORD, seed=SEED)
     return path
-
-
-@pytest.fixture(scope="session")
-def postgresql_address() -> Iterator[str]:
-    """A real PostgreSQL server, for the whole session."""
-    with contextlib.ExitStack() as stack:
-        try:
-            address = stack.enter_context(servers.postgresql_server())
-        except servers.NoPostgreSQL as error:
-            # Where nobody looks, a test that did not run must not pass for one that did.
-            if os.environ.get("CI", "").lower() in ("1", "true"):
-                pytest.fail(str(error), pytrace=False)
-            pytest.skip(str(error))
-        yield address
-
-
-@pytest.fixture
-def postgresql(postgresql_address: str) -> Iterator[str]:
-    """The address of an empty database on the server."""
-    with servers.fresh_database(postgresql_address) as address:
-        yield address
 
 
 class Person:
