@@ -38,8 +38,8 @@ test:  ## every check and every test but the longest (`make long`)
 quick: $(READY)  ## the tests without those marked slow
 	$(BIN)/pytest -m "not slow and not long"
 
-long: $(READY) machine  ## the few tests that take longest, which `make test` leaves out
-	$(BIN)/pytest -m long
+long: $(READY) machine  ## the tests that take longest, which `make test` leaves out
+	$(BIN)/pytest -m long -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 mutations: $(READY) machine  ## 30 seeded faults, each tried on a copy of the tree: the tests must catch all of them
 	$(BIN)/python -m tests.mutations $(FAULTS)
