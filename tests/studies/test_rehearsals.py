@@ -1,6 +1,5 @@
 """Simulated participants: they keep the agents' contract, play whole studies, and give tables of one shape."""
 
-import time
 from dataclasses import replace
 
 import numpy as np
@@ -122,12 +121,6 @@ class TestRehearsal:
         )
         (episode,) = rehearse(study, "optimal", 0)
         assert episode.trajectory().task_regret[-1] == 0.0
-
-    def test_thirty_people_take_seconds(self):
-        start = time.perf_counter()
-        people = [rehearse(BURGER, "knowledge-gradient", seed) for seed in range(30)]
-        assert time.perf_counter() - start < 10.0
-        assert len(people) == 30
 
 
 class TestColumns:

@@ -10,8 +10,6 @@ import httpx
 import pytest
 
 from cobandit.studies import StudyDesign
-from cobandit.web import WebConfig
-from cobandit.web.serving import running
 
 PASSWORD = "correct horse"
 NASTY = '<script>alert("1")</script>'
@@ -70,13 +68,6 @@ def test_links_that_cannot_be_made(
 ) -> None:
     problem(shared_admin.post(f"{STUDY}/links", json=body), 422, "invalid")
     assert shared_site.query("SELECT count(*) FROM participants") == [(0,)]
-
-
-def test_links_carry_the_public_address(short_sqlite: str, ask: httpx.Client) -> None:
-    with running(WebConfig(short_sqlite, public_url="https://lab.example/")) as url:
-        token = ask.post(f"{url}/api/admin/login", json={"password": PASSWORD}).json()["token"]
-        answer = ask.post(f"{url}{STUDY}/links", json={"count": 1}, headers={"authorization": f"Bearer {token}"})
-        assert answer.json()[0]["url"].startswith("https://lab.example/p/")
 
 
 def test_a_label_that_has_a_link_already_is_named(site: Any, admin: httpx.Client, problem: Any) -> None:

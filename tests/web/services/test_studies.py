@@ -26,13 +26,15 @@ def test_the_studies_are_listed_with_their_people(site: Any, short: StudyDesign,
     assert "?demo=1" not in page  # this server runs no demos
 
 
-def test_a_closed_study_takes_nobody_new(site: Any, admin: httpx.Client, problem: Any) -> None:
-    begun = site.person()
+def test_a_closed_study_takes_nobody_new(site: Any, short: StudyDesign, admin: httpx.Client, problem: Any) -> None:
+    begun = site.person(key="somebody-who-has-begun")
     closed = admin.post(f"{STUDY}/close").json()
     assert closed.pop("availability")["code"] == "closed"
     assert closed == {"study": 1, "open": False, "state": "closed", "quota": None}
     problem(site.arrive(), 403, "closed")
-    assert begun.state()["step"]["kind"] == "demographics"
+    assert site.arrive(key="somebody-who-has-begun").status_code == 200
+    assert begun.go_on(short)["thanks"]["code"] == "THANKS42"
+    assert site.client().get("/api/studies/short").json()["open"] is False
     home = site.client().get("/", headers=HTML).text
     assert "takes no new participants" in home
     assert 'href="/s/short"' not in home

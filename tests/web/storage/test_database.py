@@ -104,9 +104,12 @@ def test_addresses_that_are_none(address: str, message: str) -> None:
     assert "secret" not in str(error.value)
 
 
-def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDesign) -> None:
+@pytest.mark.parametrize(
+    "address", ["postgresql://user:secret@127.0.0.1:1/studies", "sqlite:////no/such/folder/x.sqlite"]
+)
+def test_a_server_that_is_not_there_is_named_without_its_password(short: StudyDesign, address: str) -> None:
     with pytest.raises(InvalidInput, match="cannot be used") as error:
-        prepare("postgresql://user:secret@127.0.0.1:1/studies", [short])
+        prepare(address, [short])
     assert "secret" not in str(error.value)
 
 
