@@ -40,7 +40,9 @@ CROWDED = {"connections": 12, "hurried_seconds": 0.1, "log_seconds": 3600}
 Start = Callable[..., StudyServer]
 
 
-@pytest.fixture(scope="module", params=[1, 2], ids=["1-worker", "2-workers"])
+@pytest.fixture(
+    scope="module", params=[pytest.param(1, id="1-worker"), pytest.param(2, id="2-workers", marks=pytest.mark.long)]
+)
 def start(request: pytest.FixtureRequest, template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
     """A real server within these limits; tests with the same limits share it."""
     folder = tmp_path_factory.mktemp("edge")

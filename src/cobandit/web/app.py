@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import gc
 import logging
 import os
@@ -15,7 +16,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
-from starlette.routing import Match
+from starlette.routing import BaseRoute, Match
 from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from cobandit import __version__
@@ -101,7 +102,6 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
         lifespan=life,
         docs_url=None,  # the interactive page would load scripts from elsewhere
         redoc_url=None,
-        responses={status: {"model": ErrorBody} for status in (403, 404, 409, 413, 422, 429, 500, 503)},
     )
     app.state.config = settings
     app.state.database = database
@@ -115,11 +115,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     app.state.curves = Curves(database) if reader is None else CurvesApart(database, reader)
     app.state.health = Health(database)
     app.state.exports = Exports(database)
-    app.include_router(home.router)
-    app.include_router(participant.router)
-    app.include_router(robot.router)
-    app.include_router(admin.router)
-    _build_routes(app)
+    app.router.routes.extend(_routes())
     app.mount("/static/vendor", CachedFiles(directory=str(assets.VENDOR)), name="vendor")
     app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
     handlers: Handlers = {
@@ -157,14 +153,22 @@ class _Server(FastAPI):
             await self.moves(token, scope, receive, send)
 
 
-def _build_routes(app: FastAPI) -> None:
-    """Build every route now rather than at the first request.
+@functools.cache
+def _routes() -> list[BaseRoute]:
+    """Return every route, built. The servers of a process share them: no route depends on the server that it is in.
 
     FastAPI builds the routes of an included router when one is first looked for, and changes the process's warning
     filters meanwhile: with two servers in one process, one of them could fail; and the first visitor would wait.
     """
-    for route in app.routes:
+    responses: dict[int | str, dict[str, Any]] = {
+        status: {"model": ErrorBody} for status in (403, 404, 409, 413, 422, 429, 500, 503)
+    }
+    together = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, responses=responses)
+    for part in (home, participant, robot, admin):
+        together.include_router(part.router)
+    for route in together.routes:
         route.matches({"type": "http", "method": "GET", "path": "/no/such/page", "root_path": "", "headers": []})
+    return together.routes
 
 
 async def _tidy(database: Database) -> None:

@@ -111,6 +111,7 @@ def test_many_curves_and_short_horizons_fit(made_up: Make, tmp_path: Path) -> No
     written(made_up(horizon=2, claims=()), tmp_path)
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_many_panels_are_drawn_by_worker_processes_alike(made_up: Make, tmp_path: Path) -> None:
     names = ("sim0-left", "sim1-left", "sim1-right", "sim4", "apx1", "sim3-right")
