@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import expect as expect
 
 from cobandit.studies import StudyDesign, load_design
 from tests.browser.site import Site

@@ -73,7 +73,7 @@ def test_a_label_that_has_a_link_is_named(opened: Visit) -> None:
 @pytest.mark.usefixtures("without_scripts")
 def test_without_uplot_the_monitor_shows_a_static_chart_and_says_so(opened: Visit, fits: Callable[..., None]) -> None:
     page = opened.page
-    opened.server.go_on(opened.server.arrive())
+    opened.server.go_on(opened.server.arrive("quick"), "quick")
     expect(page.locator("#curves .plot")).to_have_attribute("data-n", "1 1")
     expect(page.locator("#curves svg.static-chart path.line")).to_have_count(2)
     expect(page.get_by_text("The chart is static and has no bands, because uPlot")).to_be_visible()
