@@ -1,6 +1,4 @@
-"""A study under fire: bots play through a small proxy that cuts, delays, doubles and reorders what they send, lets a
-second tab interfere, and kills the server. What must come out does not depend on when anything happens.
-"""
+"""Bots play through a proxy that cuts, delays, doubles and reorders requests, and that kills the server."""
 
 from __future__ import annotations
 
