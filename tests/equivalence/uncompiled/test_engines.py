@@ -123,7 +123,8 @@ def test_any_mix_on_any_problem(data: st.DataObject) -> None:
     make = cb.Problem.bernoulli if reward == "bernoulli" else cb.Problem.gaussian
     problem = make("random", arms=arms, observation=sight, roles=roles, **described)  # type: ignore[arg-type]
     chosen = data.draw(st.lists(members, min_size=len(arms), max_size=len(arms)), label="members")
-    team = cb.Team([cast("cb.Agent", cb.make_agent(name, **options)) for name, options in chosen])  # no controllers
+    agents = [cast("cb.Agent", cb.make_agent(name, **options)) for name, options in chosen]  # no controllers
+    team = cb.Team(agents, check_protocol=False)
     seed = data.draw(st.integers(0, 2**80), label="seed")
     assert_same(
         problem, team, data.draw(st.integers(1, 60), label="horizon"), seed, data.draw(st.integers(0, 2**32 - 2))
