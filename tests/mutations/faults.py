@@ -213,11 +213,11 @@ STUDIES = (
 
 STATISTICS = (
     Fault(
-        "paired-t-variance",
+        "paired-t-effect",
         "src/cobandit/stats/ttests.py",
-        "float(difference.std(ddof=1))",
-        "float(difference.std(ddof=0))",
-        "The paired t-test divides by n instead of n - 1.",
+        "d_z = t / math.sqrt(n)",
+        "d_z = t / math.sqrt(n - 1)",
+        "The effect size of the paired t test is too large.",
         ("tests/stats/test_oracles.py::TestT::test_paired",),
     ),
     Fault(
