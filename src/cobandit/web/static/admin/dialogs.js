@@ -26,8 +26,9 @@ export function showAvailability(now, counts) {
   say(find("places"), now.quota === null ? "" : `${number(taken)} of ${number(now.quota)} places taken`);
   const note = find("link-note"); // earlier versions of a study have no link
   if (note) {
-    note.hidden = !reason || code === "not-ready"; // a notice of its own says so
-    say(note, reason ? `The link refuses people at the moment. ${reason}` : "");
+    note.hidden = !reason;
+    const why = code === "not-ready" ? "" : ` ${reason}`; // a notice of its own says why
+    say(note, reason ? `The link refuses people at the moment.${why}` : "");
   }
   // A personal link works by invitation, too.
   const refused = code === "open" || code === "invite-only" ? "" : reason ?? "";
