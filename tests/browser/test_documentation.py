@@ -173,7 +173,7 @@ def test_the_server_shows_it_beside_the_studies(built: Path, tmp_path: Path, new
         page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.goto(site.address)
-        page.get_by_role("link", name="Documentation").click()
+        page.get_by_role("navigation").get_by_role("link", name="Documentation").click()
         expect(page.get_by_role("heading", level=1)).to_contain_text("cobandit")
         search(page, "regret")
         page.goto(f"{site.address}/docs/discussion/architecture.html")
