@@ -29,7 +29,10 @@ def agents(
     ] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """List the agents with their options and their parts of the paper."""
+    """List the agents and their options.
+
+    Each comes with the part of the paper that it implements.
+    """
     from cobandit.agents import AGENTS, agent_class
     from cobandit.base.plugins import AGENTS as GROUP
     from cobandit.base.plugins import find_plugin

@@ -64,7 +64,9 @@ def arena(
     ] = Path("out/arena"),
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Play every leader with every follower, and every whole team, in every setting, and write one offline report.
+    """Run a tournament of all leaders and followers.
+
+    Play every leader with every follower, and every whole team, in every setting, and write one offline report.
 
     All meet the same luck. Finished pieces are stored at once: an arena that was stopped goes on with --resume.
     """

@@ -57,7 +57,7 @@ def bound(
     ] = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Print the upper bounds of Theorem 1 on the team regret, or the exact limits of small teams.
+    """Print regret bounds: Theorem 1, or exact limits.
 
     The bounds are about Partner-Aware UCB with W = 1, L = 2, c = 2 and a known horizon: two agents, Bernoulli rewards,
     missed observation. With --exact the means are random where not given, and every possible course of a few rounds

@@ -130,7 +130,9 @@ def reproduce(
     diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Regenerate the paper's simulation figures, check what each must show, and write one offline report.
+    """Reproduce the paper's simulation figures.
+
+    Check each claim about them and write one offline report.
 
     Finished chunks are stored at once: a run that was stopped goes on with --resume.
     """
@@ -199,7 +201,10 @@ def sweep(
     diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Run a sweep of your own: any problem, any teams, any grid of options, with the same machinery and report."""
+    """Run your own experiment from a TOML file.
+
+    It can have any problem, any teams and any grid of options, and gets the same report as the paper's figures.
+    """
     require_extras("A sweep", parquet=True, plot=True, dask=machine.engine == "dask")
     from cobandit.experiments import Job
 
@@ -218,7 +223,10 @@ def report(
     diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Write the report of stored results once more; without --diagnose nothing is played."""
+    """Write the report of stored results again.
+
+    Nothing is simulated, unless you add --diagnose.
+    """
     require_extras("A report", parquet=True, plot=True)
     from cobandit.experiments import Arena, Job, read_manifest
 

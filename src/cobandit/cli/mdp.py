@@ -28,7 +28,7 @@ app = typer.Typer(
     name="mdp",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Teams in Markov decision processes: episodes through states, the bandit being the one-state case.",
+    help="Teams in Markov decision processes.",
 )
 
 Agents = Annotated[
@@ -162,7 +162,7 @@ def simulate(
     ] = None,
     report: Report = None,
 ) -> None:
-    """Simulate a team in a Markov decision process and print its regret.
+    """Simulate a team and print its regret.
 
     NAME fills every place with that agent, NAME+NAME names one for each place. Without --team it is
     partner-aware-ucbvi.
@@ -212,7 +212,9 @@ def compare(
     form: TextJsonOrCsv = TextJsonOrCsv(),
     report: Report = None,
 ) -> None:
-    """Compare teams in one Markov decision process, all with the same luck.
+    """Compare teams on one problem.
+
+    All teams have the same luck.
 
     Each --team is one team: NAME fills every place with that agent, NAME+NAME names one for each place. An option goes
     to every agent that has it.
@@ -254,7 +256,7 @@ def problems(
     ] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """List the problems of the library with their options, and the agents."""
+    """List the shipped problems and the agents."""
     require_extras("Drawing the states of problems", plot=figures is not None)
     from pathlib import Path
 

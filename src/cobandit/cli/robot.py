@@ -23,7 +23,7 @@ app = typer.Typer(
     name="robot",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="The arm that stacks burgers: watch a simulated one, try a real one.",
+    help="Simulate the burger robot, or test a real arm.",
 )
 
 
@@ -99,7 +99,9 @@ def check(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm moves.")] = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Try an arm: connect, home, pick one slice, place it, home; each step is printed.
+    """Test a robot arm step by step.
+
+    Connect, home, pick one slice, place it, home. Every step is printed.
 
     Joints and their speeds are compared with the limits. Exits with 1 where a step goes wrong.
     """

@@ -26,7 +26,9 @@ def watch(
         ),
     ] = None,
 ) -> None:
-    """Write a page on which one run can be watched: what was played, and what each agent had in mind.
+    """Write a page that replays one run.
+
+    It shows what was played, and how each agent rated its options before every round.
 
     The team is given as for simulate. The other runs stand beside it as small pictures.
     """

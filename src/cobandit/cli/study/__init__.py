@@ -24,7 +24,7 @@ app = typer.Typer(
     name="study",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Run human-AI studies on the web: burger, casino, or one of your own.",
+    help="Run human-AI studies on the web.",
 )
 app.command(cls=GroupedHelp)(new)
 app.command(cls=GroupedHelp)(check)

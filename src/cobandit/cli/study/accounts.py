@@ -26,7 +26,10 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The account.", show_d
 @app.command(name="list", cls=GroupedHelp)
 @with_option_groups
 def list_accounts(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
-    """List the accounts, their roles, and whether they have one-time codes."""
+    """List the accounts and their roles.
+
+    The table also shows who uses one-time codes.
+    """
     require_extras("Listing accounts", web=True)
     from cobandit.web.storage.accounts import all_accounts
 
@@ -80,7 +83,10 @@ def remove(name: Name, database: DatabaseUrl = DATABASE) -> None:
 @app.command(cls=GroupedHelp)
 @with_option_groups
 def reset(name: Name, database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
-    """Give an account a new password, printed once, and turn its one-time codes off; its logins end."""
+    """Give an account a new password.
+
+    The password is printed once. One-time codes are turned off, and all logins of the account end.
+    """
     require_extras("Resetting an account", web=True)
     from cobandit.web.services.accounts import reset_account
     from cobandit.web.storage.audit import command_line

@@ -61,7 +61,9 @@ def analyse(
     version: Version = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Turn a study into the paper's results section: tests, figures, and the words.
+    """Analyse a study: tests, figures and a report.
+
+    The report contains the paragraphs of a results section.
 
     The folder gets results.json, results.csv (a row for each test), methods.md and results.md in the style of the APA,
     the plan that was followed, and the report. What was not planned before the data is called exploratory; every

@@ -70,7 +70,9 @@ def log(
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Show the audit log: log-ins, exports, deletions, what was opened and closed, settings.
+    """Show the audit log.
+
+    It records logins, exports, deletions, changes of state and settings.
 
     The exit code is 1 where an entry was changed, removed, moved or cut off.
     """

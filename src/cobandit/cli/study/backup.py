@@ -27,7 +27,9 @@ def backup(
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Copy a database to a file, also while its server runs, and verify the copy.
+    """Back up a database, also while its server runs.
+
+    The copy is verified.
 
     The exit code is 1 where the copy shows differences; it is kept all the same.
     """
@@ -61,7 +63,10 @@ def restore(
     ] = False,
     database: DatabaseUrl = DATABASE,
 ) -> None:
-    """Verify a backup and put it in the place of a database, of SQLite or PostgreSQL. Its server must be stopped."""
+    """Restore a database from a backup.
+
+    The backup is verified first. It replaces the SQLite or PostgreSQL database; stop the server before.
+    """
     require_extras("Restoring studies", web=True)
     from cobandit.web.services.backup import restore as put_back
     from cobandit.web.storage.database import Database

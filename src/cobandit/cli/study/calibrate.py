@@ -41,7 +41,9 @@ def calibrate(
     out: Out = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Rehearse the paper's studies with simulated participants and put the published numbers beside ours.
+    """Compare simulated participants with the paper.
+
+    Rehearse the paper's studies and show the published numbers next to ours.
 
     Every population is played with both index variants of the robots. Nothing of it is evidence about people.
     """

@@ -40,7 +40,7 @@ DIFFERENT = 1  # the exit code of a study that is not what it says
 
 @with_option_groups
 def list_studies(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
-    """List the stored studies, and how many people are how far."""
+    """List the stored studies and their participants."""
     require_extras("Listing studies", web=True)
     with existing_database(database) as opened:
         rows = _listing(opened)
@@ -114,7 +114,9 @@ def export(
     password: Password = None,
     password_file: PasswordFile = None,
 ) -> None:
-    """Write the data of a study as tables: long, wide, survey, events, with a codebook.
+    """Export the data of a study.
+
+    The tables are long, wide, survey and events, with a codebook.
 
     Ids are pseudonyms; rehearsals and demos are never among real data.
     """
@@ -201,7 +203,9 @@ def verify(
     ] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Compute every AI move, every reward and every hash of a stored study again; report any difference.
+    """Verify the stored data of a study.
+
+    Compute every AI move, every reward and every hash again, and report any difference.
 
     So is the chain of the audit log. The exit code is 1 where there is a difference.
     """
@@ -254,7 +258,10 @@ def delete_participant(
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:
-    """Delete one participant with everything of theirs: rounds, answers, events, ids. It cannot be undone."""
+    """Delete one participant's data for good.
+
+    Rounds, answers, events and ids are deleted. This cannot be undone.
+    """
     require_extras("Deleting participants", web=True)
     if (participant is None) == (not rehearsals):
         raise InvalidInput("Name one participant, or give --rehearsals for all simulated ones.")

@@ -28,7 +28,7 @@ def new(
         Path | None, typer.Option(metavar="FILE.toml", help="The file to write (NAME.toml, where not given).")
     ] = None,
 ) -> None:
-    """Copy a design to a file of your own, to be edited."""
+    """Create your own design from a shipped one."""
     from cobandit.studies import new_design
 
     path = new_design(name, template, out)
@@ -47,7 +47,10 @@ def check(
     ],
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Read a design, say what each participant will meet, and rehearse one."""
+    """Check a design and describe what it will do.
+
+    One simulated participant plays it from beginning to end.
+    """
     from cobandit.studies import load_design, rehearse
     from cobandit.studies.advice import design_warnings
     from cobandit.studies.journey import journey

@@ -67,7 +67,9 @@ def plan(
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:
-    """Write an analysis plan to edit (hypotheses, tests, exclusions, alpha, n), or store one with a study.
+    """Write an analysis plan, or store one.
+
+    A plan holds hypotheses, tests, exclusions, alpha and n. Edit it, then store it with the study.
 
     The file starts with the paper's hypotheses for the design, or is the plan that is stored already. Stored before
     the first participant, its SHA-256 is fixed when that person gives consent; a plan that came first is never

@@ -73,7 +73,9 @@ def power(
     out: Out = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Simulate whole studies and show the power of every planned test, and the smallest n for 80 % and 90 %.
+    """Compute the power of every planned test.
+
+    Simulate whole studies, and show the smallest n for a power of 80 % and 90 %.
 
     All participants are simulated: other behaviours give other powers, so try several.
     """

@@ -178,7 +178,9 @@ def serve(
     password: Password = None,
     password_file: PasswordFile = None,
 ) -> None:
-    """Serve studies: pages for participants, pages for the researcher at /admin, all data in one database.
+    """Serve studies on the web.
+
+    Participants get their pages, you get yours at /admin, and all data are in one database.
 
     Without a password of yours one is made up at the first start and printed once.
     """

@@ -68,7 +68,9 @@ def simulate(
     password_file: PasswordFile = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Play whole simulated participants through a study, over the very interface the pages use.
+    """Let simulated participants play a study.
+
+    They use the same HTTP interface as the pages.
 
     They are marked as rehearsals and never mix with real participants. The same command again goes on with the same
     ones; those who have finished stay as they are.

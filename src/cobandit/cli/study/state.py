@@ -48,7 +48,10 @@ def state(
     version: Version = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Say who may begin a study, or change it; a running server knows at once, and who has begun may finish."""
+    """Show or change who may begin a study.
+
+    A running server applies the change at once. Participants who have begun can always finish.
+    """
     require_extras("Opening and closing studies", web=True)
     from cobandit.base.errors import InvalidInput, UnknownName
     from cobandit.web.services.admission import (
