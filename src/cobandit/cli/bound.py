@@ -60,7 +60,7 @@ def bound(
     """Print regret bounds: Theorem 1, or exact limits.
 
     The bounds are about Partner-Aware UCB with W = 1, L = 2, c = 2 and a known horizon: two agents, Bernoulli rewards,
-    missed observation. With --exact the means are random where not given, and every possible course of a few rounds
+    missed observation. With --exact the means are random if not given, and every possible course of a few rounds
     is examined.
     """
     from cobandit.cli import output

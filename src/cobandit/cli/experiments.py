@@ -51,7 +51,7 @@ Address = Annotated[
     ),
 ]
 Workers = Annotated[
-    int | None, integer_option("workers", 1, "Worker processes (all cores, where not given).", THE_WORK, high=4096)
+    int | None, integer_option("workers", 1, "Worker processes (all cores, if not given).", THE_WORK, high=4096)
 ]
 Resume = Annotated[
     bool,
@@ -112,7 +112,7 @@ def reproduce(
         str | None,
         typer.Option(
             metavar="INTEGER|long",
-            help="Rounds in a run (the panel's own, where not given; long: 100,000,000 of theorem-1-standoff).",
+            help="Rounds in a run (the panel's own, if not given; long: 100,000,000 of theorem-1-standoff).",
             rich_help_panel=THE_WORK,
         ),
     ] = None,

@@ -75,7 +75,7 @@ class MarkovOptions:
         str | None,
         typer.Option(
             metavar="P,P",
-            help="For each agent the chance of seeing the reward itself (agent 0: 1, the others 0.5).",
+            help="Probability that each agent sees the reward (agent 0: 1, the others 0.5).",
             rich_help_panel=shared.THE_PROBLEM,
         ),
     ] = None

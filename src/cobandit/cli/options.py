@@ -59,7 +59,7 @@ Arms = Annotated[
     str | None,
     typer.Option(
         metavar="K,K",
-        help="How many arms each agent has (two each, where not given).",
+        help="Number of arms of each agent (two each, if not given).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -68,8 +68,9 @@ Spread = Annotated[
     str | None,
     typer.Option(
         metavar="S|LOW,HIGH",
-        help="Standard deviation of Gaussian rewards: one number, a range to draw each from (0.1,0.5 where not "
-        "given), or a matrix like the means; for correlated-gaussian one number, for student-t its scale (both 0.25).",
+        help="Standard deviation of Gaussian rewards: one number, a range to draw each from (0.1,0.5 if not "
+        "given), or a matrix like the means; for correlated-gaussian one number, for student-t its scale "
+        "(both 0.25).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -85,7 +86,7 @@ Observability = Annotated[
     str | None,
     typer.Option(
         metavar="P,P",
-        help="For each agent the chance of seeing the reward itself (two agents 1,0.5; N agents 1/N to 1).",
+        help="Probability that each agent sees the reward (two agents 1,0.5; N agents 1/N to 1).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -93,7 +94,7 @@ Noise = Annotated[
     str | None,
     typer.Option(
         metavar="S,S",
-        help="For each agent the standard deviation of its noisy sight (two agents 0.1,0.5).",
+        help="Standard deviation of each agent's observation noise (two agents 0.1,0.5).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -109,8 +110,8 @@ Roles = Annotated[
     str,
     typer.Option(
         metavar="observability|random|elected|RANKS",
-        help="Who leads: the best observer, one drawn for each run, the one whom the team finds in the first rounds to "
-        "see most, or each agent's rank (1,0: the second leads).",
+        help="Who leads: the best observer, an agent drawn for each run, an agent elected in the first rounds, or "
+        "each agent's rank (1,0: the second leads).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -119,7 +120,7 @@ ChangesAt = Annotated[
     str | None,
     typer.Option(
         metavar="T,T",
-        help="The rounds in which the means become the next ones of a list of matrices.",
+        help="Rounds at which the means change to the next matrix of the list.",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -128,7 +129,7 @@ Df = Annotated[
     typer.Option(
         metavar="FLOAT",
         parser=parsing.number,
-        help="Degrees of freedom of student-t rewards: more than 1 (3, where not given); the fewer, the heavier tails.",
+        help="Degrees of freedom of student-t rewards: more than 1 (3, if not given); the fewer, the heavier tails.",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -137,7 +138,7 @@ Correlation = Annotated[
     typer.Option(
         metavar="FLOAT",
         parser=parsing.number,
-        help="Correlation of correlated-gaussian rewards from each round to the next (0.9, where not given).",
+        help="Correlation of correlated-gaussian rewards from each round to the next (0.9, if not given).",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -175,13 +176,13 @@ Option = Annotated[
 ]
 
 Horizon = Annotated[int, integer_option("horizon", 1, "Rounds in a run.", THE_WORK)]
-Runs = Annotated[int, integer_option("runs", 1, "How many runs.", THE_WORK)]
+Runs = Annotated[int, integer_option("runs", 1, "Number of runs.", THE_WORK)]
 Seed = Annotated[
     int,
     typer.Option(
         metavar="INTEGER|none",
         parser=parsing.seed(),
-        help="The seed: the same one gives the same runs; none draws a fresh one.",
+        help="Random seed; the same seed gives the same runs, none draws a new one.",
         rich_help_panel=THE_WORK,
     ),
 ]
@@ -198,7 +199,7 @@ Threads = Annotated[
     integer_option(
         "threads",
         1,
-        "Threads of the fast engine (all cores, where not given); the results are the same.",
+        "Threads of the fast engine (all cores, if not given); the results are the same.",
         THE_WORK,
         high=4096,
     ),

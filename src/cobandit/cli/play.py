@@ -80,7 +80,7 @@ def play(
     rounds: Annotated[int, shared.integer_option("rounds", 1, "How many rounds.", THE_GAME)] = 20,
     seed: Annotated[
         int | None,
-        shared.integer_option("seed", 0, "Play that luck again (fresh, where not given).", THE_GAME),
+        shared.integer_option("seed", 0, "Play that luck again (fresh, if not given).", THE_GAME),
     ] = None,
     save: Annotated[
         str | None,

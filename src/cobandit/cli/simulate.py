@@ -30,7 +30,7 @@ def simulate(
         str | None,
         typer.Option(
             metavar="N|T,T",
-            help="After how many rounds regret is kept: how many points (100, where not given), or the rounds.",
+            help="Rounds at which regret is stored: their number (100 if not given), or a list.",
             rich_help_panel=shared.THE_WORK,
         ),
     ] = None,
@@ -45,7 +45,7 @@ def simulate(
         bool,
         typer.Option(
             "--diagnose",
-            help="Say why the team lost: regret by cause, mismatches, who insisted, predictions that hit, locks.",
+            help="Explain the regret: causes, mismatches, correct predictions, locks.",
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = False,

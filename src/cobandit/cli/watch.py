@@ -21,7 +21,7 @@ def watch(
         str | None,
         typer.Option(
             metavar="FILE.html",
-            help="Where the page goes (watch-run-N.html, where not given).",
+            help="Where the page goes (watch-run-N.html, if not given).",
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = None,

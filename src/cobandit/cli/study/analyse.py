@@ -32,7 +32,7 @@ def analyse(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="The folder to fill (out/STUDY-analysis, where not given).", rich_help_panel=THE_OUTPUT
+            metavar="DIR", help="The folder to fill (out/STUDY-analysis, if not given).", rich_help_panel=THE_OUTPUT
         ),
     ] = None,
     kind: Annotated[

@@ -22,7 +22,7 @@ DIFFERENT = 1
 def backup(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.", show_default=False)],
     keep: Annotated[
-        int | None, integer_option("keep", 1, "Delete all but the newest N in the folder (none, where not given).")
+        int | None, integer_option("keep", 1, "Delete all but the newest N in the folder (none, if not given).")
     ] = None,
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),

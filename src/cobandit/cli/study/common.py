@@ -37,7 +37,7 @@ DatabaseUrl = Annotated[
         rich_help_panel=THE_STORE,
     ),
 ]
-Version = Annotated[int | None, integer_option("version", 1, "The version (the newest, where not given).", THE_STORE)]
+Version = Annotated[int | None, integer_option("version", 1, "The version (the newest, if not given).", THE_STORE)]
 Password = Annotated[
     str | None,
     typer.Option(

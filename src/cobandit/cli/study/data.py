@@ -86,9 +86,7 @@ def export(
     study: StudyArgument,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="The folder to fill (out/STUDY, where not given).", rich_help_panel=THE_OUTPUT
-        ),
+        typer.Option(metavar="DIR", help="The folder to fill (out/STUDY, if not given).", rich_help_panel=THE_OUTPUT),
     ] = None,
     format: Annotated[
         str,
@@ -193,7 +191,7 @@ def _record(database: Database, action: str, study: str, version: int | None, **
 def verify(
     study: StudyArgument,
     participant: Annotated[
-        str | None, typer.Option(metavar="ID", help="One participant (everybody, where not given).")
+        str | None, typer.Option(metavar="ID", help="One participant (everybody, if not given).")
     ] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,

@@ -25,7 +25,7 @@ def new(
         ),
     ] = "burger",
     out: Annotated[
-        Path | None, typer.Option(metavar="FILE.toml", help="The file to write (NAME.toml, where not given).")
+        Path | None, typer.Option(metavar="FILE.toml", help="The file to write (NAME.toml, if not given).")
     ] = None,
 ) -> None:
     """Create your own design from a shipped one."""

@@ -39,7 +39,7 @@ def plan(
         Path | None,
         typer.Option(
             metavar="FILE.toml",
-            help="The file to write (STUDY-plan.toml, where not given).",
+            help="The file to write (STUDY-plan.toml, if not given).",
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,

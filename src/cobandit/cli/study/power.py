@@ -64,7 +64,7 @@ def power(
         Path | None,
         typer.Option(
             metavar="FILE.toml",
-            help="The analysis plan (the design's default one, where not given).",
+            help="The analysis plan (the design's default one, if not given).",
             rich_help_panel=THE_WORK,
         ),
     ] = None,

@@ -173,7 +173,7 @@ def serve(
     database: DatabaseUrl = DATABASE,
     seed: Annotated[
         int | None,
-        integer_option("seed", 0, "The seed of a new study (drawn, where not given).", THE_STORE, high=2**63 - 1),
+        integer_option("seed", 0, "The seed of a new study (drawn, if not given).", THE_STORE, high=2**63 - 1),
     ] = None,
     password: Password = None,
     password_file: PasswordFile = None,
