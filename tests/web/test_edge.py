@@ -308,7 +308,8 @@ class TestBodies:
         before = len(printed(server))
         answers = exchange(server, ASKED * (count - 1) + LAST)
         assert statuses(answers) == [200] * count
-        assert printed(server)[before:] == ""
+        # The server counts refusals and prints them now and then, so those of earlier tests may be printed here.
+        assert [line for line in printed(server)[before:].splitlines() if not line.startswith("Refused: ")] == []
 
     def test_requests_sent_ahead_of_a_bad_one_are_answered(self, start: Start) -> None:
         assert statuses(exchange(start(), ASKED * 20 + b"nonsense\r\n\r\n" + ASKED)) == [200] * 20 + [400]
