@@ -202,7 +202,7 @@ def test_redirects_stay_relative(proxy: Proxy) -> None:
 def test_size_of_a_body(proxy: Proxy, size: int, expected: int) -> None:
     """A client that waits with a large body for a sign of the server, as curl does, reads what is wrong.
 
-    A proxy that asks for the body itself may hang up in the middle of it, once the server has refused it.
+    A proxy that asks for the body itself may hang up or answer 502 in the middle of it, once the server has refused it.
     """
     sent = post(b"/api/admin/login", b'{"password": "' + b"a" * size + b'"}', b"expect: 100-continue")
     head = sent.index(b"\r\n\r\n") + 4
@@ -214,8 +214,8 @@ def test_size_of_a_body(proxy: Proxy, size: int, expected: int) -> None:
                 connection.sendall(sent[head:])
             while set(statuses(answer)) == {100} and (piece := connection.recv(65536)):
                 answer += piece
-    hung_up = expected == 413 and statuses(answer) == [100]
-    assert hung_up or [number for number in statuses(answer) if number != 100] == [expected]
+    cut_off = expected == 413 and statuses(answer) in ([100], [100, 502])
+    assert cut_off or [number for number in statuses(answer) if number != 100] == [expected]
 
 
 def test_size_of_a_head(proxy: Proxy) -> None:
