@@ -33,6 +33,8 @@ from cobandit.problem import Problem
 from cobandit.stats import StreamedSummary, Summary, summarise
 
 RegretName = Literal["task", "team"]
+Band = Literal["se", "quantiles", "none"]
+"""What a figure shows around a curve of regret."""
 checked_regret = one_of(("task", "team"), "regret")
 """A check for the name of a regret."""
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from cobandit.base.files import checked_path, save_csv, save_json
 from cobandit.base.html import html_table
 from cobandit.engine import Result
 from cobandit.engine.choice import Engine
-from cobandit.engine.result import RegretName
+from cobandit.engine.result import Band, RegretName
 from cobandit.engine.simulation import Progress, checked_flag
 from cobandit.engine.words import distinct_labels
 from cobandit.experiments.compiling import compiled_by_two
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from cobandit.mdp import MarkovProblem
 
 POINTS = 100
-Band = Literal["se", "quantiles", "none"]
 COLUMNS = ("team", "mean", "se", "median", "q10", "q90", "growth", "engine", "seconds")
 """The columns of `TeamComparison.rows`."""
 

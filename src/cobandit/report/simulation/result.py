@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from cobandit.base.checks import one_of, short_repr
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.extras import require_extras
 from cobandit.base.numbers import DASH, PAGE, count, percent
-from cobandit.engine.result import RegretName, checked_regret, picked_rows
+from cobandit.engine.result import Band, RegretName, checked_regret, picked_rows
 from cobandit.engine.words import problem_lines, team_line
 from cobandit.report.kit.drawing import from_zero
 from cobandit.report.kit.palette import COLOURS
@@ -20,7 +20,7 @@ from cobandit.report.kit.templates import template_environment
 if TYPE_CHECKING:
     from cobandit.engine import Result
 
-BANDS = ("se", "quantiles", "none")
+BANDS: tuple[Band, ...] = get_args(Band)
 ROWS = 5
 WIDTH, HEIGHT = 360, 120
 
@@ -30,7 +30,7 @@ def plot_result(
     ax: Any = None,
     *,
     regret: RegretName = "task",
-    band: Literal["se", "quantiles", "none"] = "se",
+    band: Band = "se",
     label: str | None = None,
     **options: Any,
 ) -> Any:
