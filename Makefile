@@ -63,10 +63,10 @@ bench-robot: $(READY)  ## a thousand simulated burgers under each of three condi
 	$(BIN)/python -m benchmarks robot
 
 clips: $(READY)  ## the four burgers as films, for browsers that cannot draw them
-	$(BIN)/python tools/clips.py
+	$(BIN)/python -m tools.clips
 
 pictures: $(READY)  ## the pictures of the README and the first page, in light and dark
-	$(BIN)/python tools/pictures.py
+	$(BIN)/python -m tools.pictures
 
 faults: $(READY)  ## four studies under 10,000 random faults in all: nothing acknowledged may be lost, doubled or reordered
 	COBANDIT_FAULTS=3400 COBANDIT_FAULT_BOTS=120 $(BIN)/pytest tests/faults -s --timeout 0

@@ -11,26 +11,21 @@ import base64
 import gzip
 import io
 import itertools
-import os
-import shutil
 import sys
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import matplotlib.image
 import numpy as np
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
 from cobandit.robot import CONFIGURATIONS, simulate_burger
 from cobandit.robot.clip import encode
 from cobandit.robot.recording import Recording
 from cobandit.robot.rendering import Image
 from cobandit.robot.scene import scene_description
-from cobandit.web import WebConfig
 from cobandit.web.services.robot.show import three_address
-from cobandit.web.serving import prepare, running
+from tools.browsing import demo_site
 
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "cobandit" / "web" / "static" / "robot" / "clips"
 SIZE, FPS = (640, 400), 22
@@ -113,17 +108,12 @@ def main() -> None:
     """Write the files of the looks named on the command line, by default of all; too large a one is an error."""
     looks = sys.argv[1:] or list(LOOKS)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    options: dict[str, Any] = {"executable_path": chromium, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        database = f"sqlite:///{folder}/studies.sqlite"
-        prepare(database, [], password="only for films")
-        with running(WebConfig(database=database)) as address:
-            page = playwright.chromium.launch(**options).new_page(viewport={"width": 800, "height": 600})
-            page.add_init_script(BEFORE)
-            for look, arms in itertools.product(looks, CONFIGURATIONS):
-                page.goto(address)
-                write(page, arms, look)
+    with demo_site() as (address, browser):
+        page = browser.new_page(viewport={"width": 800, "height": 600})
+        page.add_init_script(BEFORE)
+        for look, arms in itertools.product(looks, CONFIGURATIONS):
+            page.goto(address)
+            write(page, arms, look)
 
 
 if __name__ == "__main__":

@@ -9,10 +9,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
-import shutil
 import sys
-import tempfile
 import uuid
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -23,14 +20,13 @@ import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
-from playwright.sync_api import ViewportSize, sync_playwright
+from playwright.sync_api import ViewportSize
 
 import cobandit as cb
 from cobandit.robot import simulate_burger
 from cobandit.robot.recording import POSITION_UNIT, Recording
 from cobandit.studies import load_design
-from cobandit.web import WebConfig
-from cobandit.web.serving import prepare, running
+from tools.browsing import demo_site
 
 ColorScheme = Literal["light", "dark"]
 
@@ -205,25 +201,19 @@ def draw_example(name: str, comparison: cb.experiments.TeamComparison) -> Path:
 
 def take_screenshots() -> Iterator[Path]:
     """Play some rounds of both demos in Chromium and take pictures of the pages, as a participant sees them."""
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    options: dict[str, Any] = {"executable_path": chromium, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
-        database = f"sqlite:///{folder}/studies.sqlite"
-        prepare(database, [load_design(study) for study in STUDIES], password="only for pictures")
-        with running(WebConfig(database=database, demo=True)) as address:
-            browser = playwright.chromium.launch(**options)
-            for study, name in itertools.product(STUDIES, THEMES):
-                page = browser.new_page(viewport=SCREEN, color_scheme=cast(ColorScheme, name), reduced_motion="reduce")
-                page.goto(f"{address}/p/{_participant(address, study)}")
-                page.wait_for_selector(".choice, .machine")
-                for n, arm in enumerate(STUDIES[study]):
-                    page.keyboard.press(KEYS[study][arm])
-                    page.wait_for_selector(f"[data-shown='{n + 1}'], [data-played='{n + 1}']")
-                page.screenshot(path=FOLDER / f"{study}-{name}.png")
-                page.screenshot(path=STILLS / f"{study}-{name}.png", clip=page.evaluate(STILL))
-                page.close()
-                yield FOLDER / f"{study}-{name}.png"
-                yield STILLS / f"{study}-{name}.png"
+    with demo_site([load_design(study) for study in STUDIES]) as (address, browser):
+        for study, name in itertools.product(STUDIES, THEMES):
+            page = browser.new_page(viewport=SCREEN, color_scheme=cast(ColorScheme, name), reduced_motion="reduce")
+            page.goto(f"{address}/p/{_participant(address, study)}")
+            page.wait_for_selector(".choice, .machine")
+            for n, arm in enumerate(STUDIES[study]):
+                page.keyboard.press(KEYS[study][arm])
+                page.wait_for_selector(f"[data-shown='{n + 1}'], [data-played='{n + 1}']")
+            page.screenshot(path=FOLDER / f"{study}-{name}.png")
+            page.screenshot(path=STILLS / f"{study}-{name}.png", clip=page.evaluate(STILL))
+            page.close()
+            yield FOLDER / f"{study}-{name}.png"
+            yield STILLS / f"{study}-{name}.png"
 
 
 def _participant(address: str, study: str) -> str:
