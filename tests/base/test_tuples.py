@@ -6,7 +6,7 @@ from typing import NamedTuple
 from cobandit.agents.elected import Election
 from cobandit.agents.election import Opening
 from cobandit.agents.steered import Steering
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 
 
 class Point(NamedTuple):
@@ -19,7 +19,7 @@ class Named(NamedTuple):
     name: str
 
 
-class NamedPoint(joined_fields(("place",), Point, Named)):  # type: ignore[misc]
+class NamedPoint(joined_tuple(("place",), Point, Named)):  # type: ignore[misc]
     def length(self) -> int:
         return abs(self.x) + abs(self.y)
 

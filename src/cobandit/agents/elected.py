@@ -39,13 +39,13 @@ from cobandit.agents.steered import (
 from cobandit.agents.steering import AT, LAST, LEADER, SLOT, SLOTS, move_on, steering_agent, write_slots
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.errors import InvalidInput
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.problem.problem import ranks_of
 
 PLAYS = ("steered", "partner-aware")
 
 
-class Election(joined_fields(Steering, ("aware",), Opening)):  # type: ignore[misc]
+class Election(joined_tuple(Steering, ("aware",), Opening)):  # type: ignore[misc]
     """The fields of `agents.steered.Steering` and of `agents.election.Opening`; ``aware`` is 1 for Alg. 1 and 2."""
 
     __slots__ = ()

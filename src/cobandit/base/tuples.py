@@ -6,7 +6,7 @@ from collections import namedtuple
 from typing import Any
 
 
-def joined_fields(*parts: Any) -> Any:
+def joined_tuple(*parts: Any) -> Any:
     """Return a NamedTuple class with all fields of the parts in their order, each name once.
 
     A part is a NamedTuple class or a sequence of names. Derive a class from the result: it has no name of its own.

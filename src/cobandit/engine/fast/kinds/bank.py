@@ -6,7 +6,7 @@ import numpy as np
 
 from cobandit.agents import bank as plain
 from cobandit.agents.bank import Bank, BankState, banked_arm, likeliest_row, make_bank, take_in, write_groups
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import SEATED, Seat
@@ -25,7 +25,7 @@ compile_plain(
 )
 
 
-class BankPlayer(joined_fields(SEATED, BankState)):  # type: ignore[misc]
+class BankPlayer(joined_tuple(SEATED, BankState)):  # type: ignore[misc]
     """The fields of `agents.bank.BankState`."""
 
     seat: int

@@ -6,7 +6,7 @@ import numpy as np
 
 from cobandit.agents import elected as plain
 from cobandit.agents.elected import Elected, Election, elected_arm, elected_learn, foreseen_arm, make_election
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds import election as _election  # noqa: F401 - whose functions are compiled, too
 from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - likewise
@@ -24,7 +24,7 @@ compile_plain(
 )
 
 
-class ElectedPlayer(joined_fields(SEATED, Election)):  # type: ignore[misc]
+class ElectedPlayer(joined_tuple(SEATED, Election)):  # type: ignore[misc]
     """The fields of `agents.elected.Election`."""
 
     def choose(self, world: World, t: int) -> Arm:

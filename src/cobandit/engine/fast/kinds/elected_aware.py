@@ -11,7 +11,7 @@ import numpy as np
 
 from cobandit.agents.elected_aware import ElectedAwareTS, ElectedAwareUCB
 from cobandit.agents.election import Opening, is_opening, opening_arm, opening_foresight, opening_learn
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.election import opening_of
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
@@ -23,7 +23,7 @@ from cobandit.engine.fast.random import gamma_steps, inlined
 from cobandit.engine.fast.world import World, aim_at
 
 
-class ElectedUCB(joined_fields(FreshUCB, Opening)):  # type: ignore[misc]
+class ElectedUCB(joined_tuple(FreshUCB, Opening)):  # type: ignore[misc]
     """The fields of `ucb.FreshUCB` and of `agents.election.Opening`."""
 
     seat: int
@@ -42,7 +42,7 @@ class ElectedUCB(joined_fields(FreshUCB, Opening)):  # type: ignore[misc]
         count_vote(self, world, t, played, seen)
 
 
-class ElectedBetaThompson(joined_fields(BetaThompson, Opening)):  # type: ignore[misc]
+class ElectedBetaThompson(joined_tuple(BetaThompson, Opening)):  # type: ignore[misc]
     """The fields of `thompson.BetaThompson` and of `agents.election.Opening`."""
 
     seat: int
@@ -61,7 +61,7 @@ class ElectedBetaThompson(joined_fields(BetaThompson, Opening)):  # type: ignore
         count_vote(self, world, t, played, seen)
 
 
-class ElectedGaussianThompson(joined_fields(GaussianThompson, Opening)):  # type: ignore[misc]
+class ElectedGaussianThompson(joined_tuple(GaussianThompson, Opening)):  # type: ignore[misc]
     """The fields of `thompson.GaussianThompson` and of `agents.election.Opening`."""
 
     seat: int

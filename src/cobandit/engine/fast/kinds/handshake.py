@@ -11,7 +11,7 @@ from cobandit.agents.bank import BankState, likeliest_row, make_bank, write_grou
 from cobandit.agents.handshake import MATCHED, Handshake, handshake_arm, handshake_learn
 from cobandit.agents.steered import Steering
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds import bank as _bank  # noqa: F401 - whose functions are compiled, too
 from cobandit.engine.fast.kinds.steered import steering_of
@@ -31,7 +31,7 @@ def prefixed(prefix: str, fields: tuple[str, ...]) -> list[str]:
     return [prefix + name for name in fields]
 
 
-HandshakeFields: Any = joined_fields(
+HandshakeFields: Any = joined_tuple(
     SEATED, ("shake",), prefixed("s_", Steering._fields), prefixed("b_", BankState._fields)
 )
 

@@ -8,7 +8,7 @@ from cobandit.agents import reports as plain
 from cobandit.agents.reports import CELL, NOTHING, Reporting, make_reporting, reporting_arm, reporting_learn
 from cobandit.agents.steered import Steered
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import SEATED, Seat, with_tables
@@ -30,7 +30,7 @@ compile_plain(
 )
 
 
-class ReportingPlayer(joined_fields(SEATED, Reporting)):  # type: ignore[misc]
+class ReportingPlayer(joined_tuple(SEATED, Reporting)):  # type: ignore[misc]
     """The fields of `agents.reports.Reporting`, for leaders and followers."""
 
     def begin(self, world: World) -> None:

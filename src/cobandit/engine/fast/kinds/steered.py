@@ -11,7 +11,7 @@ from cobandit.agents import steered as plain
 from cobandit.agents.reports import has_reports
 from cobandit.agents.steered import Steered, Steering, leading_row, make_steering, take_in
 from cobandit.agents.steering import AT, LEADER, SLOTS, move_on, steering_agent, write_slots
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.reports import reporting
 from cobandit.engine.fast.pipeline import compile_plain
@@ -49,7 +49,7 @@ compile_plain(
 )
 
 
-class SteeredPlayer(joined_fields(SEATED, Steering)):  # type: ignore[misc]
+class SteeredPlayer(joined_tuple(SEATED, Steering)):  # type: ignore[misc]
     """The fields of `agents.steered.Steering`, for leaders and followers."""
 
     def begin(self, world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.steering import LEADER, SLOTS, steering_agent, write_slots
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - whose functions are compiled, too
 from cobandit.engine.fast.pipeline import compile_plain
@@ -46,7 +46,7 @@ class Planner(NamedTuple):
     slot: Ints
 
 
-class SteeredPlanner(joined_fields(Planner, Protocol)):  # type: ignore[misc]
+class SteeredPlanner(joined_tuple(Planner, Protocol)):  # type: ignore[misc]
     """A leader that plans and steers, or a follower."""
 
     def begin(self, world: MarkovWorld) -> None:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.beliefs import LINES
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import tied
 from cobandit.engine.fast.players import Seat, table
@@ -44,7 +44,7 @@ class Plan(NamedTuple):
     v: Floats
 
 
-class NaivePlanner(joined_fields(Optimism, ("observer",), Plan)):  # type: ignore[misc]
+class NaivePlanner(joined_tuple(Optimism, ("observer",), Plan)):  # type: ignore[misc]
     """Plans for the whole team, as if everybody would do what is best."""
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
@@ -104,7 +104,7 @@ class Foresight(NamedTuple):
     notes: Ints
 
 
-class PartnerAwarePlanner(joined_fields(Optimism, Plan, Foresight)):  # type: ignore[misc]
+class PartnerAwarePlanner(joined_tuple(Optimism, Plan, Foresight)):  # type: ignore[misc]
     """Plans over what it foresees of the higher-ranked."""
 
     def begin(self, world: MarkovWorld) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit.base.tuples import joined_fields
+from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.players import Seat
@@ -25,7 +25,7 @@ class OwnModel(NamedTuple):
     moves: Floats
 
 
-class OwnArmsPlanner(joined_fields(Optimism, Plan, OwnModel)):  # type: ignore[misc]
+class OwnArmsPlanner(joined_tuple(Optimism, Plan, OwnModel)):  # type: ignore[misc]
     """Plans by a model of its own, over states and own arms."""
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
