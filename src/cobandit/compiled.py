@@ -1,9 +1,8 @@
-"""What the compiled form of an agent is written with; see docs/how-to/compile-an-agent.md. Needs the extra ``fast``.
+"""Building blocks of compiled agents; see docs/how-to/compile-an-agent.md. Needs the extra ``fast``.
 
-The functions below are called from the methods of a kind: `uniform`, `normal` and `beta` draw what
-``self.rng.random()``, ``standard_normal()`` and ``beta(a, b)`` draw, `best_of` decides as the plain agents' arg max
-does, `record` counts a seen reward, `own_arm` is an agent's arm in a cell. A function of one's own that a kind calls is
-made by `compiled_function`.
+The methods of a kind call these functions: `uniform`, `normal` and `beta` draw what ``self.rng.random()``,
+``standard_normal()`` and ``beta(a, b)`` draw, `best_of` decides as the plain agents' arg max does, `record` counts a
+seen reward, `own_arm` is an agent's arm in a cell. `compiled_function` makes your own function that a kind calls.
 """
 
 from cobandit.base.errors import MissingExtra

@@ -1,1 +1,1 @@
-"""What every room stands on: errors, checks, records, files, extras, facts of the machine, Parquet, random streams."""
+"""The base of all packages: errors, checks, records, files, extras, machine facts, Parquet, random streams."""

@@ -1,16 +1,16 @@
-"""Every error the package raises on purpose.
+"""Every error that the package raises on purpose.
 
 ::
 
     CobanditError
-    ├── InvalidInput (also ValueError)   an argument is wrong: what came, what was needed
-    │   ├── UnknownName                  no such name; the nearest right one is offered
-    │   └── TooLarge                     the sizes asked for cannot fit into this machine
-    ├── MissingExtra (also ImportError)  optional parts are not installed; the command to get them
-    ├── RunsNotKept                      single runs of a result that keeps their summary
+    ├── InvalidInput (also ValueError)   an argument is wrong; the message names requirement and value
+    │   ├── UnknownName                  unknown name; the message suggests the nearest known one
+    │   └── TooLarge                     the requested sizes do not fit into this machine
+    ├── MissingExtra (also ImportError)  optional parts are not installed; the message has the command
+    ├── RunsNotKept                      single runs of a result that stores only a summary
     ├── AgentError                       an agent broke the contract while playing
-    ├── ModelError                       a model of means, reward or observation gave what it must not give
-    └── PluginError                      what another package brings cannot be used; the package is named
+    ├── ModelError                       a model of means, reward or observation returned an invalid value
+    └── PluginError                      a plugin cannot be used; the message names its package
 
 The command line prints these without a traceback and exits with 2.
 """
@@ -23,10 +23,10 @@ from typing import Any
 
 
 def short_repr(value: object) -> str:
-    """The value as an error message shows it: short, on one line."""
+    """Return the value as an error message shows it: short, on one line."""
     try:
         text = " ".join(repr(value).split())
-    except ValueError:  # a whole number of thousands of digits
+    except ValueError:  # an integer of thousands of digits
         text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= 60 else text[:57] + "..."
 
@@ -36,7 +36,7 @@ class CobanditError(Exception):
 
 
 class InvalidInput(CobanditError, ValueError):
-    """An argument is wrong; the message says what came and what was needed."""
+    """An argument is wrong; the message names the requirement and the value."""
 
 
 class UnknownName(InvalidInput):
@@ -71,7 +71,7 @@ class MissingExtra(CobanditError, ImportError):
 
 
 def _rebuilt(kind: type[CobanditError], message: str) -> CobanditError:
-    """An error as it was before it travelled to another process."""
+    """Return an error as it was before it travelled to another process."""
     error = kind.__new__(kind)
     error.args = (message,)
     return error

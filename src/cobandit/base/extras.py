@@ -7,6 +7,7 @@ import importlib.util
 from cobandit.base.errors import MissingExtra
 
 EXTRAS = {
+    "client": ("httpx",),
     "dask": ("distributed",),
     "fast": ("numba",),
     "gymnasium": ("gymnasium",),
@@ -16,15 +17,15 @@ EXTRAS = {
     "robot": ("mujoco",),
     "ros": ("roslibpy",),
     "spss": ("pandas", "pyreadstat"),
-    "stats": ("scipy", "statsmodels"),
+    "stats": ("scipy", "statsmodels", "threadpoolctl"),
     "xarray": ("xarray",),
-    "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "pyotp", "segno", "sqlalchemy", "uvicorn"),
+    "web": ("alembic", "fastapi", "httpx", "jinja2", "psycopg", "pyotp", "segno", "sqlalchemy", "tomlkit", "uvicorn"),
 }
 """The modules of each extra without which it does not work; the server is only slower without httptools and uvloop."""
 
 
 def installed(extra: str) -> bool:
-    """Whether every module of an extra is there; none is imported by asking."""
+    """Return whether every module of an extra is there; none is imported by asking."""
     return all(_found(module) for module in EXTRAS[extra])
 
 

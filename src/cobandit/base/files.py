@@ -21,9 +21,10 @@ PARTIAL = ".partial-"
 
 @contextmanager
 def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
-    """A binary file to write to, which takes the place of ``path`` only when all of it is on disk.
+    """Open a binary file for writing, which replaces ``path`` only when its contents are completely on disk.
 
-    The process's umask decides who may read it; a ``private`` file, with data of people, is its owner's alone (0600).
+    The process's umask decides who may read it; a ``private`` file, with personal data, is readable only by its owner
+    (0600).
     """
     partial = path.parent / f"{PARTIAL}{secrets.token_hex(8)}"
     flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -37,7 +38,8 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[IO[bytes]]:
     except BaseException as error:
         os.unlink(partial)
         if isinstance(error, OSError) and error.errno is not None and error.filename in (None, partial):
-            error.filename = str(path)  # a full disk names no file, and nobody knows the partial one
+            # the error of a full disk has no file name, and users do not know the temporary file
+            error.filename = str(path)
         raise
 
 
@@ -53,17 +55,17 @@ def checked_path(name: str, value: object) -> Path:
 
 
 def checked_folder(folder: Path) -> Path:
-    """A folder that is there, or may be made: refused where a file is in its way. Nothing is made."""
+    """Return a folder that is there, or may be made: refused where a file is in its way. Nothing is made."""
     for place in (folder, *folder.parents):
         if place.is_dir():
             break
-        if os.path.lexists(place) and not place.is_dir():  # somebody may have made it meanwhile
+        if os.path.lexists(place) and not place.is_dir():  # another process may have created it in the meantime
             raise InvalidInput(f"The folder {str(folder)!r} cannot be made: {str(place)!r} is a file.")
     return folder
 
 
 def make_folder(folder: Path) -> Path:
-    """The folder, made with all above it; a plain refusal where that cannot be."""
+    """Return the folder, made with all above it; a plain refusal where that cannot be."""
     checked_folder(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -73,7 +75,7 @@ def make_folder(folder: Path) -> Path:
 
 
 def save_text(path: Path, text: str, *, private: bool = False) -> Path:
-    """A whole text file in UTF-8, in a folder that is there; ``private`` as for `whole_file`."""
+    """Return a whole text file in UTF-8, in a folder that is there; ``private`` as for `whole_file`."""
     if not path.parent.is_dir():
         raise InvalidInput(f"The folder {str(path.parent)!r} for the file {path.name!r} is not there.")
     if path.is_dir():
@@ -84,33 +86,33 @@ def save_text(path: Path, text: str, *, private: bool = False) -> Path:
 
 
 def save_new_text(path: Path, text: str) -> Path:
-    """The same where there is no file yet: what somebody may have edited is never overwritten."""
+    """Save a text as a new file. An existing file may have been edited, so it is never overwritten."""
     if path.exists() and not path.is_dir():
         raise InvalidInput(f"The file {str(path)!r} is there already; it is not overwritten.")
     return save_text(path, text)
 
 
 def save_json(path: Path, data: object) -> Path:
-    """One object in strict JSON, for programs and for people who look into the file."""
+    """Save one object as strict JSON, indented so that people can read it, too."""
     return save_text(path, json.dumps(strict(data), indent=1, allow_nan=False) + "\n")
 
 
 def save_csv(path: Path, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> Path:
-    """A header and rows; what is unknown stays empty."""
+    """Return a header and rows; what is unknown stays empty."""
     text = io.StringIO()
     write_csv(text, heads, rows)
     return save_text(path, text.getvalue())
 
 
 def write_csv(file: IO[str], heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """The same into any open text file."""
+    """Write heads and rows as CSV to an open text file."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(heads)
     writer.writerows([strict(cell) for cell in row] for row in rows)
 
 
 def strict(data: object) -> Any:
-    """Plain data as JSON and CSV can hold it: what is not a finite number becomes None."""
+    """Return plain data for JSON and CSV: numbers that are not finite become None."""
     if isinstance(data, dict):
         return {key: strict(entry) for key, entry in data.items()}
     if isinstance(data, (list, tuple)):

@@ -1,4 +1,4 @@
-"""Classes of one's own, named on a command line or in a file as ``module:Class``."""
+"""User-defined classes, named on the command line or in a file as ``module:Class``."""
 
 from __future__ import annotations
 
@@ -11,15 +11,13 @@ from cobandit.base.errors import CobanditError, InvalidInput
 
 
 def load_named(described: str) -> Any:
-    """What ``module:Class`` names; modules of the present folder are known, as they are to ``python -m``.
+    """Return the object that ``module:Class`` names. Modules in the current folder are found, as with ``python -m``.
 
-    The folder stays on ``sys.path``, which worker processes are given, so that they find the module, too.
+    The folder stays on ``sys.path``, which worker processes inherit, so that they find the module, too.
     """
     module, colon, name = described.partition(":")
     if not (module and colon and name):
-        raise InvalidInput(
-            f"An agent of one's own is {described!r}; module:Class is needed, such as my_agents:MyAgent."
-        )
+        raise InvalidInput(f"A custom agent must be module:Class, such as my_agents:MyAgent, got {described!r}.")
     if os.getcwd() not in sys.path and "" not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:

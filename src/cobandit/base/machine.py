@@ -6,13 +6,13 @@ import os
 
 
 def available_cores() -> int:
-    """The cores this process may use."""
+    """Return the cores this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity is not None else os.cpu_count() or 1
 
 
 def physical_memory() -> int | None:
-    """The machine's memory in bytes, where the system tells."""
+    """Return the machine's memory in bytes, where the system tells."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -13,9 +13,9 @@ MINUS = "\N{MINUS SIGN}"
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """How numbers look in one place.
+    """The format of numbers in one place.
 
-    ``decimals`` holds pairs of a size and the decimals of numbers below it; whatever is larger has ``fewest``.
+    ``decimals`` contains pairs of a size and the decimals of numbers below it; all larger numbers have ``fewest``.
     """
 
     decimals: tuple[tuple[float, int], ...]
@@ -27,12 +27,14 @@ class NumberStyle:
     """From here on a number is written as a power of ten."""
 
     def decimals_for(self, values: Iterable[float]) -> int:
-        """How many decimals a column needs whose values are as large as these."""
+        """Return how many decimals a column needs whose values are as large as these."""
         size = max((abs(value) for value in values if math.isfinite(value)), default=0.0)
         return next((places for below, places in self.decimals if size < below), self.fewest)
 
     def format(self, value: float | None, decimals: int | None = None) -> str:
-        """A number with as many digits as a person reads, or with the decimals that are given; never a negative 0."""
+        """Return a number with as many digits as a person reads, or with the decimals that are given; never a negative
+        0.
+        """
         if value is None:
             return self.absent
         if not math.isfinite(value):

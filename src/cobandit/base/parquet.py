@@ -18,7 +18,7 @@ def checked_output(path: str | os.PathLike[str]) -> Path:
     require_extras(PURPOSE, parquet=True)
     target = checked_path("path", path)
     if target.suffix != ".parquet":
-        raise InvalidInput(f"The output file is {str(target)!r}; a name that ends in .parquet is needed.")
+        raise InvalidInput(f"The output file must be a name that ends in .parquet, got {str(target)!r}.")
     make_folder(target.parent)
     if not os.access(target.parent, os.W_OK):
         raise InvalidInput(f"The folder {str(target.parent)!r} cannot be written to.")

@@ -1,12 +1,12 @@
-"""Agents, problems, designs and drivers of robot arms of other packages, found by their entry points.
+"""Agents, problems, designs and robot drivers of other packages, found by their entry points.
 
-A package says in its own ``pyproject.toml`` what it brings::
+A package declares its plugins in its own ``pyproject.toml``::
 
     [project.entry-points."cobandit.agents"]
     cautious = "my_package:Cautious"
 
-Entry points are looked at only when a name is not one of ours, so they cost nothing to whoever has none; ours cannot be
-replaced by them.
+Entry points are searched only for unknown names, so they cost nothing if there are none; they cannot replace the names
+of this package.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ class Plugin:
         return f"The {_WORDS[self.group]} {self.name!r} of the package {self.package!r} ({self.version})"
 
     def load(self) -> Any:
-        """What the entry point leads to; whatever goes wrong on the way is told with the name of the package."""
+        """Import and return the object of the entry point. Errors name the package."""
         try:
             return self.entry.load()
         except Exception as error:
             raise self.error(f"cannot be loaded from {self.entry.value!r}: {type(error).__name__}: {error}") from error
 
     def error(self, reason: str) -> PluginError:
-        """An error that names the package."""
-        return PluginError(f"{self.title} {reason.rstrip('.')}. Mend or uninstall that package.")
+        """Return an error that names the package."""
+        return PluginError(f"{self.title} {reason.rstrip('.')}. Fix or uninstall that package.")
 
 
 def plugins(group: str) -> list[Plugin]:
-    """Everything that other packages bring for a group, by name."""
+    """Return all plugins of a group, sorted by name."""
     brought = []
     for entry in entry_points(group=group):
         package, version = ("?", "?") if entry.dist is None else (entry.dist.name, entry.dist.version)
@@ -60,12 +60,12 @@ def plugins(group: str) -> list[Plugin]:
 
 
 def plugin_names(group: str) -> list[str]:
-    """Their names, each once."""
+    """Return their names, each once."""
     return list(dict.fromkeys(plugin.name for plugin in plugins(group)))
 
 
 def find_plugin(group: str, name: object) -> Plugin | None:
-    """The entry point of that name; None where no package brings it. Two packages with one name are refused."""
+    """Return the entry point of that name; None where no package brings it. Two packages with one name are refused."""
     named = [plugin for plugin in plugins(group) if plugin.name == name]
     if len({plugin.package for plugin in named}) > 1:
         packages = " and ".join(repr(plugin.package) for plugin in named)

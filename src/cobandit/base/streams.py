@@ -23,7 +23,7 @@ SETUP, REWARDS, FIRST_OBSERVATION = 0, 1, 2
 
 
 class StudyStream(enum.IntEnum):
-    """Of one participant; the root is the SHA-256 of design and seed up to `PARTNERS`, then the seed alone."""
+    """Of one participant; the root is the SHA-256 of design and seed, and from `BEHAVIOUR` to `ANSWERS` the seed."""
 
     MEANS = 0
     LUCK = 1
@@ -35,6 +35,8 @@ class StudyStream(enum.IntEnum):
     BEHAVIOUR = 7
     ORDER = 8
     ANSWERS = 9
+    TAKEOVER = 10
+    QUESTIONS = 11
 
 
 class CrowdStream(enum.IntEnum):
@@ -46,6 +48,10 @@ class CrowdStream(enum.IntEnum):
     CROWDS = 12
     POPULATIONS = 13
     CASINOS = 14
+    ALIKE = 15
+    DROPOUTS = 16
+    FITTED = 17
+    RECOVERY = 18
 
 
 class BotStream(enum.IntEnum):
@@ -67,17 +73,17 @@ MOST_RUNS = 2**32 - 1
 
 
 def bit_generator(root: int, *address: int) -> np.random.SFC64:
-    """The bits of one stream."""
+    """Return the bits of one stream."""
     return np.random.SFC64(np.random.SeedSequence(root, spawn_key=address))
 
 
 def generator(root: int, *address: int) -> np.random.Generator:
-    """One stream."""
+    """Return the random stream of an address."""
     return np.random.Generator(bit_generator(root, *address))
 
 
 def stream_count(agents: int) -> int:
-    """How many streams a run of ``agents`` agents has."""
+    """Return how many streams a run of ``agents`` agents has."""
     return 2 + 2 * agents
 
 
@@ -92,12 +98,12 @@ def label_stream(agents: int) -> int:
 
 
 def checked_seed(seed: object) -> int:
-    """The seed as a whole number; None draws a fresh one from the system."""
+    """Return the seed as an integer; None draws a fresh one from the system."""
     if seed is None:
         return secrets.randbits(64)
     if isinstance(seed, (np.random.Generator, np.random.SeedSequence)):
         raise InvalidInput(
-            f"seed is {short_repr(seed)}; a whole number of at least 0 is needed, so that a run can be repeated."
+            f"seed must be an integer of at least 0, so that a run can be repeated, got {short_repr(seed)}."
         )
     return int(whole(0)("seed", seed))
 

@@ -1,4 +1,4 @@
-"""TOML that somebody else has written: whatever is wrong with it is an error of ours, in one sentence."""
+"""Read TOML files that users have written; every mistake is an error with one sentence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ LARGEST_INTEGER = 2**64
 
 
 def parse_toml(text: str, where: str) -> dict[str, Any]:
-    """The table in a text; numbers and nesting stay within what the rest of the package can show and walk through."""
+    """Return the table in a text; numbers and nesting stay within what the rest of the package can show and walk
+    through.
+    """
     if not isinstance(text, str):
         raise InvalidInput(f"{where} must be a text in TOML, got {short_repr(text)}.")
     try:
