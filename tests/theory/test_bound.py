@@ -13,7 +13,7 @@ from cobandit.theory import Bound, bound, bound_curve, exploration_counts, proof
 
 FIXED = [[0.8, 0.4], [0.2, 0.6]]
 THEOREM = {"window": 1, "repeat": 2, "exploration": 2.0}
-KINDS = ("printed", "proved", "counted", "unknown", "linear", "safe")
+KINDS = ("printed", "proved", "counted", "unknown", "linear", "safe", "corrected", "curious", "heeding")
 
 
 def fixed(p=(1.0, 0.5), **options):
@@ -51,15 +51,34 @@ class TestByHand:
         assert bound(fixed(), 500).linear == pytest.approx(225.0)
         assert bound(fixed(), 500).safe == pytest.approx(225.0)
 
-    def test_safe_for_a_long_horizon(self):
-        # m = k = 2, l = log 10^6 = 13.8155. v(0,1) = v(1,0) = 9 l / (.5 * .4)^2 = 3108.49 -> 3109;
-        # w(1,1) = 9 l / .2^2 -> 3109; w(1,0) = 9 l / .6^2 = 345.39 -> 346.
-        # F = (2 - h) / (2 + h) = .477592; margin = .6 F - .5 * .4 = .0865553; z = 9 l / margin^2 = 16596.6 -> 16597.
-        # Stays in row 1: 3109 + 346 + 16597 = 20052; failures: 3 + 2 + 3 + 2 * 345 = 698.
+    def test_safe_is_the_corrected_bound_where_it_is_smaller(self):
+        # l = log 10^6 = 13.8155; (C) holds with equality: 2 >= 1 + .5 * 2. N = 9 l / (.5 Delta)^2: 1381.6 for (1, 0),
+        # 12434.0 for (1, 1), 3108.5 for (0, 1). 3 (N + 1 + N + 1) + N + 1 + 3 * 4 + 2.
         found = bound(fixed(), 10**6)
+        log = 9 * math.log(10**6)
+        rounds = 3 * (log / 0.09 + log / 0.01 + 2) + log / 0.04 + 1 + 14
+        assert found.condition
         assert found.logarithmic
-        assert found.safe == pytest.approx(0.45 * (3 * 20052 + 3109 + 2 + 698))
+        assert found.safe == found.corrected == pytest.approx(0.45 * rounds)
         assert found.safe < found.linear
+
+    def test_safe_where_only_the_gaps_rule_a_standoff_out(self):
+        # p = (1, .6): (C) fails. v(0,1) = v(1,0) = 9 l / (.6 * .4)^2 = 2158.7 -> 2159; w(1,1) = 9 l / .2^2 -> 3109;
+        # w(1,0) = 9 l / .6^2 -> 346. F = (2 - h) / (2 + h) = .477592; margin = .6 F - .6 * .4 = .0465554;
+        # z = 9 l / margin^2 -> 57369. Stays in row 1: 2159 + 346 + 57369; failures: 3 + 2 + 3 + 2 * 345 = 698.
+        found = bound(fixed((1.0, 0.6)), 10**6)
+        assert not found.condition
+        assert found.corrected == math.inf
+        assert found.logarithmic
+        assert found.safe == pytest.approx(0.48 * (3 * (2159 + 346 + 57369) + 2159 + 2 + 698))
+        assert found.safe < found.linear
+
+    def test_other_constants_leave_the_printed_bounds_alone(self):
+        printed, curious = bound(fixed((0.5, 0.5)), 10**6), bound(fixed((0.5, 0.5)), 10**6, 0.5, 4.5)
+        assert printed.proved == curious.proved
+        assert (printed.condition, curious.condition) == (False, True)
+        assert printed.constants == curious.constants == (0.5, 4.5)
+        assert curious.corrected == printed.curious < math.inf
 
     def test_horizon_of_one(self):
         # log 1 = 0 leaves the constant: .9 * 6; one round costs at most .45.
@@ -107,7 +126,6 @@ class TestDegenerate:
         "means",
         [
             [[0.8, 0.8], [0.2, 0.6]],  # two best cells in the best row
-            [[0.8, 0.4], [0.3, 0.3]],  # two equal columns in another row
             [[0.8, 0.4], [0.2, 0.8]],  # the best of two rows are equal
         ],
     )
@@ -117,7 +135,15 @@ class TestDegenerate:
         assert found.printed == found.proved == found.counted == found.unknown == math.inf
         assert found.safe == found.linear < math.inf
         assert not found.logarithmic
+        assert found.corrected == found.curious == math.inf
         assert math.inf in np.ravel(exploration_counts(Problem.bernoulli(means, [1.0, 0.5]), horizon))
+
+    @pytest.mark.parametrize("horizon", [1, 500])
+    def test_equal_columns_of_another_row_matter_to_theorem_1_alone(self, horizon):
+        found = bound(Problem.bernoulli([[0.8, 0.4], [0.3, 0.3]], [1.0, 0.5]), horizon)
+        assert found.printed == found.proved == found.counted == found.unknown == math.inf
+        assert found.logarithmic
+        assert found.corrected < math.inf
 
     def test_a_blind_follower(self):
         found = bound(fixed((1.0, 0.0)), 500)
@@ -150,7 +176,7 @@ class TestDegenerate:
     @pytest.mark.parametrize(
         ("problem", "words"),
         [
-            ("the fixed one", "a Problem is needed"),
+            ("the fixed one", "must be a Problem"),
             (Problem.bernoulli(np.full((2, 2, 2), 0.5)), "3 agents"),
             (Problem.bernoulli("random", [1.0, 0.5]), "random or drifting means"),
             (Problem.gaussian(FIXED, [0.1, 0.5]), "gaussian rewards"),
@@ -174,7 +200,7 @@ class TestDegenerate:
 
     @pytest.mark.parametrize("horizons", [500, "500", None])
     def test_refused_curves(self, horizons):
-        with pytest.raises(InvalidInput, match="a list of whole numbers"):
+        with pytest.raises(InvalidInput, match="a list of integers"):
             bound_curve(fixed(), horizons)
 
 
@@ -233,7 +259,7 @@ def problems(draw, roles=((0, 1), (1, 0))):
 @given(problems(("observability", "random", (0, 1), (1, 0))), st.integers(1, 10**9), st.integers(1, 10**9))
 def test_bounds_grow_with_the_horizon(problem, one, other):
     low, high = (bound(problem, t) for t in sorted((one, other)))
-    for kind in ("printed", "proved", "unknown", "linear", "safe"):
+    for kind in ("printed", "proved", "unknown", "linear", "safe", "corrected", "curious", "heeding"):
         assert getattr(low, kind) <= getattr(high, kind)
 
 

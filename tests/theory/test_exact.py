@@ -74,7 +74,7 @@ class TestOfAProblem:
     @pytest.mark.parametrize(
         ("problem", "message"),
         [
-            (None, "a Problem is needed"),
+            (None, "must be a Problem"),
             (cb.Problem.bernoulli(cb.local_optima(2), [1, 0.5]), "use random means"),
             (cb.Problem.gaussian("random", [0.1, 0.5], arms=(2, 2)), "gaussian rewards"),
             (cb.Problem.bernoulli("random", [1, 0.5], arms=(2, 2), observation="flipped"), "'flipped' observation"),

@@ -76,7 +76,7 @@ def test_refusals():
     ):
         with pytest.raises(InvalidInput, match="full sight"):
             fact_one(sees, actions, rewards)
-    with pytest.raises(InvalidInput, match="a Problem is needed"):
+    with pytest.raises(InvalidInput, match="must be a Problem"):
         fact_one("fixed", actions, rewards)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="3 cells a round"):
         fact_one(problem, actions, rewards[:, :3])

@@ -69,7 +69,7 @@ def test_seeing_less_never_helps(means, one, other):
 @pytest.mark.parametrize(
     ("problem", "words"),
     [
-        (FIXED, "a Problem is needed"),
+        (FIXED, "must be a Problem"),
         (Problem.bernoulli("random"), "random or drifting means"),
         (Problem.gaussian(FIXED), "gaussian rewards"),
         (Problem.bernoulli(FIXED, observation="flipped"), "'flipped' observation"),

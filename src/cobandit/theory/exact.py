@@ -1,9 +1,9 @@
-"""The exact limit of small teams: the most reward that anybody can expect, by enumeration of all that may happen.
+"""The exact limit of small teams: the largest expected reward, by enumeration of all possible histories.
 
 Every mean is uniform on [0, 1] and unknown, rewards are 0 or 1, and observation is *missed*. `one_brain` is the
-Bayes-optimal controller, by dynamic programming over what it has seen; no team can do better. `steered_team` is the
+Bayes-optimal controller, by dynamic programming over its observations; no team can do better. `steered_team` is the
 best that a leader can do with followers that move as those of `cobandit.Steered`. `blind_team` is the best of all teams
-of two whose follower sees no rewards, whatever it makes of the leader's arms: every such follower is tried.
+of two whose follower sees no rewards: every such follower is tried.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class ExactLimits:
     blind_team: float | None
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the results as plain data."""
         return asdict(self)
 
 
 def exact_limits(problem: Problem, horizon: int) -> ExactLimits:
-    """Every limit of a problem that can be computed; one that does not fit is None.
+    """Return every limit of a problem that can be computed; one that does not fit is None.
 
     One brain sees what anybody sees. The leader of a steered or a blind team is the best observer.
     """
@@ -67,9 +67,9 @@ def exact_limits(problem: Problem, horizon: int) -> ExactLimits:
 
 
 def _checked(problem: Problem) -> tuple[float, ...]:
-    """The observabilities of a problem that has exact limits."""
+    """Return the observabilities of a problem that has exact limits."""
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
+        raise InvalidInput(f"problem must be a Problem, got {short_repr(problem)}.")
     means: Any = problem.means
     if type(means) is not RandomMeans or (means.low, means.high) != (0.0, 1.0):
         raise InvalidInput("The exact limits are averages over random means, each uniform on [0, 1]; use random means.")
@@ -79,18 +79,20 @@ def _checked(problem: Problem) -> tuple[float, ...]:
             f"problem has {problem.reward.name} rewards and {observation.name!r} observation; "
             "the exact limits are for Bernoulli rewards and 'missed' observation."
         )
+    if problem.hides_actions:
+        raise InvalidInput("problem has actions='hidden'; the exact limits are for observed actions.")
     if problem.delay:
         raise InvalidInput(f"problem has a delay of {problem.delay:,} rounds; the exact limits are for a delay of 0.")
     return observation.observability
 
 
 def one_brain_states(cells: int, horizon: int) -> float:
-    """About how many states `one_brain` looks at."""
+    """Return roughly how many states `one_brain` examines."""
     return math.comb(horizon + 2 * cells, 2 * cells) / math.factorial(cells)
 
 
 def steered_states(horizon: int) -> int:
-    """About how many states `steered_team` looks at."""
+    """Return roughly how many states `steered_team` examines."""
     return 4 * math.comb(horizon + 7, 8)
 
 
@@ -99,9 +101,10 @@ def _checked_setting(horizon: Any, sight: Any) -> tuple[int, float]:
 
 
 def one_brain(cells: int, horizon: int, sight: float = 1.0) -> float:
-    """The mean reward of a Bayes-optimal controller of so many cells that sees a reward with chance ``sight``.
+    """Return the mean reward of a Bayes-optimal controller of ``cells`` cells that sees a reward with probability
+    ``sight``.
 
-    Cells are alike, so a state is what was seen of each, sorted.
+    Cells are exchangeable, so a state is the sorted list of the counts of each cell.
     """
     cells = whole(1, MOST)("cells", cells)
     horizon, sight = _checked_setting(horizon, sight)
@@ -126,7 +129,7 @@ def one_brain(cells: int, horizon: int, sight: float = 1.0) -> float:
 
 
 def steered_team(horizon: int, sight: float = 1.0) -> float:
-    """The mean reward of the best leader of a steered team of two with two arms each, who sees by ``sight``."""
+    """Return the mean reward of the best leader of a steered team of two with two arms each, who sees by ``sight``."""
     horizon, sight = _checked_setting(horizon, sight)
     means = _posterior_means(horizon, sight)
 
@@ -149,10 +152,10 @@ def steered_team(horizon: int, sight: float = 1.0) -> float:
 
 
 def blind_team(horizon: int, sight: float = 1.0) -> float:
-    """The mean reward of the best team of two with two arms each whose follower sees no rewards.
+    """Return the mean reward of the best team of two with two arms each whose follower sees no rewards.
 
-    A follower is a tree: an arm for every history of the leader's arms. Bit 2^t - 1 + history of its number is what it
-    plays in round t. Whatever the first arm, the problem is the same, so it is 0. All trees are valued at once.
+    A follower is a tree: an arm for every history of the leader's arms. Bit 2^t - 1 + history of its number is its arm
+    in round t. By symmetry the first arm can be fixed to 0. All trees are evaluated together.
     """
     horizon, sight = _checked_setting(horizon, sight)
     if horizon > LONGEST_ENUMERATION:
@@ -182,10 +185,10 @@ def blind_team(horizon: int, sight: float = 1.0) -> float:
 
 
 def _posterior_means(most: int, sight: float) -> NDArray[np.float64]:
-    """E[mu] after a cell was seen to pay so often (row) and not to pay so often (column), from a uniform prior.
+    """Return E[mu] of a cell after ``row`` seen successes and ``column`` seen failures, from a uniform prior.
 
-    With p for ``sight`` the likelihood is (p mu)^good (1 - p mu)^bad. That is a polynomial, which quadrature integrates
-    exactly; with p = 1 it is (1 + good) / (2 + good + bad).
+    With p for ``sight`` the likelihood is (p mu)^good (1 - p mu)^bad. This is a polynomial, which quadrature integrates
+    exactly; with p = 1 the result is (1 + good) / (2 + good + bad).
     """
     good, bad = np.ogrid[: most + 1, : most + 1]
     if sight == 1.0:

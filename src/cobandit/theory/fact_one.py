@@ -1,7 +1,7 @@
-"""Fact 1: a team in which everybody sees everything is one single agent.
+"""Fact 1: a team whose members all see every reward plays like one single agent.
 
-With p_i = 1 for all, naive UCB agents hold the same counts and estimates, break ties alike (first index), and so
-each plays its own part of one and the same cell: what a single UCB agent over all team actions would play.
+With p_i = 1 for all, naive UCB agents have the same counts and estimates and break ties in the same way (first index).
+So each plays its part of the same cell, the one that a single UCB agent over all team actions would play.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from cobandit.problem.labels import to_agents
 
 
 def single_agent_ucb(rewards: Any, exploration: float = 0.025) -> NDArray[np.int64]:
-    """The cells, in row-major numbering, that one UCB agent plays: a plain loop that shares no code with the agents.
+    """Return the cells, in row-major numbering, that one UCB agent plays: a plain loop that shares no code with the
+    agents.
 
     ``rewards[t]`` holds r*_t(a) of every team action a, drawn in advance; the horizon T is its length. The index is the
     empirical mean plus sqrt(c log(T^2) / n), infinite for a cell never tried; of equal ones the first wins.
@@ -42,13 +43,13 @@ def single_agent_ucb(rewards: Any, exploration: float = 0.025) -> NDArray[np.int
 
 
 def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 0.025) -> bool:
-    """Whether a team played exactly as the single UCB agent on the same luck.
+    """Return whether a team played exactly as the single UCB agent with the same random numbers.
 
-    ``actions[t, i]`` is agent i's arm in round t, ``rewards[t]`` holds r*_t of every team action. The problem
-    must be one in which everybody sees everything, as Fact 1 supposes.
+    ``actions[t, i]`` is agent i's arm in round t, ``rewards[t]`` contains r*_t of every team action. All agents of the
+    problem must see every reward, as Fact 1 supposes.
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
+        raise InvalidInput(f"problem must be a Problem, got {short_repr(problem)}.")
     if problem.custom_models:
         raise InvalidInput(f"problem has a model of its own, {problem.custom_models[0]}; Fact 1 is about shipped ones.")
     full = 0.0 if isinstance(problem.observation, Noisy) else 1.0
@@ -58,6 +59,8 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
             f"{name} is {short_repr(problem.observation.levels)}; "
             f"Fact 1 is about full sight, so {full:g} for every agent."
         )
+    if problem.hides_actions:
+        raise InvalidInput("problem has actions='hidden'; Fact 1 is about observed actions.")
     if problem.delay:
         raise InvalidInput(f"problem has a delay of {problem.delay:,} rounds; Fact 1 is about a delay of 0.")
     table = _rewards(rewards)
@@ -67,19 +70,19 @@ def fact_one(problem: Problem, actions: Any, rewards: Any, exploration: float = 
     if arms.shape != (len(table), problem.agents) or arms.dtype.kind not in "iu":
         raise InvalidInput(
             f"actions has shape {arms.shape} and type {arms.dtype}; "
-            f"whole numbers of shape {(len(table), problem.agents)}, an arm per round and agent, are needed."
+            f"integers of shape {(len(table), problem.agents)}, an arm per round and agent, are needed."
         )
     single = np.unravel_index(single_agent_ucb(table, exploration), problem.arms)
     return bool(np.array_equal(arms, np.stack(single, axis=1)))
 
 
 def potential_rewards(problem: Problem, horizon: int, seed: int, run: int = 0) -> NDArray[np.float64]:
-    """The rewards that every team action would have given in a run of a simulation: rounds x arms of each agent.
+    """Return the rewards that every team action would have given in a run of a simulation: rounds x arms of each agent.
 
     For given means and Bernoulli rewards: the engines draw one number a round, and every action is paid by it.
     """
     if not isinstance(problem, Problem) or type(problem.means) is not FixedMeans or problem.reward.name != "bernoulli":
-        raise InvalidInput(f"problem is {short_repr(problem)}; one with given means and Bernoulli rewards is needed.")
+        raise InvalidInput(f"problem must be one with given means and Bernoulli rewards, got {short_repr(problem)}.")
     rounds = whole(1)("horizon", horizon)
     streams = Streams.of(checked_seed(seed), whole(0)("run", run), problem.agents, problem.relabel)
     draws = np.asarray(streams.rewards.random(size=(rounds, *(1,) * problem.agents)))
@@ -90,7 +93,7 @@ def potential_rewards(problem: Problem, horizon: int, seed: int, run: int = 0) -
 
 
 def _rewards(rewards: Any) -> NDArray[np.float64]:
-    """One row per round, one column per cell."""
+    """Return the rewards with one row per round and one column per cell."""
     try:
         table = np.asarray(rewards, dtype=np.float64)
     except (TypeError, ValueError):

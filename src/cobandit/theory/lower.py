@@ -1,4 +1,4 @@
-"""A lower bound: what nobody, not even one brain with everybody's eyes, can do better than in the long run."""
+"""A lower bound on the long-run regret of any team, even of one controller that sees what any agent sees."""
 
 from __future__ import annotations
 
@@ -11,17 +11,18 @@ from cobandit.problem import Bernoulli, FixedMeans, Missed, Problem
 
 
 def lai_robbins(problem: Problem) -> float:
-    """The Lai-Robbins constant C: the *task* regret of a team that learns in every problem grows at least as C log T.
+    """Return the Lai-Robbins constant C: the *task* regret of a team that learns in every problem grows at least as C
+    log T.
 
-    "Learns in every problem" means that regret grows slower than any power of T whatever the means; the bound is about
-    T without end, not about any one T. C = sum over the cells of Delta_a / kl(q mu_a, q mu_*), with kl the divergence
-    of two Bernoulli distributions and q = 1 - prod(1 - p_i) the chance that anybody sees a reward: the OR of what the
-    agents see tells a joint controller all there is to know, and no team can do better than a controller.
-    Team regret: times ``problem.team_factor``. If mu_* = 1 nothing could be better and C is 0; if nobody sees
-    anything while there is something to lose, C is infinite.
+    "Learns in every problem" means that regret grows slower than any power of T for all means; the bound is asymptotic
+    and does not hold for any single T. C = sum over the cells of Delta_a / kl(q mu_a, q mu_*), with kl the divergence
+    of two Bernoulli distributions and q = 1 - prod(1 - p_i) the probability that any agent sees a reward: the OR of the
+    agents' observations is all the information a joint controller has, and no team does better than a controller. Team
+    regret: times ``problem.team_factor``. If mu_* = 1, no cell could be better and C is 0. If no agent sees anything
+    while cells differ, C is infinite.
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed.")
+        raise InvalidInput(f"problem must be a Problem, got {short_repr(problem)}.")
     if problem.custom_models:
         raise InvalidInput(
             f"problem has a model of its own, {problem.custom_models[0]}; the lower bound is about shipped ones."
@@ -49,7 +50,7 @@ def lai_robbins(problem: Problem) -> float:
 
 
 def _kl(x: float, y: float) -> float:
-    """The divergence of Bernoulli(y) from Bernoulli(x), for x < y < 1, accurate also for x close to y."""
+    """Return the divergence of Bernoulli(y) from Bernoulli(x), for x < y < 1, accurate also for x close to y."""
     if x == 0.0:
         return -math.log1p(-y)
     d = y - x
