@@ -81,14 +81,14 @@ def test_every_model_checks_its_observability(observation, observability):
         ({"means": [[0.8, 1.2], [0.2, 0.6]]}, "means holds 1.2; the means of Bernoulli rewards must lie in [0, 1]."),
         ({"means": [[0.8, NAN], [0, 0]]}, "means[0, 1] is nan; finite numbers from -1e+12 to 1e+12 are needed."),
         ({"means": [0.8, 0.4]}, "means has shape (2,); one axis per agent is needed, so at least 2 axes"),
-        ({"means": None}, "means is None; a matrix of numbers"),
-        ({"arms": 5}, "arms is 5; the number of arms of each agent is needed, such as (2, 2)."),
+        ({"means": None}, "means must be a matrix of numbers"),
+        ({"arms": 5}, "arms must be the number of arms of each agent, such as (2, 2), got 5."),
         ({"arms": (2,)}, "arms is (2,); a team has at least 2 agents, so at least 2 entries are needed"),
-        ({"arms": (2, 0)}, "arms[1] is 0; a whole number of at least 1"),
+        ({"arms": (2, 0)}, "arms[1] must be an integer of at least 1"),
         ({"observability": [1.0]}, "observability has 1 entries ([1.0]); the team has 2 agents, so 2 are needed"),
-        ({"observability": [1.0, 1.5]}, "observability[1] is 1.5; a finite number of at least 0 and at most 1"),
-        ({"observability": 0.5}, "observability is 0.5; a list with one number per agent is needed"),
-        ({"weights": [0.0, 0.0]}, "weights is (0.0, 0.0); at least one weight above 0 is needed"),
+        ({"observability": [1.0, 1.5]}, "observability[1] must be a finite number of at least 0 and at most 1"),
+        ({"observability": 0.5}, "observability must be a list with one number per agent, got 0.5"),
+        ({"weights": [0.0, 0.0]}, "weights must be at least one weight above 0, got (0.0, 0.0)"),
         ({"roles": (0, 0)}, "roles is (0, 0); each rank from 0 (the leader) to 1 is needed once"),
         ({"roles": "observabilty"}, "There is no role rule 'observabilty'. Did you mean 'observability'?"),
     ],
@@ -123,7 +123,7 @@ def test_gaussian_means_may_lie_anywhere_but_must_be_finite():
 def test_random_means_of_bernoulli_rewards_stay_in_the_unit_interval():
     with pytest.raises(InvalidInput, match=r"means holds 2; .* \[0, 1\]"):
         Problem.bernoulli(RandomMeans((2, 2), 0.0, 2.0))
-    with pytest.raises(InvalidInput, match=r"the highest random mean is 0.2; a finite number of at least 0.5"):
+    with pytest.raises(InvalidInput, match=r"the highest random mean must be a finite number of at least 0.5"):
         RandomMeans((2, 2), 0.5, 0.2)
 
 
@@ -173,18 +173,18 @@ def test_an_observation_made_by_hand_for_another_number_of_agents():
 def test_named_means_of_a_wrong_size(make, name, most, size):
     with pytest.raises(InvalidInput) as caught:
         make(size)
-    assert str(caught.value) == f"{name} is {size!r}; a whole number from 2 to {most} is needed."
+    assert str(caught.value) == f"{name} must be an integer from 2 to {most}, got {size!r}."
 
 
 def test_two_corners_of_more_than_seven_agents():
-    with pytest.raises(InvalidInput, match=r"^agents is 8; a whole number from 2 to 7 is needed\.$"):
+    with pytest.raises(InvalidInput, match=r"^agents must be an integer from 2 to 7, got 8\.$"):
         two_corners(8)
-    with pytest.raises(InvalidInput, match=r"^agents is 8; a whole number from 2 to 7 is needed\.$"):
+    with pytest.raises(InvalidInput, match=r"^agents must be an integer from 2 to 7, got 8\.$"):
         two_corners(8, leader=0)
 
 
 def test_a_leader_who_is_not_in_the_team():
-    with pytest.raises(InvalidInput, match=r"leader is 3; a whole number from 0 to 2"):
+    with pytest.raises(InvalidInput, match=r"leader must be an integer from 0 to 2"):
         two_corners(3, leader=3)
 
 

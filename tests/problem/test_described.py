@@ -89,5 +89,5 @@ def test_a_wrong_description_is_told(change: Change) -> None:
 
 @pytest.mark.parametrize("description", [None, 3, "fixed", []])
 def test_what_is_no_description_is_told(description: Any) -> None:
-    with pytest.raises(cb.InvalidInput, match="a dict is needed"):
+    with pytest.raises(cb.InvalidInput, match="must be a dict"):
         cb.Problem.from_dict(description)

@@ -124,8 +124,8 @@ def test_heavy_tails_are_heavy_and_have_the_mean():
     [
         (lambda: cb.PiecewiseMeans.of([FIRST], [3]), "changes_at has 1 rounds; there are 1 phases, so 0 are needed"),
         (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], [1]), r"changes_at\[0\]"),
-        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], 5), "a list of rounds is needed"),  # type: ignore[arg-type]
-        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND, FIRST], [5, 5]), "rounds that go up"),
+        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND], 5), "must be a list of rounds"),  # type: ignore[arg-type]
+        (lambda: cb.PiecewiseMeans.of([FIRST, SECOND, FIRST], [5, 5]), "rounds in ascending order"),
         (lambda: cb.PiecewiseMeans.of([FIRST, [[1, float("nan")], [0, 0]]], [5]), r"phases\[1\]\[0, 1\] is nan"),
         (lambda: cb.PiecewiseMeans.of(FIRST, [5]), "one matrix for each phase"),
         (lambda: cb.PiecewiseMeans.of([], []), "one matrix for each phase"),
@@ -218,7 +218,7 @@ def test_a_team_that_never_hears_anything_learns_nothing():
 @pytest.mark.parametrize("name", [name for name, kind in cb.AGENTS.items() if kind.needs_each_round])
 @pytest.mark.parametrize("engine", ["reference", "fast"])
 def test_a_protocol_needs_to_be_told_of_each_round(name, engine):
-    with pytest.raises(cb.InvalidInput, match=f"a delay of 4 rounds, but {name} counts on being told of each round"):
+    with pytest.raises(cb.InvalidInput, match=f"a delay of 4 rounds, but {name} "):
         cb.simulate(MODELS["late"], cb.Team.of(name), horizon=9, runs=1, engine=engine)
 
 
@@ -236,6 +236,6 @@ def test_who_cannot_wait_says_so():
         exact_limits(cb.Problem.bernoulli("random", delay=2), 5)
     with pytest.raises(cb.InvalidInput, match="Fact 1 is about a delay of 0"):
         fact_one(cb.Problem.bernoulli(FIRST, delay=2), [[0, 0]], [[1, 1, 1, 1]])
-    with pytest.raises(cb.InvalidInput, match="an environment answers every step at once"):
+    with pytest.raises(cb.InvalidInput, match="delay must be 0"):
         cb.interop.SeatEnv(late, cb.Team.of("naive-ucb"), 0, 9)
-    assert "told 2 rounds late" in problem_lines(late)[1]
+    assert "feedback delayed by 2 rounds" in problem_lines(late)[1]

@@ -1,7 +1,7 @@
-"""Models of anybody's make, checked: when a problem is made, and whenever one of them answers.
+"""Checks of user-defined models, when a problem is created and whenever a model returns a value.
 
-Our own classes, recognised by their exact type, are known to keep the contract of `Means`, `Reward` and `Observation`.
-Everybody else's are looked at: an error names the class, the method and what is needed.
+Our own classes, recognised by their exact type, keep the contract of `Means`, `Reward` and `Observation`. All others
+are checked: an error names the class, the method and the requirement.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ OBSERVATION: Members = {
 
 
 def is_shipped(model: object) -> bool:
-    """Whether it is one of ours; a subclass is not, since it may do something else."""
+    """Return whether it is one of ours; a subclass is not, since it may do something else."""
     return type(model) in SHIPPED
 
 
 def looks_like(model: object, members: Members) -> bool:
-    """Whether somebody meant it as such a model: it has a method of it."""
+    """Return whether the object is meant as such a model: it has at least one of the methods."""
     return any(callable(getattr(model, name, None)) for name, needed in members.items() if needed.startswith("("))
 
 
 def accept_means(means: Any) -> Means:
-    """The means, or an error that says what they lack."""
+    """Return the means, or an error that says what they lack."""
     if not is_shipped(means):
         _require("means", means, MEANS)
         _flag(means, "changes", CHANGES)
@@ -68,13 +68,13 @@ def accept_means(means: Any) -> Means:
         except InvalidInput as error:
             raise type(error)(f"{_name(means)}.{error}") from None
         if not isinstance(means.arms, tuple):
-            raise InvalidInput(f"{_name(means)}.arms is {short_repr(means.arms)}; a tuple is needed, such as (2, 2).")
+            raise InvalidInput(f"{_name(means)}.arms must be a tuple, such as (2, 2), got {short_repr(means.arms)}.")
     model: Means = means
     return model
 
 
 def accept_reward(reward: Any) -> Reward:
-    """The reward model, or an error that says what it lacks."""
+    """Return the reward model, or an error that says what it lacks."""
     if not is_shipped(reward):
         _require("reward", reward, REWARD)
         _word(reward)
@@ -86,7 +86,7 @@ def accept_reward(reward: Any) -> Reward:
 
 
 def accept_observation(observation: Any, agents: int | None = None) -> Observation:
-    """The observation model, for so many agents, or an error that says what it lacks."""
+    """Return the observation model for ``agents`` agents, or raise an error that names the missing member."""
     shipped = is_shipped(observation)
     if not shipped:
         _require("observation", observation, OBSERVATION)
@@ -94,7 +94,7 @@ def accept_observation(observation: Any, agents: int | None = None) -> Observati
         _flag(observation, "binary", BINARY)
         who = _name(observation)
         if not is_list(observation.levels) or not hasattr(observation.levels, "__len__"):
-            raise InvalidInput(f"{who}.levels is {short_repr(observation.levels)}; {LEVELS} is needed.")
+            raise InvalidInput(f"{who}.levels must be {LEVELS}, got {short_repr(observation.levels)}.")
     levels = observation.levels
     if agents is not None and len(levels) != agents:
         ours = "noise" if isinstance(observation, Noisy) else "observability"
@@ -112,7 +112,7 @@ def accept_observation(observation: Any, agents: int | None = None) -> Observati
 
 
 def accept_bounds(means: Means, reward: Reward) -> None:
-    """Means that say where they lie must lie where the rewards can have them."""
+    """Raise an error if the declared bounds of the means exceed those that the rewards allow."""
     low, high = mean_bounds(reward)
     if not hasattr(means, "bounds"):
         return
@@ -123,24 +123,26 @@ def accept_bounds(means: Means, reward: Reward) -> None:
 
 
 def stated_bounds(means: Means) -> tuple[float, float]:
-    """The lowest and the highest possible mean, as the model tells; anything, where it does not."""
+    """Return the lowest and the highest possible mean, as the model tells; anything, where it does not."""
     return _pair(f"{_name(means)}.bounds", getattr(means, "bounds", (-math.inf, math.inf)))
 
 
 def mean_bounds(reward: Reward) -> tuple[float, float]:
-    """The lowest and the highest mean that the rewards can have."""
+    """Return the lowest and the highest mean that the rewards can have."""
     return _pair(f"{_name(reward)}.mean_bounds", getattr(reward, "mean_bounds", (-math.inf, math.inf)))
 
 
 def drawn_means(means: Means, reward: Reward, t: int, drawn: object) -> Tensor:
-    """What ``means.draw`` gave for round t, or an error."""
+    """Return the result of ``means.draw`` for round t, or raise an error."""
     if is_shipped(means):  # its bounds were looked at beforehand
         return np.asarray(drawn)
     return checked_tensor(means, t, drawn, *mean_bounds(reward))
 
 
 def checked_tensor(means: Means, t: int, drawn: object, low: float = -math.inf, high: float = math.inf) -> Tensor:
-    """What ``means.draw`` gave for round t, of the right shape, finite and within the bounds; or an error."""
+    """Return the result of ``means.draw`` for round t: the right shape, finite, within the bounds; or raise an
+    error.
+    """
     tensor = _tensor(f"{_name(means)}.draw", f" in round {t}", drawn, means.arms)
     wrong = bad_mean(tensor, low, high)
     if wrong is not None:
@@ -149,7 +151,7 @@ def checked_tensor(means: Means, t: int, drawn: object, low: float = -math.inf, 
 
 
 def drawn_spreads(reward: Reward, arms: tuple[int, ...], drawn: object) -> Tensor | None:
-    """What ``reward.spreads`` gave for a run, or an error."""
+    """Return the result of ``reward.spreads`` for a run, or raise an error."""
     if drawn is None or is_shipped(reward):
         return None if drawn is None else np.asarray(drawn)
     tensor = _tensor(f"{_name(reward)}.spreads", "", drawn, arms)
@@ -160,7 +162,7 @@ def drawn_spreads(reward: Reward, arms: tuple[int, ...], drawn: object) -> Tenso
 
 
 def drawn_number(model: Reward | Observation, method: str, t: int, drawn: object, binary: bool) -> float:
-    """A reward, or what was seen of it, as a float; or an error."""
+    """Return a reward, or what was seen of it, as a float; or an error."""
     if type(drawn) is float and (drawn in (0.0, 1.0) if binary else math.isfinite(drawn)):
         return drawn
     try:
@@ -179,7 +181,7 @@ def drawn_number(model: Reward | Observation, method: str, t: int, drawn: object
 
 
 def plain_fields(model: Any) -> dict[str, Any]:
-    """The fields of a model as plain data, with the name of a class that is not ours."""
+    """Return the fields of a model as plain data, with the name of a class that is not ours."""
     if is_shipped(model):
         return asdict(model)
     own = {spec.name: _plain(getattr(model, spec.name)) for spec in fields(model)} if is_dataclass(model) else {}
@@ -199,14 +201,14 @@ def _plain(value: object) -> Any:
 
 
 def _require(what: str, model: object, members: Members) -> None:
-    """Every member is there, and every method takes what it will be given."""
+    """Check that every member exists and that every method takes the arguments it will get."""
     if isinstance(model, type):
         raise InvalidInput(
             f"{what} is the class {model.__name__}; an object is needed. Call it: {model.__name__}(...)."
         )
     if not looks_like(model, members):
         wanted = ", ".join(name + (needed if needed.startswith("(") else "") for name, needed in members.items())
-        raise InvalidInput(f"{what} is {short_repr(model)}; an object with {wanted} is needed.")
+        raise InvalidInput(f"{what} must be an object with {wanted}, got {short_repr(model)}.")
     for name, needed in members.items():
         method = needed.startswith("(")
         if not hasattr(model, name):
@@ -219,7 +221,7 @@ def _require(what: str, model: object, members: Members) -> None:
 def _takes(model: object, name: str, needed: str) -> None:
     method = getattr(model, name)
     if not callable(method):
-        raise InvalidInput(f"{_name(model)}.{name} is {short_repr(method)}; a method {name}{needed} is needed.")
+        raise InvalidInput(f"{_name(model)}.{name} must be a method {name}{needed}, got {short_repr(method)}.")
     try:
         signature = inspect.signature(method)
     except (TypeError, ValueError):  # a method that is not written in Python need not tell
@@ -233,12 +235,12 @@ def _takes(model: object, name: str, needed: str) -> None:
 
 def _flag(model: object, name: str, needed: str) -> None:
     if not isinstance(getattr(model, name), bool):
-        raise InvalidInput(f"{_name(model)}.{name} is {short_repr(getattr(model, name))}; {needed} is needed.")
+        raise InvalidInput(f"{_name(model)}.{name} must be {needed}, got {short_repr(getattr(model, name))}.")
 
 
 def _word(model: Any) -> None:
     if not isinstance(model.name, str) or not model.name.strip():
-        raise InvalidInput(f"{_name(model)}.name is {short_repr(model.name)}; {NAME} is needed.")
+        raise InvalidInput(f"{_name(model)}.name must be {NAME}, got {short_repr(model.name)}.")
 
 
 def _pair(name: str, bounds: Any) -> tuple[float, float]:
@@ -248,7 +250,7 @@ def _pair(name: str, bounds: Any) -> tuple[float, float]:
         low, high = math.nan, math.nan
     if not low <= high:
         raise InvalidInput(
-            f"{name} is {short_repr(bounds)}; the lowest and the highest mean are needed, such as (0.0, 1.0)."
+            f"{name} must be the lowest and the highest mean, such as (0.0, 1.0), got {short_repr(bounds)}."
         )
     return low, high
 

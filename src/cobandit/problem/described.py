@@ -14,13 +14,13 @@ from cobandit.problem.observation import OBSERVATIONS
 from cobandit.problem.rewards import REWARDS
 
 KEYS = ("arms", "means", "reward", "observation", "weights", "roles")
-OPTIONAL = ("delay", "relabel")
+OPTIONAL = ("delay", "relabel", "actions")
 
 
 def described_fields(description: object, own: Iterable[type] = ()) -> dict[str, Any]:
-    """The fields of the `Problem` that a description tells of; ``own`` holds the classes that are not ours."""
+    """Return the fields of the `Problem` in a description; ``own`` contains the user-defined classes."""
     if not isinstance(description, Mapping):
-        raise InvalidInput(f"The description of a problem is {short_repr(description)}; a dict is needed.")
+        raise InvalidInput(f"The description of a problem must be a dict, got {short_repr(description)}.")
     missing = [key for key in KEYS if key not in description]
     if missing:
         raise InvalidInput(f"The description of a problem lacks {missing[0]!r}; `Problem.describe` has it.")
@@ -41,11 +41,12 @@ def described_fields(description: object, own: Iterable[type] = ()) -> dict[str,
         "roles": _tuples(roles) if is_list(roles) else roles,
         "delay": description.get("delay", 0),
         "relabel": description.get("relabel", False),
+        "actions": description.get("actions", "observed"),
     }
 
 
 def classes_by_name(own: Iterable[type]) -> dict[str, type]:
-    """The classes somebody hands in, by the names under which descriptions know them."""
+    """Return the user-defined classes by the names that descriptions use."""
     if not isinstance(own, Iterable) or getattr(own, "ndim", 1) == 0:
         raise InvalidInput(f"own must be a list of classes, got {short_repr(own)}.")
     classes = tuple(own)
@@ -56,9 +57,9 @@ def classes_by_name(own: Iterable[type]) -> dict[str, type]:
 
 
 def described_model(what: str, description: object, own: Mapping[str, type], ours: object) -> Any:
-    """The model that a description tells of: ``ours`` is a class, or a table of classes by the names of models."""
+    """Return the model in a description: ``ours`` is a class, or a table of classes by the names of models."""
     if not isinstance(description, Mapping):
-        raise InvalidInput(f"{what} is {short_repr(description)}; a dict with the fields of its model is needed.")
+        raise InvalidInput(f"{what} must be a dict with the fields of its model, got {short_repr(description)}.")
     rest = dict(description)
     name, foreign = rest.pop("name", None), rest.pop("class", None)
     if foreign is not None:
@@ -84,5 +85,5 @@ def described_model(what: str, description: object, own: Mapping[str, type], our
 
 
 def _tuples(value: object) -> Any:
-    """Lists as JSON has them, turned into the tuples of frozen models."""
+    """Convert the lists of JSON to the tuples of frozen models."""
     return tuple(_tuples(part) for part in value) if isinstance(value, (list, tuple)) else value

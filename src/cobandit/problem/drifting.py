@@ -1,6 +1,6 @@
-"""Means that change while a team plays: at once, in given rounds, or a little in every round.
+"""Means that change while a team plays: abruptly in given rounds, or gradually in every round.
 
-Regret goes by the means of each round, so it is what others call dynamic regret. Beyond the paper, whose means stay.
+Regret uses the means of each round, which is also called dynamic regret. Beyond the paper, whose means do not change.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class PiecewiseMeans:
             if wrong is not None:
                 raise InvalidInput(f"phases[{phase}]{wrong}")
         if not is_list(self.changes_at):
-            raise InvalidInput(f"changes_at is {short_repr(self.changes_at)}; a list of rounds is needed.")
+            raise InvalidInput(f"changes_at must be a list of rounds, got {short_repr(self.changes_at)}.")
         rounds = tuple(whole(2, MOST)(f"changes_at[{i}]", t) for i, t in enumerate(self.changes_at))
         if len(rounds) != len(array) - 1:
             raise InvalidInput(
@@ -56,14 +56,14 @@ class PiecewiseMeans:
                 "the first phase begins in round 1."
             )
         if any(later <= earlier for earlier, later in pairwise(rounds)):
-            raise InvalidInput(f"changes_at is {short_repr(rounds)}; rounds that go up are needed.")
+            raise InvalidInput(f"changes_at must be rounds in ascending order, got {short_repr(rounds)}.")
         object.__setattr__(self, "arms", arms)
         object.__setattr__(self, "values", tuple(tuple(row) for row in array.tolist()))
         object.__setattr__(self, "changes_at", rounds)
 
     @classmethod
     def of(cls, phases: Sequence[Any], changes_at: Sequence[int]) -> PiecewiseMeans:
-        """From one matrix (nested lists or an array, one axis per agent) for each phase."""
+        """Create the means from one matrix (nested lists or an array, one axis per agent) for each phase."""
         array = numeric("phases", phases, "a list of matrices of one shape, one for each phase,")
         if array.ndim < 3 or array.size == 0:
             raise InvalidInput(
@@ -78,7 +78,7 @@ class PiecewiseMeans:
         return min(map(min, self.values)), max(map(max, self.values))
 
     def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
-        """The means of round t (nothing is drawn)."""
+        """Return the means of round t (nothing is drawn)."""
         return np.array(self.values[bisect_right(self.changes_at, t)]).reshape(self.arms)
 
 
@@ -119,7 +119,7 @@ class RandomWalkMeans:
 
     @classmethod
     def of(cls, means: object, step: float = 0.02, low: float = 0.0, high: float = 1.0) -> RandomWalkMeans:
-        """A walk that begins at these means: nested lists or an array with one axis per agent."""
+        """Return a walk that begins at these means: nested lists or an array with one axis per agent."""
         array = numeric("means", means, "a matrix of numbers (one axis per agent, rows of equal length)")
         return cls(array.shape, step, low, high, tuple(array.ravel().tolist()))
 
@@ -129,7 +129,7 @@ class RandomWalkMeans:
         return self.low, self.high
 
     def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
-        """The means of round t: one normal draw for each team action in every round but the first."""
+        """Return the means of round t: one normal draw for each team action in every round but the first."""
         if previous is None:
             if self.values is not None:
                 return np.array(self.values).reshape(self.arms)

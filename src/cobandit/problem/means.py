@@ -1,4 +1,4 @@
-"""The means mu of the team actions: given once, drawn anew for each run, or by a class of one's own.
+"""The means mu of the team actions: fixed, drawn for each run, or from a user-defined class.
 
 Paper: Problem Setting (mu_a); Simulations (fixed means; random means from Unif[0, 1]).
 """
@@ -27,9 +27,9 @@ MOST_CELLS = 2**28
 
 
 def checked_arms(arms: object) -> tuple[int, ...]:
-    """The number of own arms of each agent, |A_i|: at least two agents, at least one arm each."""
+    """Return the number of own arms of each agent, |A_i|: at least two agents, at least one arm each."""
     if not is_list(arms):
-        raise InvalidInput(f"arms is {short_repr(arms)}; the number of arms of each agent is needed, such as (2, 2).")
+        raise InvalidInput(f"arms must be the number of arms of each agent, such as (2, 2), got {short_repr(arms)}.")
     sizes = tuple(whole(1)(f"arms[{i}]", size) for i, size in enumerate(arms))
     if len(sizes) < 2:
         raise InvalidInput(
@@ -69,11 +69,11 @@ class Means(Protocol):
 
     @abstractmethod
     def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
-        """The means of round t, one axis per agent, with whatever is random drawn from ``rng``.
+        """Return the means of round t, one axis per agent, with all random numbers drawn from ``rng``.
 
-        Called with t = 1 and ``previous`` None when a run is set up; and, only where ``changes`` is true, before
-        each later round with a copy of the means of the round before. All draws come from the set-up stream of the
-        run, so every team meets the same means.
+        Called with t = 1 and ``previous`` None when a run is set up. Only if ``changes`` is true, it is called before
+        each later round with a copy of the means of the previous round. All draws come from the set-up stream of the
+        run, so all teams have the same means.
         """
         ...
 
@@ -103,7 +103,7 @@ class FixedMeans:
 
     @classmethod
     def of(cls, means: object) -> FixedMeans:
-        """From nested lists or an array with one axis per agent."""
+        """Create the means from nested lists or an array with one axis per agent."""
         array = numeric("means", means, "a matrix of numbers (one axis per agent, rows of equal length)")
         if array.ndim < 2 or array.size == 0:
             raise InvalidInput(
@@ -112,7 +112,7 @@ class FixedMeans:
         return cls(array.shape, tuple(array.ravel().tolist()))
 
     def nested(self) -> list[Any]:
-        """The means as nested lists, one level per agent."""
+        """Return the means as nested lists, one level per agent."""
         return list(np.reshape(self.values, self.arms).tolist())
 
     @property
@@ -121,13 +121,13 @@ class FixedMeans:
         return min(self.values), max(self.values)
 
     def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
-        """The means of one run (nothing is drawn)."""
+        """Return the means of one run (nothing is drawn)."""
         return np.array(self.values).reshape(self.arms)
 
 
 @dataclass(frozen=True)
 class RandomMeans:
-    """Each mean drawn from Unif[low, high], anew for each run, in row-major order."""
+    """Each mean is drawn from Unif[low, high] for each run, in row-major order."""
 
     arms: tuple[int, ...]
     low: float = 0.0
@@ -146,12 +146,12 @@ class RandomMeans:
         return self.low, self.high
 
     def draw(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
-        """The means of one run."""
+        """Return the means of one run."""
         return self.low + (self.high - self.low) * rng.random(self.arms)
 
 
 def bad_mean(means: Tensor, low: float = -math.inf, high: float = math.inf) -> str | None:
-    """What is wrong with the first mean that is not finite, not to be added up or out of bounds, if there is one."""
+    """Return a message about the first mean that is not finite, too large to be summed or out of bounds, or None."""
     low, high = max(low, -LARGEST_MEAN), min(high, LARGEST_MEAN)
     fine = (means >= low) & (means <= high)
     if fine.all():
@@ -171,10 +171,10 @@ def local_optima(arms: int) -> list[list[float]]:
 
 
 def two_corners(agents: int, leader: int | None = None) -> Tensor:
-    """Means for N agents with 2 arms each and two local optima, at all-zeros and all-ones (Fig. "sim4").
+    """Return means for N agents with 2 arms each and two local optima, at all-zeros and all-ones (Fig. "sim4").
 
-    ``leader`` is the top-ranked agent: the last one by default, as p_i = i / N there. With more than seven
-    agents the rule would lead to negative means.
+    ``leader`` is the top-ranked agent: the last one by default, as p_i = i / N there. With more than seven agents the
+    rule would lead to negative means.
     """
     count = whole(2, 7)("agents", agents)
     top = whole(0, count - 1)("leader", count - 1 if leader is None else leader)

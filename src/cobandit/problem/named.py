@@ -49,16 +49,16 @@ NAMED_MEANS: dict[str, Callable[[Arms | None], Any]] = {
     "corners": _corners,
     "random-walk": _random_walk,
 }
-"""Each makes means for so many arms of each agent (None: it may choose)."""
+"""Functions that make means for the given numbers of arms (None: the function chooses)."""
 
 
 def known_means() -> list[str]:
-    """Every name that `named_means` knows, ours first."""
+    """Return every name that `named_means` knows, ours first."""
     return [*NAMED_MEANS, *(name for name in plugin_names(PROBLEMS) if name not in NAMED_MEANS)]
 
 
 def named_means(name: str, arms: Arms | None = None) -> Any:
-    """The means of that name as `Problem` takes them; an unknown name gets the nearest right one."""
+    """Return the means of that name as `Problem` takes them; an unknown name gets the nearest right one."""
     if isinstance(name, str) and name in NAMED_MEANS:
         return NAMED_MEANS[name](arms)
     plugin = find_plugin(PROBLEMS, name)

@@ -20,18 +20,18 @@ from cobandit.problem.means import LARGEST_MEAN
 
 @runtime_checkable
 class Observation(Protocol):
-    """What a model of observation is: any class with these members, best a frozen dataclass.
+    """The interface of observation models: any class with these members, best a frozen dataclass.
 
-    ``name`` is what tables call it and what the agents are told; a name of ours promises what ours does. ``binary``
-    says whether all that is seen of rewards of 0 and 1 is 0 or 1 as well. ``levels`` holds one number per agent that
-    describes its sight. One object serves all runs, so it must not change.
+    ``name`` appears in tables and is known to the agents; a name of this package promises its behaviour. ``binary``
+    says whether observations of rewards of 0 and 1 are always 0 or 1. ``levels`` has one number per agent that
+    describes how well it observes. One object serves all runs, so it must not change.
     """
 
     if TYPE_CHECKING:
 
         @property
         def name(self) -> str:
-            """What tables call it, and what the agents are told."""
+            """The name in tables, which the agents know, too."""
 
         @property
         def binary(self) -> bool:
@@ -48,7 +48,7 @@ class Observation(Protocol):
 
     @abstractmethod
     def quality(self, agent: int) -> float:
-        """The higher, the better the agent observes; roles go by it. They are fixed before round 1."""
+        """Return the higher, the better the agent observes; roles go by it. They are fixed before round 1."""
         ...
 
     @abstractmethod
@@ -58,10 +58,10 @@ class Observation(Protocol):
 
     @abstractmethod
     def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
-        """What the agent sees of round t's reward; None: it knows that it saw nothing.
+        """Return the agent's observation of round t's reward; None: the agent knows that it saw nothing.
 
-        ``rng`` is the agent's own observation stream. How much is drawn from it must not depend on ``reward``: two
-        teams with one seed would no longer meet the same luck.
+        ``rng`` is the agent's own observation stream. The number of draws must not depend on ``reward``: otherwise two
+        teams with one seed would no longer get the same random numbers.
         """
         ...
 
@@ -85,7 +85,7 @@ class _BySight:
         return self.observability
 
     def quality(self, agent: int) -> float:
-        """The higher, the better the agent observes; roles go by it."""
+        """Return the higher, the better the agent observes; roles go by it."""
         return self.observability[agent]
 
     def slope(self, t: int, agent: int) -> float:
@@ -93,7 +93,7 @@ class _BySight:
         return self.observability[agent]
 
     def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
-        """What the agent sees of this round's reward."""
+        """Return the agent's observation of this round's reward."""
         return reward if rng.random() < self.observability[agent] else self.otherwise
 
     otherwise: ClassVar[float | None]
@@ -141,7 +141,7 @@ class Noisy:
         return self.noise
 
     def quality(self, agent: int) -> float:
-        """The higher, the better the agent observes; roles go by it."""
+        """Return the higher, the better the agent observes; roles go by it."""
         return -self.noise[agent]
 
     def slope(self, t: int, agent: int) -> float:
@@ -149,7 +149,7 @@ class Noisy:
         return 1.0
 
     def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
-        """What the agent sees of this round's reward."""
+        """Return the agent's observation of this round's reward."""
         return reward + self.noise[agent] * float(rng.standard_normal())
 
 

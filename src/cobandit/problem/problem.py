@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cobandit.base.checks import is_list, one_per_agent, real, short_repr, whole
+from cobandit.base.checks import is_list, one_of, one_per_agent, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.html import html_table
 from cobandit.problem import accept
@@ -25,8 +25,12 @@ from cobandit.problem.rewards import Bernoulli, Gaussian, Reward
 Roles = Literal["observability", "random", "elected"] | tuple[int, ...]
 ROLE_RULES = ("observability", "random", "elected")
 
+ActionsName = Literal["observed", "hidden"]
+ACTIONS = ("observed", "hidden")
+"""Whether agents observe their partners' arms."""
+
 LONGEST_DELAY = 10**6
-"""Rounds that wait to be told of are held in memory."""
+"""The largest delay, because the rounds that wait are stored in memory."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +66,15 @@ class Instance:
 class Problem:
     """A decentralised cooperative bandit problem for N >= 2 agents.
 
-    Made by `Problem.bernoulli` or `Problem.gaussian`, or by `Problem.of` for models of one's own. ``weights``
-    (non-negative, one per agent, the mean by default) make the team reward of the observed rewards. ``roles`` is
-    ``"observability"`` (the better observer ranks higher; equals: the lower index), ``"random"`` (unknown
-    observability; drawn for each run), ``"elected"`` (unknown observability; the team finds out in the first rounds who
-    sees more) or a tuple with each agent's rank, 0 being the leader. ``delay`` is for how many rounds everybody waits:
-    after round t the agents are told of round t - delay, its team action and what they saw of its reward, and after the
-    first ``delay`` rounds of nothing. Regret is counted when a round is played. ``relabel`` permutes each agent's arms
-    at random in every run (`relabelled`).
+    Created by `Problem.bernoulli` or `Problem.gaussian`, or by `Problem.of` for user-defined models. ``weights``
+    (non-negative, one per agent, equal by default) combine the observed rewards to the team reward. ``roles`` is
+    ``"observability"`` (the better observer has the higher rank; ties: the lower index), ``"random"`` (unknown
+    observability; drawn for each run), ``"elected"`` (unknown observability; the team elects the best observer in the
+    first rounds) or a tuple with each agent's rank, 0 for the leader. ``delay`` is the feedback delay in rounds: after
+    round t the agents learn the team action and their observations of round t - delay, and during the first ``delay``
+    rounds nothing. Regret is counted when a round is played. ``relabel`` permutes each agent's arms at random in every
+    run (`relabelled`). ``actions`` is ``"observed"``, or ``"hidden"`` if agents never learn the arms of their partners:
+    each of them then knows only its own arm and its observation of the reward.
     """
 
     means: Means
@@ -79,6 +84,7 @@ class Problem:
     roles: Roles = "observability"
     delay: int = 0
     relabel: bool = False
+    actions: ActionsName = "observed"
 
     def __post_init__(self) -> None:
         means, reward = accept.accept_means(self.means), accept.accept_reward(self.reward)
@@ -94,11 +100,17 @@ class Problem:
         weights = (1.0 / agents,) * agents if equal else self.weights
         object.__setattr__(self, "weights", one_per_agent("weights", weights, agents, real(0.0, 1e6)))
         if not sum(self.weights) > 0.0:
-            raise InvalidInput(f"weights is {short_repr(self.weights)}; at least one weight above 0 is needed.")
+            raise InvalidInput(f"weights must be at least one weight above 0, got {short_repr(self.weights)}.")
         object.__setattr__(self, "roles", checked_roles(self.roles, agents))
         object.__setattr__(self, "delay", whole(0, LONGEST_DELAY)("delay", self.delay))
         if not isinstance(self.relabel, bool):
             raise InvalidInput(f"relabel must be True or False, got {short_repr(self.relabel)}.")
+        one_of(ACTIONS)("actions", self.actions)
+        if self.hides_actions and self.roles == "elected":
+            raise InvalidInput(
+                "roles is 'elected', but actions is 'hidden': agents elect their leader by arms that all of them "
+                "observe. Use roles='random', or give the ranks."
+            )
 
     @classmethod
     def of(
@@ -113,15 +125,17 @@ class Problem:
         weights: Sequence[float] = (),
         roles: Roles | Sequence[int] = "observability",
         delay: int = 0,
+        actions: ActionsName = "observed",
     ) -> Problem:
-        """Any models together, one's own among them.
+        """Create a problem from any models, also user-defined ones.
 
         ``means`` is a nested list, a name with ``arms`` (``"random"``, ``"local-optima"``), or a `Means`; ``reward`` a
-        `Reward`; ``observation`` an `Observation`, or the name of one of ours with ``observability`` or ``noise``.
+        `Reward`; ``observation`` an `Observation`, or the name of a shipped one with ``observability`` or ``noise``.
         """
         checked = _means(means, arms)
         seen = make_observation(observation, observability, noise, len(checked.arms))
-        return cls(checked, reward, seen, _listed(weights), roles, delay)  # type: ignore[arg-type]  # checked there
+        shares = _listed(weights)
+        return cls(checked, reward, seen, shares, roles, delay, actions=actions)  # type: ignore[arg-type]  # checked there
 
     @classmethod
     def bernoulli(
@@ -135,6 +149,7 @@ class Problem:
         weights: Sequence[float] = (),
         roles: Roles | Sequence[int] = "observability",
         delay: int = 0,
+        actions: ActionsName = "observed",
     ) -> Problem:
         """Bernoulli rewards: ``means`` a nested list in [0, 1], ``"random"`` with ``arms``, or a `Means`.
 
@@ -151,6 +166,7 @@ class Problem:
             weights=weights,
             roles=roles,
             delay=delay,
+            actions=actions,
         )
 
     @classmethod
@@ -166,6 +182,7 @@ class Problem:
         weights: Sequence[float] = (),
         roles: Roles | Sequence[int] = "observability",
         delay: int = 0,
+        actions: ActionsName = "observed",
     ) -> Problem:
         """Gaussian rewards N(mu_a, s_a^2): ``sd`` one number, a pair to draw each s_a from, or an array.
 
@@ -181,20 +198,26 @@ class Problem:
             weights=weights,
             roles=roles,
             delay=delay,
+            actions=actions,
         )
 
     def relabelled(self) -> Problem:
-        """Return the same problem with each agent's arms in a random order, drawn anew for each run.
+        """Return the same problem with each agent's arms in a random order, drawn for each run.
 
-        No agent can then gain by favouring its first arms, for instance where ties go to the lowest index. The orders
-        come from a random stream of their own, so all else that nature draws stays as it is, and all teams with one
-        seed meet the same orders. Trajectories are in the agents' labels; `Diagnostics.share` is in the problem's.
+        No agent can then gain by preferring its first arms, for instance if ties go to the lowest index. The orders
+        come from a separate random stream, so all other draws stay unchanged, and all teams with one seed get the same
+        orders. Trajectories use the agents' labels; `Diagnostics.share` uses the problem's.
         """
         return replace(self, relabel=True)
 
     def draw_labels(self, rng: np.random.Generator) -> Labels:
         """Draw the labels of one run: ``labels[i][k]`` is the problem's arm behind agent i's arm k."""
         return draw_labels(self.arms, rng)
+
+    @property
+    def hides_actions(self) -> bool:
+        """Whether agents never learn their partners' arms."""
+        return self.actions == "hidden"
 
     @property
     def arms(self) -> tuple[int, ...]:
@@ -225,7 +248,7 @@ class Problem:
         return self.team_factor_at(1)
 
     def team_factor_at(self, t: int) -> float:
-        """The same in round t."""
+        """Return the same in round t."""
         factor = sum(w * self.observation.slope(t, i) for i, w in enumerate(self.weights))
         return factor if self.steady_sight else accept.drawn_number(self.observation, "slope", t, factor, False)
 
@@ -241,13 +264,13 @@ class Problem:
         return accept.is_shipped(self.observation)
 
     def instance(self, rng: np.random.Generator) -> Instance:
-        """What nature fixes for one run, drawn from the run's set-up stream: means, spreads, roles."""
+        """Draw the means, spreads and roles of one run from its set-up stream."""
         means = self.draw_means(1, None, rng)
         spreads = accept.drawn_spreads(self.reward, self.arms, self.reward.spreads(self.arms, rng))
         return Instance(means, spreads, self.draw_ranks(rng))
 
     def draw_means(self, t: int, previous: Tensor | None, rng: np.random.Generator) -> Tensor:
-        """The means of round t, checked where the model is not ours."""
+        """Return the means of round t, checked where the model is not ours."""
         before = None if previous is None else previous.copy()  # the model may change it in place
         return accept.drawn_means(self.means, self.reward, t, self.means.draw(t, before, rng))
 
@@ -257,12 +280,14 @@ class Problem:
         return accept.drawn_number(self.reward, "draw", t, reward, self.reward.binary)
 
     def draw_shock(self, t: int, previous: float, rng: np.random.Generator) -> float | None:
-        """What all rewards of round t have in common with those of the round before; None where they have nothing."""
+        """Return the shock that all rewards of round t share with those of the previous round, or None if there is
+        none.
+        """
         shock = getattr(self.reward, "shock", None)
         return None if shock is None else accept.drawn_number(self.reward, "shock", t, shock(t, previous, rng), False)
 
     def see(self, t: int, agent: int, reward: float, rng: np.random.Generator) -> float | None:
-        """What the agent sees of round t's reward, checked."""
+        """Return the agent's observation of round t's reward, after a check."""
         seen = self.observation.see(t, agent, reward, rng)
         return None if seen is None else accept.drawn_number(self.observation, "see", t, seen, self.binary)
 
@@ -273,31 +298,29 @@ class Problem:
 
     @property
     def draws_roles(self) -> bool:
-        """Whether nobody knows beforehand who sees more (``"random"``, ``"elected"``)."""
+        """Whether the ranks are unknown before a run (``"random"``, ``"elected"``)."""
         return self.roles in ("random", "elected")
 
     def known_ranks(self) -> tuple[int, ...]:
-        """Each agent's rank, where it does not depend on the run (not `draws_roles`)."""
+        """Return each agent's rank, where it does not depend on the run (not `draws_roles`)."""
         if isinstance(self.roles, tuple):
             return self.roles
         if self.draws_roles:
             word = "drawn" if self.roles == "random" else "elected"
-            raise InvalidInput(
-                f"The roles of this problem are {word} anew for each run; no ranks are known beforehand."
-            )
+            raise InvalidInput(f"The roles of this problem are {word} for each run; no ranks are known beforehand.")
         return ranks_of(sorted(range(self.agents), key=lambda i: -self.observation.quality(i)))
 
     def draw_ranks(self, rng: np.random.Generator) -> tuple[int, ...]:
-        """Each agent's rank in one run; something is drawn only where nobody knows who sees more.
+        """Return each agent's rank in one run. Random numbers are drawn only if the ranks are unknown.
 
-        Who elects its leader does not use what is drawn, but meets the same luck as with drawn roles.
+        With elected leaders the drawn ranks are not used, but the random numbers are then the same as with drawn roles.
         """
         if not self.draws_roles:
             return self.known_ranks()
         return ranks_of(shuffled(self.agents, rng))
 
     def describe(self) -> dict[str, Any]:
-        """The problem as plain data (for provenance and JSON)."""
+        """Return the problem as plain data (for provenance and JSON)."""
         return {
             "arms": list(self.arms),
             "means": self._described_means(),
@@ -307,10 +330,11 @@ class Problem:
             "roles": self.roles,
             **({"delay": self.delay} if self.delay else {}),
             **({"relabel": True} if self.relabel else {}),
+            **({"actions": self.actions} if self.hides_actions else {}),
         }
 
     def _described_means(self) -> Any:
-        """The values of given means; the fields of all others, with a name where they drift."""
+        """Return the values of given means; the fields of all others, with a name where they drift."""
         if type(self.means) is FixedMeans:
             return list(self.means.values)
         drifting = next((name for name, kind in DRIFTING.items() if type(self.means) is kind), None)
@@ -322,9 +346,9 @@ class Problem:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Problem:
-        """The problem that `describe` told of, also after a way through JSON.
+        """Create the problem from the result of `describe`, also after conversion to JSON and back.
 
-        ``own`` holds the classes of models that are not ours: ``Problem.from_dict(text, own=[PoissonReward])``.
+        ``own`` contains user-defined classes of models: ``Problem.from_dict(text, own=[PoissonReward])``.
         """
         return cls(**described_fields(description, own))
 
@@ -334,7 +358,7 @@ def _listed(values: object) -> Any:
 
 
 def ranks_of(order: list[int]) -> tuple[int, ...]:
-    """Each agent's rank, where ``order`` lists the agents from the leader down."""
+    """Return each agent's rank, where ``order`` lists the agents from the leader down."""
     ranks = [0] * len(order)
     for rank, agent in enumerate(order):
         ranks[agent] = rank
@@ -358,7 +382,7 @@ def _means(means: object, arms: Sequence[int] | None) -> Means:
 def make_observation(
     name: object, observability: Sequence[float] | None, noise: Sequence[float] | None, agents: int
 ) -> Observation:
-    """An observation model as it is, or one of ours by its name, for so many agents."""
+    """Return the observation model itself, or a shipped one by its name, for ``agents`` agents."""
     if accept.looks_like(name, accept.OBSERVATION):
         for word, given in (("observability", observability), ("noise", noise)):
             if given is not None:
@@ -379,7 +403,7 @@ def make_observation(
 
 
 def checked_roles(roles: object, agents: int) -> Roles:
-    """A rule for the roles, or each agent's rank."""
+    """Return a rule for the roles, or each agent's rank."""
     if isinstance(roles, str):
         if roles not in ROLE_RULES:
             raise UnknownName("role rule", roles, ROLE_RULES)

@@ -45,18 +45,19 @@ class Reward(Protocol):
 
     @abstractmethod
     def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
-        """One more number for each team action, fixed for one run, such as s_a; None where the mean is enough.
+        """Return one more number for each team action, fixed for one run, such as s_a; None if the mean is enough.
 
-        Called once a run, after the means, with the set-up stream.
+        Called once per run, after the means, with the set-up stream.
         """
         ...
 
     @abstractmethod
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
-        """The reward of round t, with mean ``mean``, drawn from ``rng``; ``spread`` is 0 where there are no spreads.
+        """Return the reward of round t, with mean ``mean``, drawn from ``rng``; ``spread`` is 0 where there are no
+        spreads.
 
-        How much is drawn from ``rng`` must not depend on ``mean`` and ``spread``: two teams with one seed would
-        no longer meet the same luck.
+        How much is drawn from ``rng`` must not depend on ``mean`` and ``spread``: two teams with one seed would no
+        longer meet the same luck.
         """
         ...
 
@@ -70,11 +71,11 @@ class Bernoulli:
     mean_bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
 
     def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
-        """Nothing beyond the mean describes a Bernoulli reward."""
+        """Return None: the mean describes a Bernoulli reward completely."""
         return None
 
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
-        """The reward of one round."""
+        """Return the reward of one round."""
         return 1.0 if rng.random() < mean else 0.0
 
 
@@ -101,12 +102,12 @@ class Gaussian:
             array = numeric("values", self.values, "a list of spreads, one for each team action,")
             if array.ndim != 1 or not ((array >= 0.0) & (array <= LARGEST_MEAN)).all():
                 span = f"one finite number from 0 to {LARGEST_MEAN:g} for each team action"
-                raise InvalidInput(f"values is {short_repr(self.values)}; {span} is needed.")
+                raise InvalidInput(f"values must be {span}, got {short_repr(self.values)}.")
             object.__setattr__(self, "values", tuple(array.tolist()))
 
     @classmethod
     def of(cls, sd: object, arms: tuple[int, ...]) -> Gaussian:
-        """From one number, a pair ``(low, high)`` to draw from, or an array shaped like the means."""
+        """Create the model from one number, a pair ``(low, high)`` to draw from, or an array shaped like the means."""
         not_negative = real(0.0, LARGEST_MEAN)
         array = numeric("sd", sd, "a number, a pair (low, high) or an array like the means")
         if array.shape == (2,):
@@ -120,13 +121,13 @@ class Gaussian:
         return cls(values=tuple(not_negative("sd", value) for value in array.ravel().tolist()))
 
     def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
-        """The standard deviations s_a of one run."""
+        """Return the standard deviations s_a of one run."""
         if self.values is not None:
             return np.array(self.values).reshape(arms)
         return self.low + (self.high - self.low) * rng.random(arms)
 
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
-        """The reward of one round."""
+        """Return the reward of one round."""
         return mean + spread * float(rng.standard_normal())
 
 
@@ -152,11 +153,11 @@ class StudentT:
         object.__setattr__(self, "scale", real(0.0, LARGEST_MEAN)("scale", self.scale))
 
     def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
-        """All team actions spread alike."""
+        """Return all team actions spread alike."""
         return None
 
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
-        """The reward of one round; how much is drawn depends on the stream alone, never on the mean."""
+        """Return the reward of one round; how much is drawn depends on the stream alone, never on the mean."""
         return mean + self.scale * float(rng.standard_t(self.df))
 
 
@@ -164,8 +165,8 @@ class StudentT:
 class CorrelatedGaussian:
     """r*_t(a) = mu_a + z_t, with z_t ~ N(0, sd^2) and correlation ``correlation`` from each round to the next.
 
-    z is a stationary autoregressive process of order 1, the same whatever is played: good and bad times that last.
-    Rounds that lie k apart have the correlation ``correlation`` to the power of k. Beyond the paper.
+    z is a stationary autoregressive process of order 1, independent of the team's actions: good and bad times that
+    last. Rounds that are k apart have the correlation ``correlation`` to the power of k. Beyond the paper.
     """
 
     sd: float = 0.25
@@ -180,7 +181,7 @@ class CorrelatedGaussian:
         object.__setattr__(self, "correlation", real(-1.0, 1.0)("correlation", self.correlation))
 
     def spreads(self, arms: tuple[int, ...], rng: np.random.Generator) -> Tensor | None:
-        """All team actions spread alike."""
+        """Return all team actions spread alike."""
         return None
 
     def shock(self, t: int, previous: float, rng: np.random.Generator) -> float:
@@ -191,7 +192,7 @@ class CorrelatedGaussian:
         return self.correlation * previous + math.sqrt(1.0 - self.correlation * self.correlation) * fresh
 
     def draw(self, t: int, mean: float, spread: float, rng: np.random.Generator) -> float:
-        """The reward of one round, whose shock stands in the place of a spread."""
+        """Return the reward of one round; ``spread`` is the shock of the round."""
         return mean + spread
 
 
