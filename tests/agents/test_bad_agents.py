@@ -56,18 +56,18 @@ WRONG: dict[tuple[str, str], list[Any]] = {
 def test_wrong_options_are_refused_and_named(name, option):
     for make in (AGENTS[name], lambda **given: make_agent(name, **given), lambda **given: Team.of(name, **given)):
         for value in WRONG[name, option]:
-            with pytest.raises(InvalidInput, match=f"^{option} is "):
+            with pytest.raises(InvalidInput, match=f"^{option} must be "):
                 make(**{option: value})
 
 
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("partner-aware-ucb", {"window": 0}, "window is 0; a whole number of at least 1 is needed."),
-        ("mdsee", {"sweeps": 2**31}, "sweeps is 2147483648; a whole number from 1 to 2,147,483,647 is needed."),
-        ("naive-ucb", {"exploration": NAN}, "exploration is nan; a finite number of at least 0 is needed."),
-        ("naive-ts", {"prior_sd": 0}, "prior_sd is 0; a finite number of at least 1e-06 and at most 1e+06 is needed."),
-        ("knowledge-gradient", {"discount": 1}, "discount is 1; a finite number of at least 0 and below 1 is needed."),
+        ("partner-aware-ucb", {"window": 0}, "window must be an integer of at least 1, got 0."),
+        ("mdsee", {"sweeps": 2**31}, "sweeps must be an integer from 1 to 2,147,483,647, got 2147483648."),
+        ("naive-ucb", {"exploration": NAN}, "exploration must be a finite number of at least 0, got nan."),
+        ("naive-ts", {"prior_sd": 0}, "prior_sd must be a finite number of at least 1e-06 and at most 1e+06, got 0."),
+        ("knowledge-gradient", {"discount": 1}, "discount must be a finite number of at least 0 and below 1, got 1."),
         ("naive-ucb", {"index": None}, f"There is no index None. Known: {', '.join(INDICES)}."),
         ("mdsee", {"ties": "rnadom"}, "There is no tie rule 'rnadom'. Did you mean 'random'? Known: first, random."),
     ],
@@ -232,7 +232,7 @@ class TestInTheEngine:
             simulate(FIXED, Team.of(controller), horizon=5, runs=1, seed=0, engine="reference")
         assert str(caught.value) == (
             f"AllAstray(action={action}) at place 1 chose {action[1]!r} in round 1; "
-            "its arms are the whole numbers from 0 to 1."
+            "its arms are the integers from 0 to 1."
         )
 
     @pytest.mark.parametrize("action", [(0,), (0, 0, 0), (), 0, None, "00", [0, 0], [0, -1], np.array([0, 0])])
@@ -254,7 +254,7 @@ def test_an_oracle_who_is_told_nothing():
     with pytest.raises(AgentError) as caught:
         Optimal().reset(Briefing(0, (2, 2), (0, 1), 10), np.random.default_rng(0))
     needed = "a briefing with means=..., an array of shape (2, 2), is needed."
-    assert str(caught.value) == f"The optimal agent was not told the means; {needed}"
+    assert str(caught.value) == f"The optimal agent does not know the means; {needed}"
 
 
 class TestAtTheEdge:

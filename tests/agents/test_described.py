@@ -44,8 +44,8 @@ def test_a_mixed_team_comes_back() -> None:
 @pytest.mark.parametrize(
     ("description", "said"),
     [
-        ({}, "'agent' or 'members' is needed"),
-        (3, "'agent' or 'members' is needed"),
+        ({}, "'agent' or 'members'"),
+        (3, "'agent' or 'members'"),
         ({"agent": "naive-ucbb"}, "Did you mean 'naive-ucb'"),
         ({"agent": "naive-ucb", "explorations": 3}, "Did you mean 'exploration'"),
         ({"agent": 3}, "a dict with 'agent' and its options"),

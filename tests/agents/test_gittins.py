@@ -10,6 +10,7 @@ from scipy import integrate, special, stats
 
 import cobandit as cb
 from cobandit.agents.gittins import beta_prior, beta_tail, gittins_beta, gittins_factor, log_gamma, remaining_rounds
+from cobandit.agents.steered import Steering
 
 
 @pytest.mark.parametrize("x", [0.01, 0.5, 1.0, 3.7, 8.0, 123.4, 1e6])
@@ -71,6 +72,7 @@ def test_a_leader_that_rests_without_reckoning_rests_on_the_best(index):
     rested = 0
     for t in range(1, 401):
         me = agent._steering
+        assert isinstance(me, Steering)
         rounds = remaining_rounds(me, t)
         at, before = me.notes[4], list(me.kept)
         own = agent.choose()

@@ -380,8 +380,8 @@ class Mutable:
     ("check", "thing", "message"),
     [
         (check_means, Walk, r"means is the class Walk; an object is needed. Call it: Walk\(\.\.\.\)"),
-        (check_reward, "bernoulli", r"reward is 'bernoulli'; an object with name, binary"),
-        (check_observation, Walk(), r"observation is Walk.*; an object with name, binary, levels"),
+        (check_reward, "bernoulli", r"reward must be an object with name, binary"),
+        (check_observation, Walk(), r"observation must be an object with name, binary, levels"),
     ],
 )
 def test_what_a_problem_would_refuse_is_refused_alike(check, thing, message):
@@ -390,13 +390,13 @@ def test_what_a_problem_would_refuse_is_refused_alike(check, thing, message):
 
 
 def test_settings_of_the_checks():
-    with pytest.raises(cb.InvalidInput, match="rounds is 1; a whole number of at least 2"):
+    with pytest.raises(cb.InvalidInput, match="rounds must be an integer of at least 2"):
         check_means(Walk(), rounds=1)
-    with pytest.raises(cb.InvalidInput, match="draws is 5; a whole number of at least 100"):
+    with pytest.raises(cb.InvalidInput, match="draws must be an integer of at least 100"):
         check_reward(Poisson(), draws=5)
-    with pytest.raises(cb.InvalidInput, match=r"means is \[\]; at least one number is needed"):
+    with pytest.raises(cb.InvalidInput, match=r"means must be at least one number, got \[\]"):
         check_reward(Poisson(), means=[])
-    with pytest.raises(cb.InvalidInput, match=r"means\[0\] is 'low'; a finite number is needed"):
+    with pytest.raises(cb.InvalidInput, match=r"means\[0\] must be a finite number, got 'low'"):
         check_reward(Poisson(), means=cast("Any", ["low"]))
 
 

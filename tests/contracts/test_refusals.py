@@ -24,7 +24,7 @@ def test_a_contract_without_its_agent() -> None:
 def test_nothing_to_compare() -> None:
     with pytest.raises(AgentError, match="Nothing could be compared: no problems were given"):
         check_compiled(cb.NaiveUCB(), problems=[])
-    with pytest.raises(InvalidInput, match="an agent or a joint controller is needed"):
+    with pytest.raises(InvalidInput, match="must be an agent or a joint controller"):
         check_compiled("naive-ucb")  # type: ignore[arg-type]
 
 
@@ -42,5 +42,5 @@ def test_a_model_that_cannot_be_pickled() -> None:
 
 def test_ranks_that_are_drawn_are_not_known() -> None:
     problem = cb.Problem.bernoulli(np.eye(2), roles="random")
-    with pytest.raises(InvalidInput, match="drawn anew for each run; no ranks are known beforehand"):
+    with pytest.raises(InvalidInput, match="no ranks are known beforehand"):
         problem.known_ranks()

@@ -26,6 +26,25 @@ def test_three_phases(play):
     assert own == [*SWEEP, *[1] * 4, *SWEEP * 2, *[0] * 16, *SWEEP * 3, *[1] * 20, 0]
 
 
+def test_hidden_actions_leave_the_rewards_of_commitments_out(play):
+    # rounds  1-4    one sweep; 0 0 1 0 is seen             means 0, 0, 1, 0
+    # rounds  5-8    commits to (1,0): arm 1; nothing pays, and nobody knows which action did not: (1,0) still has 1
+    # rounds  9-16   two sweeps; only (0,1) pays, twice     means 0, 2/3, 1/3, 0
+    # rounds 17-32   commits to (0,1): arm 0; nothing pays
+    # rounds 33-44   three sweeps, nothing pays             means 0, 2/6, 1/6, 0
+    # rounds 45-64   commits to (0,1): arm 0
+    # round  65      the fourth phase starts its sweeps
+    # The partner plays column 1 throughout, against the schedule; the agent cannot know.
+    own = play(
+        MDSEE(),
+        place=0,
+        actions="hidden",
+        partner=[1] * 64,
+        seen=[*[0, 0, 1, 0], *[0] * 4, *[0, 1, 0, 0] * 2, *[0] * 16, *[0] * 12, *[0] * 20],
+    )
+    assert own == [*SWEEP, *[1] * 4, *SWEEP * 2, *[0] * 16, *SWEEP * 3, *[0] * 20, 0]
+
+
 def test_three_actions_do_not_fill_a_power_of_two(play):
     # rounds  1-3   sweep; 0 1 0 is seen
     # round   4     commits to arm 1 until 4 rounds are played; 0 is seen

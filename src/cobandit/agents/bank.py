@@ -1,10 +1,10 @@
-"""A follower for any leader, a person for instance: a bank of simple predictors of what the leader will play.
+"""A follower for any leader, for instance a person: a mixture of simple predictors of the leader's next arm.
 
-Beyond the paper. Alg. 1 predicts by a window of fixed length, which suits some leaders and not others. Here eleven
-predictors bet on the leader's next arm, and who bet well has more to say: a Bayesian mixture with a fixed share
-(Herbster and Warmuth, 1998). What is done with the prediction is as in Alg. 1.
+Beyond the paper. Alg. 1 predicts with a window of fixed length, which suits some leaders and not others. Here eleven
+predictors assign probabilities to the leader's next arm, and better predictors get larger weights: a Bayesian mixture
+with a fixed share (Herbster and Warmuth, 1998). The prediction is used as in Alg. 1.
 
-Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+All code here is plain arithmetic on numbers and flat lists, which the fast engine compiles unchanged.
 """
 
 from __future__ import annotations
@@ -18,9 +18,12 @@ import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.gittins import beta_prior
+from cobandit.agents.steering import Numbers
+from cobandit.base.cells import strides_of
 from cobandit.base.checks import real
 from cobandit.base.lazy import renamed_names
 from cobandit.base.records import flag
+from cobandit.base.tuples import Floats, Ints, MakeRow
 
 DECAYS = (0.0, 0.6, 0.9, 0.97, 1.0)
 """How much of a histogram of the leader's arms is left after a round."""
@@ -45,36 +48,36 @@ class BankState(NamedTuple):
     A *row* is what all higher-ranked agents play, a *group* a row together with the own arm: group = row * arms + arm.
     """
 
-    plan: Any
-    exploration: Any
-    sight: Any
-    prior: Any
-    weight: Any
-    cells: Any
-    arms: Any
-    row: Any
-    group: Any
-    counts: Any
-    sums: Any
-    worth: Any
-    ahead: Any
-    histograms: Any
-    stays: Any
-    guesses: Any
-    trust: Any
-    mixture: Any
-    notes: Any
-    total: Any
+    plan: int
+    exploration: float
+    sight: float
+    prior: float
+    weight: float
+    cells: int
+    arms: int
+    row: Ints
+    group: Ints
+    counts: Ints
+    sums: Floats
+    worth: Floats
+    ahead: Floats
+    histograms: Floats
+    stays: Floats
+    guesses: Floats
+    trust: Floats
+    mixture: Floats
+    notes: Ints
+    total: Floats
 
 
-def stay_chance(me: Any, predictor: int) -> float:
-    """How likely the leader keeps its row, by one of the four predictors by staying."""
+def stay_chance(me: BankState, predictor: int) -> float:
+    """Return how likely the leader keeps its row, by one of the four predictors by staying."""
     at = 2 * stay_place(me, predictor)
     return float(me.stays[at] / (me.stays[at] + me.stays[at + 1]))
 
 
-def stay_place(me: Any, predictor: int) -> int:
-    """Which pair of counts (stayed, moved) a predictor by staying looks at now."""
+def stay_place(me: BankState, predictor: int) -> int:
+    """Return which pair of counts (stayed, moved) a predictor by staying looks at now."""
     last, good, groups = me.notes[LAST], me.notes[GOOD], me.notes[GROUPS]
     if predictor == 0:
         return 0
@@ -83,8 +86,8 @@ def stay_place(me: Any, predictor: int) -> int:
     return int(3 + last) if predictor == 2 else int(3 + groups + 2 * last + good)
 
 
-def guess_all(me: Any, t: int) -> None:
-    """Every predictor's chances of every row, and the mixture's."""
+def guess_all(me: BankState, t: int) -> None:
+    """Compute every predictor's probability of every row, and the mixture's."""
     rows = me.notes[ROWS]
     for k in range(len(DECAYS)):
         total = 0.0
@@ -116,16 +119,16 @@ def guess_all(me: Any, t: int) -> None:
         me.mixture[row] = chance
 
 
-def bet_on(me: Any, predictor: int, row: int, chance: float) -> None:
-    """One row has this chance, and all others the rest alike."""
+def bet_on(me: BankState, predictor: int, row: int, chance: float) -> None:
+    """Give one row this probability, and divide the rest equally among all others."""
     rows = me.notes[ROWS]
     for other in range(rows):
         me.guesses[predictor * rows + other] = (1.0 - chance) / max(rows - 1, 1)
     me.guesses[predictor * rows + row] = chance if rows > 1 else 1.0
 
 
-def banked_arm(me: Any, t: int) -> int:
-    """The own arm that is best against the predicted row."""
+def banked_arm(me: BankState, t: int) -> int:
+    """Return the own arm that is best against the predicted row."""
     guess_all(me, t)
     rows, groups, arms = me.notes[ROWS], me.notes[GROUPS], me.arms
     for group in range(groups):
@@ -148,7 +151,7 @@ def banked_arm(me: Any, t: int) -> int:
     return best
 
 
-def look_ahead(me: Any) -> None:
+def look_ahead(me: BankState) -> None:
     """Add to each group's worth what the rounds after it are worth, if the leader stays as it used to there."""
     rows, groups, arms = me.notes[ROWS], me.notes[GROUPS], me.arms
     for group in range(groups):
@@ -171,7 +174,7 @@ def look_ahead(me: Any) -> None:
         me.worth[group] += DISCOUNT * me.ahead[group]
 
 
-def take_in(me: Any, played: int, seen: float) -> None:
+def take_in(me: BankState, played: int, seen: float) -> None:
     """Remember a round (NaN: nothing was seen), and whose prediction was good."""
     rows, row = me.notes[ROWS], me.row[played]
     total = 0.0
@@ -197,8 +200,8 @@ def take_in(me: Any, played: int, seen: float) -> None:
         me.notes[GOOD] = 1 if seen > 0.0 and seen * me.notes[LOOKS] >= me.total[0] else 0
 
 
-def write_groups(me: Any, arms: Any, strides: Any, order: Any, seat: int, rank: int) -> None:
-    """Which row and which group every cell belongs to, and equal beginnings for all rows."""
+def write_groups(me: BankState, arms: Numbers, strides: Numbers, order: Numbers, seat: int, rank: int) -> None:
+    """Compute the row and the group of every cell, and initialise all rows equally."""
     rows = 1
     for above in range(rank):
         rows *= arms[order[above]]
@@ -213,8 +216,8 @@ def write_groups(me: Any, arms: Any, strides: Any, order: Any, seat: int, rank: 
         me.guesses[k] = 1.0 / rows
 
 
-def likeliest_row(me: Any) -> int:
-    """The row that the mixture holds likeliest."""
+def likeliest_row(me: BankState) -> int:
+    """Return the row that the mixture holds likeliest."""
     best = 0
     for row in range(1, me.notes[ROWS]):
         if me.mixture[row] > me.mixture[best]:
@@ -224,11 +227,11 @@ def likeliest_row(me: Any) -> int:
 
 @dataclass
 class Bank(Agent):
-    """Predicts the higher-ranked by a bank of predictors, and plays the arm that is best against the prediction.
+    """Predicts higher-ranked agents with a mixture of predictors, and plays the best arm against the prediction.
 
-    The chances of the mixture are squared: near certainty it is acted upon, near ignorance all rows count. Each team
-    action is worth its posterior mean by the own eyes and a small bonus. As a leader it has nobody to predict and plays
-    its part of the best team action.
+    The probabilities of the mixture are squared: a nearly certain prediction decides, while without information all
+    rows count. The value of each team action is its posterior mean by the agent's own observations plus a small bonus.
+    A leader has no one to predict and plays its part of the best team action.
     """
 
     name: ClassVar[str] = "bank"
@@ -237,12 +240,12 @@ class Bank(Agent):
     needs_each_round: ClassVar[bool] = True
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.bank:bank"
 
-    plan: bool = option(False, "look some rounds ahead, as the leader stays or moves in each team action", flag)
-    exploration: float = option(0.05, "exploration constant c, to be multiplied by the own sight", real(0.0))
-    sight: float = option(1.0, "the own observability, which bounds the prior", real(0.0, 1.0))
+    plan: bool = option(False, "look-ahead over whether the leader stays or moves", flag)
+    exploration: float = option(0.05, "exploration constant c, times the agent's observability", real(0.0))
+    sight: float = option(1.0, "own observability, which bounds the prior", real(0.0, 1.0))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing seen, all predictors trusted alike."""
+        """Start without observations, with equal weights of all predictors."""
         super().reset(briefing, rng)
         self._bank = seated_bank(self, briefing)
         self._predictions: dict[int, int] = {}
@@ -253,7 +256,7 @@ class Bank(Agent):
         return self._predictions
 
     def choose(self) -> int:
-        """The arm that is best against the prediction."""
+        """Return the arm that is best against the prediction."""
         arm = banked_arm(self._bank, self.round)
         self._predictions = likeliest_arms(self._bank, self.briefing)
         return arm
@@ -264,7 +267,7 @@ class Bank(Agent):
         take_in(self._bank, played, math.nan if reward is None else reward)
 
     def dump_memory(self) -> dict[str, Any]:
-        """What was learnt, as plain data."""
+        """Return the learnt values as plain data."""
         return {"bank": self._bank._asdict(), "predictions": self._predictions}
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
@@ -277,7 +280,7 @@ def seated_bank(agent: Any, briefing: Briefing) -> BankState:
     """Return what an agent in the seat of its briefing knows before the first round, in lists."""
     bank = make_bank(agent, briefing, list)
     order = sorted(range(len(briefing.arms)), key=briefing.ranks.__getitem__)
-    strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
+    strides = strides_of(briefing.arms)
     write_groups(bank, briefing.arms, strides, order, briefing.agent, briefing.rank)
     return bank
 
@@ -290,8 +293,8 @@ def likeliest_arms(bank: BankState, briefing: Briefing) -> dict[int, int]:
     return arms
 
 
-def make_bank(agent: Any, briefing: Briefing, room: Any) -> BankState:
-    """What an agent knows before the first round; ``room`` makes what stands for an array."""
+def make_bank(agent: Any, briefing: Briefing, array: MakeRow) -> BankState:
+    """Return the state of an agent before the first round; ``array`` converts a list to the array type in use."""
     cells, arms = math.prod(briefing.arms), briefing.own_arms
     rows = cells // arms
     ranges = {"missed": (0.0, agent.sight), "flipped": (1.0 - agent.sight, 1.0)} if briefing.binary else {}
@@ -304,19 +307,19 @@ def make_bank(agent: Any, briefing: Briefing, room: Any) -> BankState:
         weight=ones + zeros,
         cells=cells,
         arms=arms,
-        row=room([0] * cells),
-        group=room([0] * cells),
-        counts=room([0] * cells),
-        sums=room([0.0] * cells),
-        worth=room([0.0] * cells),
-        ahead=room([0.0] * (2 * cells)),
-        histograms=room([0.5] * (len(DECAYS) * rows)),
-        stays=room([2.0, 1.0] * (3 + 3 * cells)),
-        guesses=room([0.0] * (PREDICTORS * rows)),
-        trust=room([1.0 / PREDICTORS] * PREDICTORS),
-        mixture=room([0.0] * rows),
-        notes=room([1, arms, -1, 0, 0]),
-        total=room([0.0]),
+        row=array([0] * cells),
+        group=array([0] * cells),
+        counts=array([0] * cells),
+        sums=array([0.0] * cells),
+        worth=array([0.0] * cells),
+        ahead=array([0.0] * (2 * cells)),
+        histograms=array([0.5] * (len(DECAYS) * rows)),
+        stays=array([2.0, 1.0] * (3 + 3 * cells)),
+        guesses=array([0.0] * (PREDICTORS * rows)),
+        trust=array([1.0 / PREDICTORS] * PREDICTORS),
+        mixture=array([0.0] * rows),
+        notes=array([1, arms, -1, 0, 0]),
+        total=array([0.0]),
     )
 
 

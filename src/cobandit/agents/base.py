@@ -1,14 +1,15 @@
-"""What an agent is: the contract between any agent and whoever drives it.
+"""The contract between an agent and its driver, an engine or your own loop.
 
-An agent knows what the paper lets it know: the sizes of the problem, the roles, the horizon, every past team
-action and its own seen rewards. `Briefing` carries the first three; `observe` brings the rest, round by round.
+An agent knows what the paper allows: the sizes of the problem, the roles, the horizon, every past team action and its
+own seen rewards. `Briefing` contains the first three; `observe` passes the rest, round by round.
 """
 
 from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import MISSING, dataclass, field, fields
 from types import MappingProxyType
 from typing import Any, ClassVar, Self, TypeVar
@@ -16,10 +17,12 @@ from typing import Any, ClassVar, Self, TypeVar
 import numpy as np
 
 from cobandit.agents.calls import check_calls
+from cobandit.agents.checks import HIDDEN as HIDDEN
 from cobandit.agents.checks import checked_reward
-from cobandit.base.checks import MOST, Check, is_list, one_per_agent, short_repr, whole
+from cobandit.base.checks import MOST, Check, is_list, one_of, one_per_agent, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput, UnknownName
 from cobandit.problem.means import Tensor
+from cobandit.problem.problem import ACTIONS
 
 T = TypeVar("T")
 
@@ -28,22 +31,25 @@ TeamAction = tuple[int, ...]
 _ON_RESET = ("briefing", "rng", "round")
 
 
-def option(default: T, help: str, check: Check) -> T:
-    """One row of an agent's options: its default, its help and its check.
+def option(default: T, help: str, check: Check, *, described: bool = True) -> T:
+    """Return one row of an agent's options: its default, its help and its check.
 
-    The same row feeds the constructor, ``cobandit agents``, the command line and the docs.
+    The same row feeds the constructor, ``cobandit agents``, the command line and the docs. With ``described=False`` the
+    options of an agent leave it out while it is at its default: an option that a later version adds then changes
+    neither descriptions nor the digests made of them.
     """
-    return field(default=default, kw_only=True, metadata={"help": help, "check": check})
+    return field(default=default, kw_only=True, metadata={"help": help, "check": check, "described": described})
 
 
 @dataclass(frozen=True)
 class Briefing:
-    """What an agent is told before the first round.
+    """The information that an agent gets before the first round.
 
-    ``agent`` is its own index, ``arms`` holds |A_i| of every agent, ``ranks`` every agent's rank (0 leads),
-    ``horizon`` is T, ``binary`` says whether seen rewards are all 0 or 1, ``observation`` names the model.
-    ``means`` is None but for an agent that declares itself an oracle, which gets a new briefing whenever they change;
-    ``best_observer`` is -1 but for a joint controller, which knows whose eyes are best.
+    ``agent`` is its own index, ``arms`` contains |A_i| of every agent, ``ranks`` every agent's rank (0 leads),
+    ``horizon`` is T, ``binary`` says whether seen rewards are all 0 or 1, ``observation`` names the model. ``means`` is
+    None except for an agent that declares itself an oracle, which gets a new briefing whenever they change;
+    ``best_observer`` is -1 except for a joint controller, which knows the best observer. With ``actions="hidden"`` the
+    agent never learns its partners' arms: each of them is `HIDDEN` in every team action that it observes.
     """
 
     agent: int
@@ -54,6 +60,7 @@ class Briefing:
     observation: str = "missed"
     means: Tensor | None = None
     best_observer: int = -1
+    actions: str = "observed"
 
     def __post_init__(self) -> None:
         arms = one_per_agent("arms", self.arms, None, whole(1, MOST))
@@ -70,15 +77,16 @@ class Briefing:
             "ranks": ranks,
             "horizon": whole(1, MOST)("horizon", self.horizon),
             "best_observer": whole(-1, agents - 1)("best_observer", self.best_observer),
+            "actions": one_of(ACTIONS)("actions", self.actions),
         }
         if not isinstance(self.binary, (bool, np.bool_)):
-            raise InvalidInput(f"binary is {short_repr(self.binary)}; True (rewards of 0 and 1) or False is needed.")
+            raise InvalidInput(f"binary must be True (rewards of 0 and 1) or False, got {short_repr(self.binary)}.")
         if not isinstance(self.observation, str):
             raise InvalidInput(
-                f"observation is {short_repr(self.observation)}; the name of an observation model is needed."
+                f"observation must be the name of an observation model, got {short_repr(self.observation)}."
             )
         if self.means is not None and getattr(self.means, "shape", None) != arms:
-            raise InvalidInput(f"means is {short_repr(self.means)}; an array of shape {arms} or None is needed.")
+            raise InvalidInput(f"means must be an array of shape {arms} or None, got {short_repr(self.means)}.")
         for name, value in checked.items():
             object.__setattr__(self, name, value)
 
@@ -101,13 +109,14 @@ class Briefing:
 
 @dataclass
 class Player:
-    """What agents and joint controllers share: options, a registry name, reset, the number of the round, and clone.
+    """The common part of agents and joint controllers: options, a registry name, reset, the round number, and clone.
 
-    ``label`` is what reports call a registered agent, ``paper`` the part of a paper that it implements.
-    ``oracle`` says that it is told the means; ``needs_each_round`` that it counts on being told of every round before
-    the next begins, as a protocol does, so that it cannot play where news come late (`Problem.delay`). ``protocol``
-    names a protocol that every member of the team must follow, with the same ``protocol_options``; None says that it
-    follows any protocol, as a person may.
+    ``label`` is the name of a registered agent in reports, ``paper`` the part of a paper that it implements. ``oracle``
+    means that it knows the means; ``needs_each_round`` that it needs feedback on every round before the next begins, as
+    a protocol does, so that it cannot play with a feedback delay (`Problem.delay`). ``protocol`` names a protocol that
+    every member of the team must follow, with the same ``protocol_options``; None means that it follows any protocol,
+    as a person may. ``waits`` means that its choices wait for an answer from outside, so that runs are played in
+    parallel; ``recomputable`` that briefing, stream and rounds determine all its choices.
     """
 
     name: ClassVar[str] = ""
@@ -119,6 +128,8 @@ class Player:
     electing: ClassVar[Any] = ""
     protocol: ClassVar[str | None] = ""
     protocol_options: ClassVar[tuple[str, ...]] = ()
+    waits: ClassVar[bool] = False
+    recomputable: ClassVar[bool] = True
 
     _current_round = 0  # until the first reset
 
@@ -137,7 +148,7 @@ class Player:
 
     @classmethod
     def of(cls, **options: Any) -> Self:
-        """Made from named options; an unknown one gets the nearest right one."""
+        """Create it from named options; the error for an unknown option suggests the nearest known one."""
         known = {spec.name for spec in fields(cls) if spec.init}
         for key in options:
             if key not in known:
@@ -150,11 +161,20 @@ class Player:
     @property
     def options(self) -> dict[str, Any]:
         """The options by name: the fields of a dataclass, or what a plain class set before it was first reset."""
-        named = {spec.name: getattr(self, spec.name) for spec in fields(self) if spec.init}
+        named = self.named_options()
         if "__dataclass_fields__" in type(self).__dict__:
             return named
         own = {key: value for key, value in vars(self).items() if not key.startswith("_") and key not in _ON_RESET}
         return named | own
+
+    def named_options(self) -> dict[str, Any]:
+        """Return the options that are fields, without those that are omitted at their defaults."""
+        named = {}
+        for spec in fields(self):
+            value = getattr(self, spec.name)
+            if spec.init and (spec.metadata.get("described", True) or value != spec.default):
+                named[spec.name] = value
+        return named
 
     @classmethod
     def option_rows(cls) -> list[tuple[str, Any, str]]:
@@ -166,7 +186,7 @@ class Player:
         ]
 
     def clone(self) -> Self:
-        """One like this, to be reset and played with; this one stays as it is."""
+        """Return a copy to be reset and played with; the original stays unchanged."""
         self._check_options()  # which may have been assigned since the agent was made
         return copy.deepcopy(self)
 
@@ -190,19 +210,19 @@ class Player:
 
     @property
     def aimed_at(self) -> TeamAction | None:
-        """The team action of which its latest arm was a part: what it waits for. None: it looked at no team actions.
+        """The team action that its latest arm was a part of. None: it considered no team actions.
 
-        For diagnostics. An agent of one's own that plays its part of a team action says so by `part_of`.
+        For diagnostics. A user-defined agent that plays its part of a team action reports it with `part_of`.
         """
         aimed: TeamAction | None = getattr(self, "_aim", None)
         return aimed
 
     def _start(self, briefing: Briefing, rng: np.random.Generator) -> None:
         if not isinstance(briefing, Briefing):
-            raise InvalidInput(f"briefing is {short_repr(briefing)}; a cobandit.Briefing is needed.")
+            raise InvalidInput(f"briefing must be a cobandit.Briefing, got {short_repr(briefing)}.")
         if not callable(getattr(rng, "random", None)):
             raise InvalidInput(
-                f"rng is {short_repr(rng)}; a random generator is needed, such as numpy.random.default_rng(0)."
+                f"rng must be a random generator, such as numpy.random.default_rng(0), got {short_repr(rng)}."
             )
         self._check_options()
         check_calls(type(self), Player)  # again, for methods that were assigned to the class since
@@ -217,15 +237,26 @@ class Player:
         self._aim: TeamAction | None = None
 
     def _checked_seen(self, seen: object) -> Any:
-        """What came as the reward of a round, made clean; an error of our own where it cannot be one."""
+        """Return the reward of a round after a check; raise our own error if it is invalid."""
         raise NotImplementedError
 
     def ratings(self) -> Tensor | None:
-        """How it rates every team action now, before it chooses: an array of the shape of the arms.
+        """Return its present rating of every team action, before it chooses: an array of the shape of the arms.
 
-        For whoever watches; nothing is drawn and nothing changes. None: it rates no team actions, or not yet.
+        For display; nothing is drawn and nothing changes. None: it does not rate team actions, or not yet.
         """
         return None
+
+    def running(self, arms: tuple[int, ...], rounds: int, seats: int) -> AbstractContextManager[None]:
+        """Return a context for a simulation in which such players play ``rounds`` rounds in ``seats`` seats.
+
+        A player that costs money overrides it, to report afterwards.
+        """
+        self.before_runs(arms, rounds, seats)
+        return nullcontext()
+
+    def before_runs(self, arms: tuple[int, ...], rounds: int, seats: int, *, processes: bool = False) -> None:
+        """Refuse more rounds than such players may play; ``processes`` says that several processes share them."""
 
     @property
     def title(self) -> str:
@@ -239,26 +270,38 @@ class Player:
 
 @dataclass
 class Agent(Player, ABC):
-    """One member of a team. A custom agent subclasses this and writes `choose` and `observe`.
+    """One member of a team. A custom agent subclasses this and implements `choose` and `observe`.
 
-    `reset` sets ``self.briefing`` (what it may know), ``self.rng`` (its own random stream) and
-    ``self.round`` (t, counted from 1; every `observe` moves it on). Whoever drives it, an engine or a loop of one's
-    own, calls `reset` once and then `choose` and `observe` in turn; what comes in is checked before the agent gets it.
+    `reset` sets ``self.briefing`` (what it may know), ``self.rng`` (its own random stream) and ``self.round`` (t,
+    counted from 1; every `observe` increments it). The driver, an engine or your own loop, calls `reset` once and then
+    `choose` and `observe` alternately; all arguments are checked before the agent gets them.
+
+    ``needs_actions`` means that it cannot play if its partners' arms are hidden (`Problem.actions`). An agent that uses
+    only its own arm and its rewards declares ``needs_actions = False``; a subclass with another `observe` has to
+    declare it again.
     """
+
+    needs_actions: ClassVar[bool] = True
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "observe" in vars(cls) and "needs_actions" not in vars(cls):
+            cls.needs_actions = True
 
     @abstractmethod
     def choose(self) -> int:
-        """The own arm to play this round, from 0 to ``self.briefing.own_arms - 1``."""
+        """Return the own arm to play this round, from 0 to ``self.briefing.own_arms - 1``."""
 
     @abstractmethod
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Learn from the round just played: everybody's arms, and the own seen reward.
+        """Learn from the last round: the arms of all agents, and the agent's own seen reward.
 
-        ``reward`` is None when the agent knows it saw nothing, as under *missed-known* observation.
+        Partners' arms that are hidden are `HIDDEN`, -1. ``reward`` is None if the agent knows that it saw nothing, as
+        under *missed-known* observation.
         """
 
     def part_of(self, team_action: TeamAction) -> int:
-        """The own arm of a team action, which is noted as what this agent aims at until its next choice."""
+        """Return the own arm of a team action, which is noted as what this agent aims at until its next choice."""
         self._aim = team_action
         return team_action[self.briefing.agent]
 
@@ -268,19 +311,20 @@ class Agent(Player, ABC):
         return MappingProxyType({})
 
     def dump_memory(self) -> dict[str, Any]:
-        """What it remembers in mid-run, by attribute: all but its options, briefing, rng and round.
+        """Return its memory in mid-run, by attribute: everything except its options, briefing, rng and round.
 
-        `Partner.state` writes it. An agent that holds something which is not plain data (numbers, strings, None,
-        tuples, lists, dicts, deques, numpy arrays) overrides this and leaves that out, or puts plain data in its place.
+        `Partner.state` stores it. An agent with attributes that are not plain data (numbers, strings, None, tuples,
+        lists, dicts, deques, numpy arrays) overrides this and leaves them out, or replaces them by plain data.
         """
         apart = {spec.name for spec in fields(self) if spec.init}.union(_ON_RESET, ("_current_round", "_aim"))
         slots = [name for kind in type(self).__mro__ for name in getattr(kind, "__slots__", ()) if hasattr(self, name)]
         return {name: getattr(self, name) for name in (*vars(self), *slots) if name not in apart}
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
-        """Take back what `dump_memory` gave, right after a `reset` with the same briefing.
+        """Restore the result of `dump_memory`, right after a `reset` with the same briefing.
 
-        What was left out there is as `reset` made it. Overriding it, call ``super().load_memory`` and make the rest.
+        Attributes that were left out there are as `reset` made them. An override calls ``super().load_memory`` and
+        restores the rest.
         """
         for name, value in memory.items():
             setattr(self, name, value)
@@ -293,11 +337,11 @@ class Agent(Player, ABC):
 
 @dataclass
 class Controller(Player, ABC):
-    """One brain for the whole team: it chooses everybody's arms and gets everybody's seen rewards."""
+    """A joint controller: it chooses the arms of all agents and gets the seen rewards of all agents."""
 
     @abstractmethod
     def choose(self) -> TeamAction:
-        """The team action to play this round."""
+        """Return the team action to play this round."""
 
     @abstractmethod
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
@@ -306,9 +350,7 @@ class Controller(Player, ABC):
     def _checked_seen(self, seen: object) -> tuple[float | None, ...]:
         agents = len(self.briefing.arms)
         if not is_list(seen) or len(rewards := tuple(seen)) != agents:
-            raise InvalidInput(
-                f"rewards is {short_repr(seen)}; a tuple of {agents} rewards, what each agent saw, is needed."
-            )
+            raise InvalidInput(f"rewards must be a tuple of {agents} rewards, one per agent, got {short_repr(seen)}.")
         binary = self.briefing.binary
         return tuple(checked_reward(f"rewards[{i}]", reward, binary) for i, reward in enumerate(rewards))
 
@@ -324,5 +366,13 @@ def resume(agent: Agent, t: int, memory: Mapping[str, Any], rng: np.random.Gener
 
 
 def pass_over(player: Player, rounds: int) -> None:
-    """Move a player on over rounds that it was told nothing about: only the number of its round changes."""
+    """Advance a player over rounds without feedback: only its round number changes."""
     player._current_round += whole(0, MOST)("rounds", rounds)
+
+
+def learn_in_one_round(agent: Agent, rounds: Iterable[tuple[TeamAction, float | None]]) -> None:
+    """Pass feedback on several rounds to an agent in one round, after which its round number is one higher."""
+    t = agent._current_round
+    for action, seen in rounds:
+        agent._current_round = t
+        agent.observe(action, seen)

@@ -26,14 +26,14 @@ COMPANION_FLOOR = 1e-6
 
 
 FEW_CELLS = 16
-"""Up to so many cells plain numbers are quicker than arrays."""
+"""Up to this many cells, plain numbers are faster than arrays."""
 
 
 class Memory:
-    """Counts and sums of the own seen rewards per cell (n_a, and n_a times mu-hat_a of Alg. 1 and 2).
+    """Counts and sums of the agent's own seen rewards per cell (n_a, and n_a times mu-hat_a of Alg. 1 and 2).
 
-    The counts are the public n_a, but for *missed-known* observation, where a round in which the agent
-    knows it saw nothing changes nothing of its own.
+    The counts are the public n_a, except under *missed-known* observation: there a round in which the agent knows that
+    it saw nothing changes no count.
     """
 
     def __init__(self, shape: tuple[int, ...]) -> None:
@@ -48,9 +48,9 @@ class Memory:
 
 
 def best(values: Tensor, ties: str, rng: np.random.Generator) -> tuple[int, ...]:
-    """Where the largest value stands: the first in row-major order, or one of the equals at random.
+    """Return the position of the largest value: the first in row-major order, or a random one of the maxima.
 
-    A draw is taken only where there is something to decide.
+    A random number is drawn only if there are several.
     """
     flat = values.ravel()
     pick = int(flat.argmax())
@@ -59,14 +59,23 @@ def best(values: Tensor, ties: str, rng: np.random.Generator) -> tuple[int, ...]
         if len(equals) > 1:
             pick = int(equals[int(rng.random() * len(equals))])
     place = []
-    for size in reversed(values.shape):  # what np.unravel_index gives, which would cost more than all the rest
+    for size in reversed(values.shape):  # as in `cell_at`, without another call in every round
         pick, part = divmod(pick, size)
         place.append(part)
     return tuple(reversed(place))
 
 
+def cell_at(number: int, shape: tuple[int, ...]) -> tuple[int, ...]:
+    """Return the cell with this number in row-major order: what np.unravel_index gives, at a fraction of its cost."""
+    place = []
+    for size in reversed(shape):
+        number, part = divmod(number, size)
+        place.append(part)
+    return tuple(reversed(place))
+
+
 def random_arm(arms: int, rng: np.random.Generator) -> int:
-    """One of the arms, each with the same chance."""
+    """Return one of the arms, each with the same probability."""
     return int(rng.random() * arms)
 
 
@@ -106,14 +115,19 @@ class UpperConfidence:
     def scale(self, t: int, horizon: int) -> float:
         """sqrt(c log(1/delta)) at round t."""
         x = {"paper": horizon, "companion": t - 1}.get(self.index, t)
-        return math.sqrt(2.0 * self.exploration * math.log(x))
+        return math.sqrt(2.0 * self.constant * math.log(x))
+
+    @property
+    def constant(self) -> float:
+        """The exploration constant c of this agent's index."""
+        return self.exploration
 
     def indices_now(self, memory: Memory, t: int, horizon: int) -> Tensor | None:
-        """The index of every cell; None in the companion code's first round, which has none."""
+        """Return the index of every cell; None in the companion code's first round, which has none."""
         return None if self.index == "companion" and t == 1 else self.indices(memory, t, horizon)
 
     def indices(self: Any, memory: Memory, t: int, horizon: int, block: Any = ...) -> Tensor:
-        """The index of every cell of a block of the memory."""
+        """Return the index of every cell of a block of the memory."""
         counts, sums = memory.counts[block], memory.sums[block]
         scale = self.scale(t, horizon)
         if self.index == "companion":
@@ -133,8 +147,8 @@ class Posterior:
     """
 
     ties: str = option("first", "which of equal values wins: " + ", ".join(TIES), one_of(TIES, "tie rule"))
-    prior_mean: float = option(0.5, "mean of the Gaussian prior (Gaussian settings only)", real(-1e6, 1e6))
-    prior_sd: float = option(0.5, "standard deviation of the Gaussian prior (Gaussian settings only)", real(1e-6, 1e6))
+    prior_mean: float = option(0.5, "mean of the prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.5, "standard deviation of the prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.5, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     def gaussian(self, counts: Any, sums: Any) -> tuple[Any, Any]:
@@ -145,13 +159,13 @@ class Posterior:
         return (self.prior_mean * prior_weight + sums * noise_weight) / precision, precision
 
     def expected(self, memory: Memory, binary: bool) -> Tensor:
-        """The posterior mean of every cell."""
+        """Return the posterior mean of every cell."""
         if binary:
             return np.asarray((1.0 + memory.sums) / (2.0 + memory.counts))
         return np.asarray(self.gaussian(memory.counts, memory.sums)[0])
 
     def sample(self, memory: Memory, binary: bool, rng: np.random.Generator, block: Any = ...) -> Tensor:
-        """One draw from the posterior of every cell of a block, in row-major order."""
+        """Draw from the posterior of every cell of a block, in row-major order."""
         counts, sums = memory.counts[block], memory.sums[block]
         if binary:
             return np.asarray(rng.beta(1.0 + sums, 1.0 + counts - sums))

@@ -14,10 +14,9 @@ from cobandit.problem.means import Tensor
 
 
 def fused(rewards: Sequence[float | None], briefing: Briefing) -> float | None:
-    """What one brain makes of everybody's eyes.
+    """Combine the observations of all agents for a joint controller.
 
-    Under *missed* observation what anybody saw (the OR of the seen rewards); otherwise what the best
-    observer saw.
+    Under *missed* observation this is the OR of the seen rewards; otherwise the observation of the best observer.
     """
     if briefing.observation == "missed":
         return next((reward for reward in rewards if reward != 0.0), 0.0)
@@ -36,18 +35,18 @@ class CentralisedUCB(UpperConfidence, Controller):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ucb"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = Memory(briefing.arms)
 
     def choose(self) -> TeamAction:
-        """The team action with the best index."""
+        """Return the team action with the best index."""
         if self.index == "companion" and self.round == 1:
             return tuple(random_arm(arms, self.rng) for arms in self.briefing.arms)
         return best(self.indices(self._memory, self.round, self.briefing.horizon), self.ties, self.rng)
 
     def ratings(self) -> Tensor | None:
-        """The index of every team action."""
+        """Return the index of every team action."""
         return self.indices_now(self._memory, self.round, self.briefing.horizon)
 
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:
@@ -65,16 +64,16 @@ class CentralisedTS(Posterior, Controller):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.centralised:centralised_ts"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = Memory(briefing.arms)
 
     def choose(self) -> TeamAction:
-        """The team action of the best posterior sample."""
+        """Return the team action of the best posterior sample."""
         return best(self.sample(self._memory, self.briefing.binary, self.rng), self.ties, self.rng)
 
     def ratings(self) -> Tensor:
-        """The posterior mean of every team action; choices are made by samples around it."""
+        """Return the posterior mean of every team action; choices are made by samples around it."""
         return self.expected(self._memory, self.briefing.binary)
 
     def observe(self, team_action: TeamAction, rewards: tuple[float | None, ...]) -> None:

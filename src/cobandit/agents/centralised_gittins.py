@@ -18,7 +18,9 @@ from cobandit.base.checks import one_of, real
 
 @dataclass
 class CentralisedGittins(Controller):
-    """Plays the team action of the highest index, with everybody's eyes and no need to steer anybody."""
+    """Plays the team action with the highest index, with the observations of all agents; no agent needs to be
+    steered.
+    """
 
     name: ClassVar[str] = "centralised-gittins"
     label: ClassVar[str] = "Centralised Gittins"
@@ -27,9 +29,9 @@ class CentralisedGittins(Controller):
 
     index: str = option("gittins-horizon", "index of a team action: " + ", ".join(INDICES), one_of(INDICES))
     exploration: float = option(0.025, "exploration constant c (index ucb only)", real(0.0))
-    sight: float = option(1.0, "the chance that anybody sees a reward, which bounds the prior", real(0.0, 1.0))
-    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
-    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    sight: float = option(1.0, "probability that any agent sees a reward, the prior's bound", real(0.0, 1.0))
+    prior_mean: float = option(0.5, "mean of the prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     stay: ClassVar[int] = 1
@@ -40,13 +42,13 @@ class CentralisedGittins(Controller):
         return self.sight
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing was seen, and nobody has to be moved."""
+        """Start without observations."""
         super().reset(briefing, rng)
         self._steering = make_steering(self, briefing, list)
         self._steering.movers[0] = NOBODY
 
     def choose(self) -> TeamAction:
-        """The team action of the highest index."""
+        """Return the team action of the highest index."""
         cell = best_cell(self._steering, self.round)
         return tuple(int(arm) for arm in np.unravel_index(cell, self.briefing.arms))
 

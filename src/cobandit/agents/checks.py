@@ -11,6 +11,9 @@ import numpy as np
 from cobandit.base.checks import is_list, short_repr
 from cobandit.base.errors import AgentError, InvalidInput
 
+HIDDEN = -1
+"""Replaces the arm of a partner in an observed team action if the problem hides it."""
+
 
 def checked_action(team_action: object, arms: tuple[int, ...]) -> tuple[int, ...]:
     """Return a team action as a tuple of integers, one legal arm for each agent."""
@@ -28,15 +31,29 @@ def checked_action(team_action: object, arms: tuple[int, ...]) -> tuple[int, ...
 def _cleaned_action(team_action: object, arms: tuple[int, ...]) -> tuple[int, ...]:
     if not is_list(team_action) or len(given := list(team_action)) != len(arms):
         raise InvalidInput(
-            f"team_action is {short_repr(team_action)}; a tuple of {len(arms)} arms, one for each agent, is needed."
+            f"team_action must be a tuple of {len(arms)} arms, one for each agent, got {short_repr(team_action)}."
         )
     for agent, (arm, size) in enumerate(zip(given, arms, strict=True)):
         if not is_arm(arm, size):
             raise InvalidInput(
                 f"team_action is {short_repr(team_action)}; "
-                f"the arms of agent {agent} are the whole numbers from 0 to {size - 1}."
+                f"the arms of agent {agent} are the integers from 0 to {size - 1}."
             )
     return tuple(int(arm) for arm in given)
+
+
+def masked_action(team_action: object, arms: tuple[int, ...], agent: int) -> tuple[int, ...]:
+    """Return a team action as an agent observes it if partners' arms are hidden: all but its own are `HIDDEN`.
+
+    The others may be given as legal arms, as `HIDDEN` or as None.
+    """
+    if is_list(team_action) and len(given := list(team_action)) == len(arms):
+        team_action = tuple(
+            0 if seat != agent and (arm is None or (isinstance(arm, numbers.Integral) and int(arm) == HIDDEN)) else arm
+            for seat, arm in enumerate(given)
+        )
+    own = checked_action(team_action, arms)[agent]
+    return tuple(own if seat == agent else HIDDEN for seat in range(len(arms)))
 
 
 def checked_choice(chosen: object, arms: tuple[int, ...], players: Sequence[object], t: int) -> tuple[int, ...]:
@@ -50,7 +67,7 @@ def checked_choice(chosen: object, arms: tuple[int, ...], players: Sequence[obje
         if not is_arm(arm, size):
             raise AgentError(
                 f"{players[min(place, len(players) - 1)]} at place {place} chose {short_repr(arm)} in round {t}; "
-                f"its arms are the whole numbers from 0 to {size - 1}."
+                f"its arms are the integers from 0 to {size - 1}."
             )
     return tuple(int(arm) for arm in chosen)
 

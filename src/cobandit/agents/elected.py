@@ -1,9 +1,9 @@
-"""Leader election: a team that does not know who sees more finds it out in the first rounds (beyond the paper).
+"""Leader election: a team that does not know its best observer elects one in the first rounds (beyond the paper).
 
-After the opening (`election`) the one who has seen most leads; the rest is a steered team or a team of partner-aware
-UCB. Other partner-aware agents elect by `elected_aware`.
+After the opening (`election`) the agent that has seen most leads; the rest is a steered team or a team of partner-aware
+UCB. Other partner-aware agents elect with `elected_aware`.
 
-Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+All code here is plain arithmetic on numbers and flat lists, which the fast engine compiles unchanged.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from cobandit.agents.steered import (
 from cobandit.agents.steering import AT, LAST, LEADER, SLOT, SLOTS, move_on, steering_agent, write_slots
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.errors import InvalidInput
-from cobandit.base.tuples import joined_tuple
+from cobandit.base.tuples import MakeRow, joined_tuple
 from cobandit.problem.problem import ranks_of
 
 PLAYS = ("steered", "partner-aware")
@@ -51,8 +51,8 @@ class Election(joined_tuple(Steering, ("aware",), Opening)):  # type: ignore[mis
     __slots__ = ()
 
 
-def elected_arm(me: Any, seat: int, t: int) -> int:
-    """The own arm: by the opening, or as a member of the team that was elected."""
+def elected_arm(me: Election, seat: int, t: int) -> int:
+    """Return the own arm: by the opening, or as a member of the team that was elected."""
     if is_opening(me, t):
         return opening_arm(me, seat, t)
     if me.aware == 1:
@@ -62,8 +62,10 @@ def elected_arm(me: Any, seat: int, t: int) -> int:
     return int(me.own[seat * me.cells + me.notes[AT]])
 
 
-def aware_arm(me: Any, seat: int, t: int) -> int:
-    """The own part of the best team action in which the higher-ranked play what they last played (Alg. 1, W = 1)."""
+def aware_arm(me: Election, seat: int, t: int) -> int:
+    """Return the own part of the best team action in which the higher-ranked play what they last played (Alg. 1, W =
+    1).
+    """
     reckon_lines(me, t)
     best = -1
     for cell in range(me.cells):
@@ -72,8 +74,8 @@ def aware_arm(me: Any, seat: int, t: int) -> int:
     return int(me.own[seat * me.cells + best])
 
 
-def is_foreseen(me: Any, seat: int, cell: int) -> bool:
-    """Whether all higher-ranked agents have their last arms in a cell."""
+def is_foreseen(me: Election, seat: int, cell: int) -> bool:
+    """Return whether all higher-ranked agents have their last arms in a cell."""
     at = me.notes[AT]
     for rank in range(me.agents):
         higher = me.order[rank]
@@ -84,7 +86,7 @@ def is_foreseen(me: Any, seat: int, cell: int) -> bool:
     return True
 
 
-def elected_learn(me: Any, seat: int, t: int, played: int, seen: float) -> None:
+def elected_learn(me: Election, seat: int, t: int, played: int, seen: float) -> None:
     """Remember a round (NaN: nothing was seen); with the last vote the team has its ranks."""
     if is_opening(me, t):
         remember(me, played, seen)
@@ -99,8 +101,8 @@ def elected_learn(me: Any, seat: int, t: int, played: int, seen: float) -> None:
         move_on(me, played)
 
 
-def take_places(me: Any, played: int) -> None:
-    """The slots of the elected ranks; everybody stands where the last round was."""
+def take_places(me: Election, played: int) -> None:
+    """Set the slots of the elected ranks, with every agent at its arm of the last round."""
     leader = steering_agent(me.arms, me.order, me.agents)
     me.notes[LEADER] = leader
     me.notes[SLOTS] = write_slots(me.arms, me.order, me.agents, me.movers, me.steps)
@@ -109,8 +111,8 @@ def take_places(me: Any, played: int) -> None:
     me.notes[LAST] = me.own[leader * me.cells + played]
 
 
-def foreseen_arm(me: Any, seat: int, other: int, t: int) -> int:
-    """What a member foresees of another one's next arm; -1: nothing."""
+def foreseen_arm(me: Election, seat: int, other: int, t: int) -> int:
+    """Return the predicted next arm of another member; -1: none."""
     if is_opening(me, t):
         return opening_foresight(me, other, t)
     if me.aware == 0:
@@ -125,10 +127,10 @@ def foreseen_arm(me: Any, seat: int, other: int, t: int) -> int:
 
 @dataclass
 class Elected(Agent):
-    """Finds out in the first rounds who sees more; that one leads a steered or a partner-aware team.
+    """Elects the best observer in the first rounds as the leader of a steered or a partner-aware team.
 
-    The ranks of the briefing are not used. Every member must be of this kind, with the same options. Where rewards are
-    seen with noise nobody sees more of them, and the election is a coin.
+    The ranks of the briefing are not used. Every member must be of this kind, with the same options. With noisy
+    observations all agents see equally many rewards, and the election is random.
     """
 
     name: ClassVar[str] = "elected"
@@ -141,17 +143,17 @@ class Elected(Agent):
     electing: ClassVar[Any] = "cobandit.agents.elected:same_again"
 
     play: str = option("steered", "what the elected team plays: " + ", ".join(PLAYS), one_of(PLAYS))
-    sweeps: int = option(SWEEPS, "m: how often each team action is looked at before the vote", whole(1, MOST))
+    sweeps: int = option(SWEEPS, "m: plays of each team action before the vote", whole(1, MOST))
     index: str = option("gittins-horizon", "index of a steered team: " + ", ".join(INDICES), one_of(INDICES))
-    stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
+    stay: int = option(4, "D: minimal number of rounds for which a path is planned", whole(1, MOST))
     exploration: float = option(0.025, "exploration constant c (index ucb, and partner-aware)", real(0.0))
-    leader_sight: float = option(1.0, "what is known of the leader's observability: its prior's bound", real(0.0, 1.0))
-    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
-    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    leader_sight: float = option(1.0, "known observability of the leader: the bound of its prior", real(0.0, 1.0))
+    prior_mean: float = option(0.5, "mean of the prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing was seen, and nobody leads."""
+        """Start without observations and without a leader."""
         super().reset(briefing, rng)
         self._election = make_election(self, briefing, list)
         self._predictions: dict[int, int] = {}
@@ -162,7 +164,7 @@ class Elected(Agent):
         return self._predictions
 
     def choose(self) -> int:
-        """The own arm."""
+        """Return the own arm."""
         seat = self.briefing.agent
         for other in range(len(self.briefing.arms)):
             arm = -1 if other == seat else foreseen_arm(self._election, seat, other, self.round)
@@ -183,7 +185,7 @@ class Elected(Agent):
         return ranks_of(list(self._election.order))
 
     def dump_memory(self) -> dict[str, Any]:
-        """What was learnt and who leads, as plain data."""
+        """Return the learnt values and the leader as plain data."""
         return {"election": self._election._asdict(), "predictions": self._predictions}
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
@@ -192,25 +194,25 @@ class Elected(Agent):
         self._predictions = dict(memory["predictions"])
 
 
-def make_election(agent: Elected, briefing: Briefing, room: Any) -> Election:
-    """What an agent knows before the first round; ``room`` makes what stands for an array."""
+def make_election(agent: Elected, briefing: Briefing, array: MakeRow) -> Election:
+    """Return the state of an agent before the first round; ``array`` converts a list to the array type in use."""
     aware = agent.play == "partner-aware"
-    steering = make_steering(agent, briefing, room)
+    steering = make_steering(agent, briefing, array)
     if aware:
         steering = steering._replace(index=UCB)
         reset_spans(steering)
-    opening = make_opening(agent.sweeps, briefing, room)
+    opening = make_opening(agent.sweeps, briefing, array)
     return Election(**(steering._asdict() | opening._asdict()), aware=int(aware))
 
 
-def reset_spans(me: Any) -> None:
-    """The spans of cells that were never seen, for the present index."""
+def reset_spans(me: Steering) -> None:
+    """Set the index spans of cells that were never seen."""
     for cell in range(me.cells):
         me.spans[cell] = span_of(me, 0)
 
 
 def elected_steered(agent: Steered) -> Elected:
-    """What a steered team plays where its leader is elected (``roles="elected"``)."""
+    """Return the agent of a steered team with an elected leader (``roles="elected"``)."""
     if agent.reports == "on":
         raise InvalidInput(
             "reports is 'on', but roles is 'elected'; who reports must be known beforehand. "
@@ -221,5 +223,5 @@ def elected_steered(agent: Steered) -> Elected:
 
 
 def same_again(agent: Elected) -> Elected:
-    """A team that elects by itself is what it is under every role rule."""
+    """Return a team that elects by itself is what it is under every role rule."""
     return agent

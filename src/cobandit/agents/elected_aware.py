@@ -27,22 +27,24 @@ from cobandit.agents.foresight import Window
 from cobandit.agents.partner_aware import PartnerAware
 from cobandit.agents.partner_aware_ts import PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
+from cobandit.base.errors import InvalidInput
 from cobandit.problem.problem import ranks_of
 
 
 @dataclass
 class ElectedAware(PartnerAware):
-    """A partner-aware agent that does not use the briefed ranks: who has seen most in the first rounds leads.
+    """A partner-aware agent that ignores the ranks of the briefing: the agent that has seen most in the first rounds
+    leads.
 
-    What was seen and played in those rounds counts. A leader that repeats its arms (L) keeps the last one of the
-    opening until it would have decided anew.
+    Observations and arms of those rounds count. A leader that repeats its arms (L) keeps the last one of the opening
+    until its next regular decision.
     """
 
     play: ClassVar[str] = "partner-aware"
     sweeps: ClassVar[int] = SWEEPS
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing was seen, and nobody leads."""
+        """Start without observations and without a leader."""
         super().reset(briefing, rng)
         self._opening = make_opening(self.sweeps, briefing, list)
         self._opened: list[TeamAction] = []
@@ -53,7 +55,7 @@ class ElectedAware(PartnerAware):
         return ranks_of(list(self._opening.order))
 
     def choose(self) -> int:
-        """The own arm of the opening; then that of Alg. 1 or 2."""
+        """Return the own arm of the opening; then that of Alg. 1 or 2."""
         me, seat, t = self._opening, self.briefing.agent, self.round
         if not is_opening(me, t):
             return super().choose()
@@ -63,7 +65,7 @@ class ElectedAware(PartnerAware):
         return self._arm
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
-        """Remember the round; with the last vote everybody has its rank."""
+        """Store the round; after the last vote every agent has its rank."""
         super().observe(team_action, reward)
         if not is_opening(self._opening, self.round):
             return
@@ -77,7 +79,7 @@ class ElectedAware(PartnerAware):
             self._opened = []
 
     def dump_memory(self) -> dict[str, Any]:
-        """What was learnt, and what is known of the election, as plain data."""
+        """Return the learnt values and the state of the election as plain data."""
         return super().dump_memory() | {"_opening": self._opening._asdict()}
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
@@ -101,10 +103,14 @@ class ElectedAwareTS(ElectedAware, PartnerAwareTS):
 
 
 def elected_ucb(agent: PartnerAwareUCB) -> ElectedAwareUCB:
-    """What Partner-Aware UCB plays where its leader is elected."""
+    """Return what Partner-Aware UCB plays where its leader is elected."""
+    if agent.heed:
+        raise InvalidInput(
+            "heed must be False where roles are elected, got True: the opening is no answer to a leader."
+        )
     return ElectedAwareUCB(**agent.options)
 
 
 def elected_ts(agent: PartnerAwareTS) -> ElectedAwareTS:
-    """What Partner-Aware Thompson sampling plays where its leader is elected."""
+    """Return the form of Partner-Aware Thompson sampling for elected leaders."""
     return ElectedAwareTS(**agent.options)

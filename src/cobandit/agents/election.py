@@ -1,23 +1,25 @@
-"""The opening in which a team finds out who sees more: sweeps over the team actions, then votes (beyond the paper).
+"""The opening in which a team elects its best observer: sweeps over the team actions, then votes (beyond the paper).
 
-Where observability is unknown, the paper's footnote draws the roles. Here nobody takes the briefed ranks for granted.
-First the team sweeps over all team actions, so everybody looks at the same rounds. Then each member says, by three of
-its own arms, how much it has seen. Who has seen most leads from then on. Nothing but arms is exchanged.
+For unknown observability, the paper's footnote draws the roles. Here the ranks of the briefing are ignored. First the
+team sweeps over all team actions, so all agents observe the same rounds. Then each member signals with three of its own
+arms how much it has seen. The agent that has seen most leads from then on. Only arms are exchanged.
 
-Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+All code here is plain arithmetic on numbers and flat lists, which the fast engine compiles unchanged.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from cobandit.agents.base import Briefing
+from cobandit.base.cells import arms_in_cells
+from cobandit.base.tuples import Floats, Ints, MakeRow
 
 SWEEPS = 2
 """How often each team action is looked at before the vote, where nothing else is said (m)."""
 BITS = 3
-"""Rounds in which everybody says what it has seen: a number from 0 to 7."""
+"""The number of rounds in which all agents signal how much they have seen: a number from 0 to 7."""
 LEVELS = 1 << BITS
 LONGEST_SWEEP = 32
 """Rounds of the sweeps at most: with many team actions a part of them is looked at."""
@@ -28,38 +30,38 @@ EVIDENCE = {"flipped": ZEROS, "missed-known": LOOKS}
 
 
 class Opening(NamedTuple):
-    """What a member knows of the election. Whoever elects has these fields, compiled kinds among them.
+    """The state of the election in one member. All agents that elect have these fields, also compiled kinds.
 
-    ``own[i * cells + cell]`` is agent i's arm in a cell. ``order`` lists the agents by rank as soon as the votes are
-    in; ``tally[0]`` is what the own vote is made of.
+    ``own[i * cells + cell]`` is agent i's arm in a cell. ``order`` lists the agents by rank after the votes;
+    ``tally[0]`` is the basis of the agent's own vote.
     """
 
-    cells: Any
-    arms: Any
-    own: Any
-    agents: Any
-    sweep: Any
-    sweep_rounds: Any
-    evidence: Any
-    order: Any
-    votes: Any
-    tally: Any
+    cells: int
+    arms: Ints
+    own: Ints
+    agents: int
+    sweep: int
+    sweep_rounds: int
+    evidence: int
+    order: Ints
+    votes: Ints
+    tally: Floats
 
 
-def is_opening(me: Any, t: int) -> bool:
-    """Whether a round belongs to the sweeps or to the votes."""
+def is_opening(me: Opening, t: int) -> bool:
+    """Return whether a round belongs to the sweeps or to the votes."""
     return bool(t <= me.sweep_rounds + BITS)
 
 
-def sweep_cell(me: Any, t: int) -> int:
-    """The team action of a round of the sweeps; spread over all of them where there are too many."""
+def sweep_cell(me: Opening, t: int) -> int:
+    """Return the team action of a round of the sweeps; spread over all of them where there are too many."""
     if me.sweep >= me.cells:
         return int((t - 1) % me.cells)
     return int((t - 1) * me.cells // me.sweep_rounds)
 
 
-def vote(me: Any) -> int:
-    """How much was seen in the sweeps, from 0 to 7."""
+def vote(me: Opening) -> int:
+    """Return how much was seen in the sweeps, from 0 to 7."""
     seen = me.tally[0]
     if me.evidence == ZEROS:
         seen = me.sweep_rounds - seen
@@ -67,20 +69,20 @@ def vote(me: Any) -> int:
     return min(max(level, 0), LEVELS - 1)
 
 
-def opening_arm(me: Any, seat: int, t: int) -> int:
-    """The own arm: by the sweep, or a bit of the own vote."""
+def opening_arm(me: Opening, seat: int, t: int) -> int:
+    """Return the own arm: by the sweep, or a bit of the own vote."""
     if t <= me.sweep_rounds:
         return int(me.own[seat * me.cells + sweep_cell(me, t)])
     bit = vote(me) >> (BITS - t + me.sweep_rounds) & 1
     return int(bit if me.arms[seat] > 1 else 0)
 
 
-def opening_foresight(me: Any, other: int, t: int) -> int:
-    """What is known of another one's arm: the sweep is agreed, a vote is not (-1)."""
+def opening_foresight(me: Opening, other: int, t: int) -> int:
+    """Return another agent's next arm: known in a sweep, unknown (-1) in a vote."""
     return int(me.own[other * me.cells + sweep_cell(me, t)]) if t <= me.sweep_rounds else -1
 
 
-def opening_learn(me: Any, t: int, played: int, seen: float) -> bool:
+def opening_learn(me: Opening, t: int, played: int, seen: float) -> bool:
     """Take in a round (NaN: nothing was seen); whether it was the last vote, with which the team has its ranks."""
     if t <= me.sweep_rounds:
         if seen == seen:
@@ -99,27 +101,20 @@ def opening_learn(me: Any, t: int, played: int, seen: float) -> bool:
     return True
 
 
-def make_opening(sweeps: int, briefing: Briefing, room: Any) -> Opening:
-    """What a member knows before the first round; ``room`` makes what stands for an array."""
+def make_opening(sweeps: int, briefing: Briefing, array: MakeRow) -> Opening:
+    """Return the state of a member before the first round; ``array`` converts a list to the array type in use."""
     agents, cells = len(briefing.arms), math.prod(briefing.arms)
-    strides = [math.prod(briefing.arms[i + 1 :]) for i in range(agents)]
     wanted = sweeps * cells
     rounds = min(wanted, LONGEST_SWEEP)
     return Opening(
         cells=cells,
-        arms=room(briefing.arms),
-        own=room(
-            [
-                cell // stride % size
-                for stride, size in zip(strides, briefing.arms, strict=True)
-                for cell in range(cells)
-            ]
-        ),
+        arms=array(briefing.arms),
+        own=array(arms_in_cells(briefing.arms)),
         agents=agents,
         sweep=min(rounds, cells) if wanted > LONGEST_SWEEP else cells,
         sweep_rounds=rounds,
         evidence=EVIDENCE.get(briefing.observation, SUM),
-        order=room(list(range(agents))),
-        votes=room([0] * agents),
-        tally=room([0.0]),
+        order=array(list(range(agents))),
+        votes=array([0] * agents),
+        tally=array([0.0]),
     )

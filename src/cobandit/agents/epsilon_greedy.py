@@ -18,29 +18,29 @@ UNKNOWN = 0.5
 
 @dataclass
 class EpsilonGreedy(Agent):
-    """Aims at the configuration with the best mean so far, but for a share of rounds at random."""
+    """Aims at the configuration with the best mean so far, except in a share of random rounds."""
 
     name: ClassVar[str] = "epsilon-greedy"
     label: ClassVar[str] = "Epsilon-Greedy"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.epsilon_greedy:epsilon_greedy"
 
-    epsilon: float = option(0.15, "chance of any arm at random instead", real(0.0, 1.0))
+    epsilon: float = option(0.15, "probability of a random arm instead", real(0.0, 1.0))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing counted."""
+        """Start with zero counts."""
         super().reset(briefing, rng)
         self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
-        """The own part of the best configuration, equals by a draw."""
+        """Return the own part of the best configuration, equals by a draw."""
         if self.rng.random() < self.epsilon:
             self._aim = None
             return random_arm(self.briefing.own_arms, self.rng)
         return self.part_of(best(self.ratings(), "random", self.rng))
 
     def ratings(self) -> Tensor:
-        """The mean of every configuration so far."""
+        """Return the mean of every configuration so far."""
         return (self._memory.sums + UNKNOWN) / (self._memory.counts + 1.0)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:

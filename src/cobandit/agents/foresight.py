@@ -25,7 +25,7 @@ class Window:
         self.past = {agent: deque[int](maxlen=window) for agent in briefing.higher}
 
     def predict(self, rng: np.random.Generator) -> dict[int, int]:
-        """A foreseen arm for each higher-ranked agent (uniform in the first round)."""
+        """Return a foreseen arm for each higher-ranked agent (uniform in the first round)."""
         return {
             agent: past[random_arm(len(past), rng)] if past else random_arm(self.arms[agent], rng)
             for agent, past in self.past.items()
@@ -38,10 +38,10 @@ class Window:
 
 
 def block_of(briefing: Briefing, predictions: dict[int, int]) -> Block:
-    """The part of the team actions in which the foreseen coordinates are as foreseen."""
+    """Return the part of the team actions in which the foreseen coordinates are as foreseen."""
     return tuple(predictions.get(agent, slice(None)) for agent in range(len(briefing.arms)))
 
 
 def own_axis(briefing: Briefing, predictions: dict[int, int]) -> int:
-    """Which axis of such a block is the agent's own."""
+    """Return which axis of such a block is the agent's own."""
     return sum(1 for agent in range(briefing.agent) if agent not in predictions)

@@ -1,8 +1,8 @@
-"""The optimistic Gittins index: what a cell is worth to somebody who may come back to it for H more rounds.
+"""The optimistic Gittins index: the value of a cell for an agent that may return to it for H more rounds.
 
 It is the l that solves l - m = H E[(theta - l)+] with theta from the posterior of the cell's mean and m its expectation
-(Gutin and Farias, 2016, with one step of look-ahead). Plain arithmetic on numbers: the fast engine compiles these very
-functions, so both engines have the same bits. `math.lgamma` is left out because its bits differ there.
+(Gutin and Farias, 2016, with one step of look-ahead). Plain arithmetic on numbers: the fast engine compiles these
+functions, so both engines have the same bits. `math.lgamma` is not used because its bits differ there.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def log_gamma(x: float) -> float:
 
 
 def beta_fraction(a: float, b: float, x: float) -> float:
-    """The continued fraction of the incomplete beta function (Lentz's method)."""
+    """Return the continued fraction of the incomplete beta function (Lentz's method)."""
     c = 1.0
     d = 1.0 - (a + b) * x / (a + 1.0)
     d = 1.0 / (d if abs(d) > SMALLEST else SMALLEST)
@@ -61,7 +61,7 @@ def beta_constant(a: float, b: float) -> float:
 
 
 def tail_from(constant: float, a: float, b: float, x: float) -> tuple[float, float]:
-    """What `beta_tail` gives, with the constant that does not hang on x."""
+    """Return the result of `beta_tail`, with the constant that is independent of x."""
     density = math.exp(constant + a * math.log(x) + b * math.log1p(-x))
     if x > (a + 1.0) / (a + b + 2.0):
         return density * beta_fraction(b, a, 1.0 - x) / b, density
@@ -74,7 +74,9 @@ def beta_tail(a: float, b: float, x: float) -> tuple[float, float]:
 
 
 def gittins_beta(a: float, b: float, rounds: float, start: float) -> float:
-    """The index of a cell whose mean has the posterior Beta(a, b); ``start`` is a guess, 0 where there is none."""
+    """Return the index of a cell whose mean has the posterior Beta(a, b); ``start`` is a guess, 0 where there is
+    none.
+    """
     mean = a / (a + b)
     constant = beta_constant(a, b)
     level = start if start > mean else mean
@@ -92,7 +94,9 @@ def gittins_beta(a: float, b: float, rounds: float, start: float) -> float:
 
 
 def gittins_factor(rounds: float) -> float:
-    """The index of a cell whose mean is standard normal; for other normal posteriors it is mean + factor * sd."""
+    """Return the index of a cell whose mean is standard normal; for other normal posteriors it is mean + factor
+    * sd.
+    """
     level = 0.0
     for _ in range(60):
         above = 0.5 * math.erfc(level / math.sqrt(2.0))
@@ -105,9 +109,9 @@ def gittins_factor(rounds: float) -> float:
 
 
 def remaining_rounds(me: Any, t: int) -> int:
-    """H of the Gittins index: T - t, or t where the horizon shall not matter; four binary digits of it.
+    """Return H of the Gittins index: T - t, or t if the horizon shall not matter, rounded to four binary digits.
 
-    An index moves with the logarithm of H. With so few digits kept indices stay right for a while.
+    An index changes with the logarithm of H. With few digits, stored indices stay valid for several rounds.
     """
     rounds = me.horizon - t if me.index == GITTINS_HORIZON else t
     digits = max(math.frexp(rounds)[1] - 4, 0)
@@ -115,7 +119,9 @@ def remaining_rounds(me: Any, t: int) -> int:
 
 
 def beta_prior(low: float, high: float) -> tuple[float, float]:
-    """The Beta distribution with the mean and the variance of Unif[low, high], within [0, 1]; (1, 1) for all of it."""
+    """Return the Beta distribution with the mean and the variance of Unif[low, high] in [0, 1]; (1, 1) for [0, 1]
+    itself.
+    """
     width = max(high - low, 1e-3)
     mean = min(max((low + high) / 2.0, 5e-4), 1.0 - 5e-4)
     weight = mean * (1.0 - mean) / (width * width / 12.0) - 1.0

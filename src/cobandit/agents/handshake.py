@@ -1,10 +1,11 @@
-"""A handshake that costs little: steered if the partners speak the protocol, else the bank (beyond the paper).
+"""A cheap handshake: steered if all partners follow the protocol, else the bank (beyond the paper).
 
-In the first rounds everybody plays a public sequence of arms, its greeting. With two or three agents of two arms each
-the greetings sweep all team actions, so the rounds are looks that any learner would take. Whoever meets another arm
-than the greeting knows at once that a partner does not speak the protocol, and goes on with the bank.
+In the first rounds every agent plays a public sequence of arms, its greeting. With two or three agents of two arms each
+the greetings sweep all team actions, so the rounds are exploration that any learner would do. An agent that sees
+another arm than the greeting knows immediately that a partner does not follow the protocol, and continues with the
+bank.
 
-Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+All code here is plain arithmetic on numbers and flat lists, which the fast engine compiles unchanged.
 """
 
 from __future__ import annotations
@@ -21,9 +22,10 @@ from cobandit.agents.bank import take_in as bank_take_in
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.gittins import INDICES
 from cobandit.agents.steered import Steering, begun, leading_row, make_steering, remember, take_in
-from cobandit.agents.steering import AT, LAST, LEADER, SLOT, move_on
+from cobandit.agents.steering import AT, LAST, LEADER, SLOT, Numbers, move_on
 from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.records import flag
+from cobandit.base.tuples import Ints
 
 ROUNDS = 8
 """How long a greeting is."""
@@ -35,27 +37,29 @@ GREETINGS = (
 """By rank: two agents with two arms play every team action twice, three of them every one once."""
 
 MATCHED, AGENTS = range(2)
-"""What the notes of a handshake hold: whether everybody has greeted so far, and how many there are."""
+"""The entries of a handshake's notes: whether all agents have greeted so far, and the number of agents."""
 
 
 def greeting(rank: int, t: int, arms: int) -> int:
-    """The arm with which an agent of a rank greets in round t; no walk from arm to arm, as a beginner's might be."""
+    """Return the arm with which an agent of a rank greets in round t; no walk from arm to arm, as a beginner's might
+    be.
+    """
     bit = GREETINGS[rank % 3][(t - 1 + rank // 3) % ROUNDS]
     if arms <= 2:
         return bit * (arms - 1)
     return int((bit + (t - 1) * (t - 1 + rank)) % arms)
 
 
-def is_greeted(agents: int, steering: Any, ranks: Any, t: int, played: int) -> bool:
-    """Whether everybody has greeted in round t."""
+def is_greeted(agents: int, steering: Steering, ranks: Numbers, t: int, played: int) -> bool:
+    """Return whether all agents have greeted in round t."""
     for agent in range(agents):
         if steering.own[agent * steering.cells + played] != greeting(ranks[agent], t, steering.arms[agent]):
             return False
     return True
 
 
-def handshake_arm(shake: Any, steering: Any, bank: Any, ranks: Any, seat: int, t: int) -> int:
-    """The own arm: the greeting, the steered arm, or the bank's."""
+def handshake_arm(shake: Ints, steering: Steering, bank: BankState, ranks: Numbers, seat: int, t: int) -> int:
+    """Return the own arm: the greeting, the steered arm, or the bank's."""
     if shake[MATCHED] == 0:
         return int(banked_arm(bank, t))
     if t <= ROUNDS:
@@ -67,9 +71,9 @@ def handshake_arm(shake: Any, steering: Any, bank: Any, ranks: Any, seat: int, t
 
 
 def handshake_learn(
-    shake: Any, steering: Any, bank: Any, ranks: Any, seat: int, t: int, played: int, seen: float
+    shake: Ints, steering: Steering, bank: BankState, ranks: Numbers, seat: int, t: int, played: int, seen: float
 ) -> None:
-    """Remember a round (NaN: nothing was seen), and whether everybody has greeted so far."""
+    """Store a round (NaN: nothing was seen), and whether all agents have greeted so far."""
     if shake[MATCHED] == 1 and t > ROUNDS:
         if seat == steering.notes[LEADER]:
             take_in(steering, played, seen)
@@ -89,9 +93,10 @@ def handshake_learn(
 
 @dataclass
 class Handshake(Agent):
-    """Plays with anybody: a steered team where all partners greet by its protocol, else the bank.
+    """Plays with any partner: as a steered team if all partners greet, else with the bank.
 
-    The first eight rounds are a public greeting. Who meets another arm than the greeting goes on with the bank at once.
+    The first eight rounds are a public greeting. An agent that sees another arm than the greeting continues with the
+    bank immediately.
     """
 
     name: ClassVar[str] = "handshake"
@@ -101,17 +106,17 @@ class Handshake(Agent):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.handshake:handshake"
 
     index: str = option("gittins-horizon", "index of a steered team: " + ", ".join(INDICES), one_of(INDICES))
-    stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
+    stay: int = option(4, "D: minimal number of rounds for which a path is planned", whole(1, MOST))
     exploration: float = option(0.05, "exploration constant c of the bank (and of index ucb)", real(0.0))
-    leader_sight: float = option(1.0, "the leader's observability, which bounds a steered team's prior", real(0.0, 1.0))
-    sight: float = option(1.0, "the own observability, which bounds the bank's prior", real(0.0, 1.0))
-    plan: bool = option(False, "the bank looks some rounds ahead", flag)
-    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
-    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    leader_sight: float = option(1.0, "the leader's observability, the bound of a steered prior", real(0.0, 1.0))
+    sight: float = option(1.0, "own observability, which bounds the bank's prior", real(0.0, 1.0))
+    plan: bool = option(False, "look-ahead of the bank over some rounds", flag)
+    prior_mean: float = option(0.5, "mean of the prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing was seen, and nobody has greeted yet."""
+        """Start without observations and greetings."""
         super().reset(briefing, rng)
         self._shake = [1, len(briefing.arms)]
         self._steering = begun(make_steering(self, briefing, list), briefing.ranks)
@@ -129,7 +134,7 @@ class Handshake(Agent):
         return self._predictions
 
     def choose(self) -> int:
-        """The greeting, the steered arm, or the bank's."""
+        """Return the greeting, the steered arm, or the bank's."""
         briefing, seat = self.briefing, self.briefing.agent
         arm = handshake_arm(self._shake, self._steering, self._bank, briefing.ranks, seat, self.round)
         self._predictions = {}
@@ -149,7 +154,7 @@ class Handshake(Agent):
         handshake_learn(*state, self.round, played, seen)
 
     def dump_memory(self) -> dict[str, Any]:
-        """What was learnt, as plain data."""
+        """Return the learnt values as plain data."""
         return {
             "shake": self._shake,
             "steering": self._steering._asdict(),

@@ -15,17 +15,18 @@ class Human(Agent):
 
     name: ClassVar[str] = "human"
     paper: ClassVar[str] = "Experiments; Online Casino Study"
+    needs_actions: ClassVar[bool] = False
     protocol: ClassVar[str | None] = None
 
     ask: Callable[[Human], int] = field(kw_only=True)
     tell: Callable[[Human, TeamAction, float | None], None] = field(kw_only=True)
 
     def clone(self) -> Self:
-        """The same person: whoever asks and tells is shared, not copied."""
+        """Return an agent for the same person: the callbacks are shared, not copied."""
         return type(self)(ask=self.ask, tell=self.tell)
 
     def choose(self) -> int:
-        """The person's arm."""
+        """Return the person's arm."""
         return self.ask(self)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:

@@ -3,10 +3,10 @@
     f_a(t) = max { q in [mu-hat_a, 1] : n_a kl(mu-hat_a, q) <= 4 c log t },   kl(p, q) the divergence of Bernoulli means
 
 By Pinsker's inequality, kl(p, q) >= 2 (p - q)^2, it is at most the index ``anytime`` with the same c. With c = 1/4 the
-threshold is log t: theirs without the term 3 log log t, which they advise to leave out in practice. For normal rewards
-of standard deviation 1/2 the divergence is 2 (p - q)^2, and the index is ``anytime`` itself.
+threshold is log t: theirs without the term 3 log log t, which they advise to omit in practice. For normal rewards of
+standard deviation 1/2 the divergence is 2 (p - q)^2, and the index is ``anytime`` itself.
 
-Both engines run this very function: plain Python here, compiled as it stands in `engine.fast.kinds.ucb`.
+Both engines run this function: plain Python here, compiled unchanged in `engine.fast.kinds.ucb`.
 """
 
 from __future__ import annotations

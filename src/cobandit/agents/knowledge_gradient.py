@@ -35,16 +35,16 @@ class KnowledgeGradient(Posterior, Agent):
     discount: float | None = option(None, "gamma of the discounted form; none: T - t rounds remain", _discount)
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
-        """The own coordinate of the team action of the highest value."""
+        """Return the own coordinate of the team action of the highest value."""
         return self.part_of(best(self.ratings(), self.ties, self.rng))
 
     def ratings(self) -> Tensor:
-        """The value of every team action: its posterior mean, and what one more look at it would bring."""
+        """Return the value of every team action: its posterior mean, and what one more look at it would bring."""
         if self.discount is None:
             remaining = float(self.briefing.horizon - self.round)
         else:
@@ -75,7 +75,7 @@ class KnowledgeGradient(Posterior, Agent):
 
 
 def best_of_others(values: Tensor) -> Tensor:
-    """For each cell the largest value among the other cells (minus infinity where there is no other)."""
+    """Return for each cell the largest value among the other cells (minus infinity if there is no other)."""
     flat = values.ravel()
     top = int(flat.argmax())
     second = max(flat[:top].max(initial=-math.inf), flat[top + 1 :].max(initial=-math.inf))

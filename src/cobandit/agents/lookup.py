@@ -12,7 +12,7 @@ from cobandit.base.errors import UnknownName
 
 
 def agent_class(name: str) -> type[Agent] | type[Controller]:
-    """The class behind a name, ours or of another package; an unknown name gets the nearest right one."""
+    """Return the class behind a name, ours or of another package; an unknown name gets the nearest right one."""
     if isinstance(name, str) and name in AGENTS:
         return AGENTS[name]
     plugin = plugins.find_plugin(plugins.AGENTS, name)
@@ -30,17 +30,17 @@ def known_class(name: str) -> type[Agent] | type[Controller] | None:
 
 
 def known_agents() -> list[str]:
-    """Every name that `agent_class` knows, ours first."""
+    """Return every name that `agent_class` knows, ours first."""
     return [*AGENTS, *(plugin.name for plugin in plugin_agents())]
 
 
 def plugin_agents() -> list[plugins.Plugin]:
-    """The agents that other packages bring; one that is called as one of ours is never reached."""
+    """Return the agents that other packages bring; one that is called as one of ours is never reached."""
     return [plugin for plugin in plugins.plugins(plugins.AGENTS) if plugin.name not in AGENTS]
 
 
 def plugin_class(plugin: plugins.Plugin) -> type[Agent] | type[Controller]:
-    """The class that another package brings: an agent that goes by the name of its entry point."""
+    """Return the class that another package brings: an agent that goes by the name of its entry point."""
     kind = plugin.load()
     if not isinstance(kind, type) or not issubclass(kind, (Agent, Controller)):
         raise plugin.error(f"is {short_repr(kind)}; a subclass of cobandit.Agent or cobandit.Controller is needed")
@@ -50,5 +50,5 @@ def plugin_class(plugin: plugins.Plugin) -> type[Agent] | type[Controller]:
 
 
 def make_agent(name: str, **options: Any) -> Agent | Controller:
-    """A registered agent (or joint controller) with the given options."""
+    """Return a registered agent (or joint controller) with the given options."""
     return agent_class(name).of(**options)

@@ -9,7 +9,8 @@ from typing import ClassVar
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
-from cobandit.agents.beliefs import TIES, Memory, best
+from cobandit.agents.beliefs import TIES, Memory, best, cell_at
+from cobandit.agents.mucb import with_own_arm
 from cobandit.base.checks import MOST, one_of, whole
 
 
@@ -19,13 +20,15 @@ class MDSEE(Agent):
 
     The commitment is to the own coordinate of the best mean of the own seen rewards, and lasts until the
     number of rounds played reaches the next power of two, where the next phase starts. "Next" is strict: every
-    phase commits for at least one round.
+    phase commits for at least one round. If actions are hidden, as in its original setting, rewards of sweeps are
+    credited to the scheduled team action, and those of commitments to none: no agent knows what the others play.
     """
 
     name: ClassVar[str] = "mdsee"
     label: ClassVar[str] = "mDSEE"
     paper: ClassVar[str] = "later literature: arXiv 2109.03818"
     needs_each_round: ClassVar[bool] = True
+    needs_actions: ClassVar[bool] = False
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.mdsee:mdsee"
 
     sweeps: int = option(1, "sweeps per phase number: F(k) = sweeps * k", whole(1, MOST))
@@ -40,10 +43,9 @@ class MDSEE(Agent):
         self._start_phase(1)
 
     def choose(self) -> int:
-        """The scheduled own arm while sweeping, the private best's own arm afterwards."""
-        me = self.briefing
+        """Return the scheduled own arm while sweeping, the private best's own arm afterwards."""
         if self._explored < self._to_explore:
-            return self.part_of(tuple(int(arm) for arm in np.unravel_index(self._explored % self._cells, me.arms)))
+            return self.part_of(self._scheduled())
         if self._commitment is None:
             counts, sums = self._memory.counts, self._memory.sums
             means = np.where(counts > 0, sums / np.maximum(counts, 1), -math.inf)
@@ -52,12 +54,19 @@ class MDSEE(Agent):
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Remember the round; a commitment that reaches a power of two starts a new phase."""
-        self._memory.record(team_action, reward)
-        played = self.round
-        if self._explored < self._to_explore:
+        played, sweeping = self.round, self._explored < self._to_explore
+        if self.briefing.actions == "observed":
+            self._memory.record(team_action, reward)
+        elif sweeping:
+            self._memory.record(with_own_arm(self._scheduled(), team_action, self.briefing.agent), reward)
+        if sweeping:
             self._explored += 1
         elif played & (played - 1) == 0:
             self._start_phase(self._phase + 1)
+
+    def _scheduled(self) -> TeamAction:
+        """Return the team action of this round of a sweep."""
+        return cell_at(self._explored % self._cells, self.briefing.arms)
 
     def _start_phase(self, phase: int) -> None:
         self._phase = phase

@@ -17,10 +17,10 @@ from cobandit.base.checks import real
 class MUCBIntervals(Agent):
     """All agents cycle through the active team actions in row-major order.
 
-    An agent whose interval for the scheduled action lies wholly below its interval for another active one
-    plays a different own arm instead; everybody sees it, and the scheduled action is dropped.
-    The last active action is never dropped, whatever others do. An agent with a single arm cannot give the sign.
-    An interval is the mean of the own seen rewards +- sqrt(c log(1/delta) / n) with delta = 1/T^2.
+    An agent whose interval for the scheduled action is completely below its interval for another active one plays a
+    different arm instead; all agents see this, and the scheduled action is dropped. The last active action is never
+    dropped. An agent with a single arm cannot give this signal. An interval is the mean of the agent's own seen rewards
+    +- sqrt(c log(1/delta) / n) with delta = 1/T^2.
     """
 
     name: ClassVar[str] = "mucb-intervals"
@@ -32,7 +32,7 @@ class MUCBIntervals(Agent):
     exploration: float = option(0.5, "c of the interval's half-width sqrt(c log(1/delta) / n)", real(0.0))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Every team action is active; the schedule starts at the first."""
+        """Start with all team actions active and the schedule at the first."""
         super().reset(briefing, rng)
         self._memory = Memory((math.prod(briefing.arms),))
         self._active = np.ones(math.prod(briefing.arms), dtype=bool)
@@ -40,7 +40,7 @@ class MUCBIntervals(Agent):
         self._scale = math.sqrt(2.0 * self.exploration * math.log(briefing.horizon))
 
     def choose(self) -> int:
-        """The scheduled own arm, or the next one of the own arms as the sign that it should go."""
+        """Return the scheduled own arm, or the next one of the own arms as the sign that it should go."""
         me = self.briefing
         arm = self.part_of(tuple(int(own) for own in np.unravel_index(self._scheduled, me.arms)))
         if self._beaten():

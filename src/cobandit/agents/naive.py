@@ -22,19 +22,19 @@ class NaiveUCB(UpperConfidence, Agent):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ucb"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
-        """The own coordinate of the team action with the best index."""
+        """Return the own coordinate of the team action with the best index."""
         if self.index == "companion" and self.round == 1:
             return random_arm(self.briefing.own_arms, self.rng)
         indices = self.indices(self._memory, self.round, self.briefing.horizon)
         return self.part_of(best(indices, self.ties, self.rng))
 
     def ratings(self) -> Tensor | None:
-        """The index of every team action."""
+        """Return the index of every team action."""
         return self.indices_now(self._memory, self.round, self.briefing.horizon)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
@@ -52,17 +52,17 @@ class NaiveTS(Posterior, Agent):
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.naive:naive_ts"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = Memory(briefing.arms)
 
     def choose(self) -> int:
-        """The own coordinate of the best posterior sample."""
+        """Return the own coordinate of the best posterior sample."""
         samples = self.sample(self._memory, self.briefing.binary, self.rng)
         return self.part_of(best(samples, self.ties, self.rng))
 
     def ratings(self) -> Tensor:
-        """The posterior mean of every team action; choices are made by samples around it."""
+        """Return the posterior mean of every team action; choices are made by samples around it."""
         return self.expected(self._memory, self.briefing.binary)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:

@@ -25,17 +25,17 @@ class PartnerAwareDiscountedUCB(ForgettingUCB):
     paper: ClassVar[str] = "beyond the paper: Alg. 1 and 2 with the discounted index of arXiv 0805.3415"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_discounted_ucb:partner_aware_discounted_ucb"
 
-    recall: float = option(0.99, "share of what was seen that is left after a round", real(0.0, 1.0))
+    recall: float = option(0.99, "discount per round of past rewards", real(0.0, 1.0))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory, of counts that need not be whole."""
+        """Start with an empty memory of real-valued counts."""
         super().reset(briefing, rng)
         self._memory.counts = self._memory.counts.astype(np.float64)
         self._seen = 0.0
 
     def scale(self) -> float:
-        """By all that is left of what was seen."""
-        return math.sqrt(2.0 * self.exploration * math.log(max(self._seen, 1.0)))
+        """Return the scale, from the discounted number of all observations."""
+        return math.sqrt(2.0 * self.constant * math.log(max(self._seen, 1.0)))
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Forget a little, then remember the round."""

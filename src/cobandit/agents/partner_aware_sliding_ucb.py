@@ -26,16 +26,16 @@ class PartnerAwareSlidingUCB(ForgettingUCB):
     paper: ClassVar[str] = "beyond the paper: Alg. 1 and 2 with the sliding-window index of arXiv 0805.3415"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.partner_aware_sliding_ucb:partner_aware_sliding_ucb"
 
-    memory: int = option(200, "how many past rounds are remembered", whole(1, MOST))
+    memory: int = option(200, "number of remembered rounds", whole(1, MOST))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing remembered."""
+        """Start with an empty memory."""
         super().reset(briefing, rng)
         self._past: deque[tuple[TeamAction, float | None]] = deque()
 
     def scale(self) -> float:
-        """By how many rounds could be remembered."""
-        return math.sqrt(2.0 * self.exploration * math.log(min(self.round, self.memory)))
+        """Return the scale, from the number of rounds in the window."""
+        return math.sqrt(2.0 * self.constant * math.log(min(self.round, self.memory)))
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:
         """Forget the oldest round, if the memory is full, then remember this one."""

@@ -23,10 +23,10 @@ class PartnerAwareTS(PartnerAware, Posterior):
     electing: ClassVar[Any] = "cobandit.agents.elected_aware:elected_ts"
 
     def prefer(self, block: Block) -> TeamAction:
-        """By one draw from the posterior of each mean."""
+        """Return the team action with the best draw from the posteriors."""
         samples = self.sample(self._memory, self.briefing.binary, self.rng, block)
         return best(samples, self.ties, self.rng)
 
     def ratings(self) -> Tensor:
-        """The posterior mean of every team action; choices are made by samples around it."""
+        """Return the posterior mean of every team action; choices are made by samples around it."""
         return self.expected(self._memory, self.briefing.binary)

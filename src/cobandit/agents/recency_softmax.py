@@ -20,13 +20,16 @@ SCOPES = ("team-actions", "own-arms")
 
 
 def softmax_pick(values: Any, count: int, temperature: float, draw: float, weights: Any) -> int:
-    """One of the first ``count`` values by softmax, for a uniform draw; ``weights`` is a scratch array."""
+    """Return one of the first ``count`` values by softmax, for a uniform draw; ``weights`` is a scratch array.
+
+    Infinite values take all of the probability, in equal shares.
+    """
     top = values[0]
     for k in range(1, count):
         top = values[k] if values[k] > top else top
     total = 0.0
     for k in range(count):
-        total += math.exp((values[k] - top) / temperature)
+        total += math.exp((values[k] - top) / temperature) if values[k] < top else 1.0
         weights[k] = total
     aim = draw * total
     for k in range(count - 1):
@@ -37,25 +40,30 @@ def softmax_pick(values: Any, count: int, temperature: float, draw: float, weigh
 
 @dataclass
 class RecencySoftmax(Agent):
-    """Values each configuration, or each own arm, by what it gave of late, and aims at one by softmax."""
+    """Values each configuration, or each own arm, by its recent rewards, and aims at one by softmax."""
 
     name: ClassVar[str] = "recency-softmax"
     label: ClassVar[str] = "Recency Softmax"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.recency_softmax:recency_softmax"
 
-    rate: float = option(0.3, "share of the way that a value moves towards each reward", real(0.0, 1.0))
-    temperature: float = option(0.15, "how noisy the aim is: near 0 always at the best", real(1e-3, 1e3))
+    rate: float = option(0.3, "learning rate of a value towards each reward", real(0.0, 1.0))
+    temperature: float = option(0.15, "softmax temperature: near 0 always the best", real(1e-3, 1e3))
     values: str = option("team-actions", "what is valued: " + ", ".join(SCOPES), one_of(SCOPES, "kind of values"))
 
+    @property
+    def needs_actions(self) -> bool:  # type: ignore[override]  # it depends on an option
+        """Whether it values team actions, which needs the partners' arms."""
+        return self.values == "team-actions"
+
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Everything is worth the same."""
+        """Start with equal values."""
         super().reset(briefing, rng)
         own = self.values == "own-arms"
         self._worth = [UNKNOWN] * (briefing.own_arms if own else math.prod(briefing.arms))
 
     def choose(self) -> int:
-        """The own part of what is aimed at."""
+        """Return the own part of what is aimed at."""
         pick = softmax_pick(
             self._worth, len(self._worth), self.temperature, self.rng.random(), [0.0] * len(self._worth)
         )

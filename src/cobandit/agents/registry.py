@@ -16,7 +16,9 @@ from cobandit.agents.epsilon_greedy import EpsilonGreedy as EpsilonGreedy
 from cobandit.agents.forgetful_kg import ForgetfulKnowledgeGradient as ForgetfulKnowledgeGradient
 from cobandit.agents.handshake import Handshake as Handshake
 from cobandit.agents.knowledge_gradient import KnowledgeGradient as KnowledgeGradient
+from cobandit.agents.language_model import LanguageModelAgent as LanguageModelAgent
 from cobandit.agents.mdsee import MDSEE as MDSEE
+from cobandit.agents.mucb import MUCB as MUCB
 from cobandit.agents.mucb_intervals import MUCBIntervals as MUCBIntervals
 from cobandit.agents.naive import NaiveTS as NaiveTS
 from cobandit.agents.naive import NaiveUCB as NaiveUCB
@@ -27,6 +29,7 @@ from cobandit.agents.partner_aware_ts import PartnerAwareTS as PartnerAwareTS
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB as PartnerAwareUCB
 from cobandit.agents.recency_softmax import RecencySoftmax as RecencySoftmax
 from cobandit.agents.softmax import Softmax as Softmax
+from cobandit.agents.softmax_ucb import SoftmaxUCB as SoftmaxUCB
 from cobandit.agents.steered import Steered as Steered
 from cobandit.agents.very_naive_ucb import VeryNaiveUCB as VeryNaiveUCB
 from cobandit.agents.win_stay_lose_shift import WinStayLoseShift as WinStayLoseShift
@@ -48,11 +51,14 @@ AGENTS: dict[str, type[Agent] | type[Controller]] = {
     "optimal": Optimal,
     "mucb-intervals": MUCBIntervals,
     "mdsee": MDSEE,
+    "mucb": MUCB,
     "softmax": Softmax,
     "win-stay-lose-shift": WinStayLoseShift,
     "epsilon-greedy": EpsilonGreedy,
     "recency-softmax": RecencySoftmax,
     "forgetful-knowledge-gradient": ForgetfulKnowledgeGradient,
+    "softmax-ucb": SoftmaxUCB,
     "partner-aware-discounted-ucb": PartnerAwareDiscountedUCB,
     "partner-aware-sliding-ucb": PartnerAwareSlidingUCB,
+    "language-model": LanguageModelAgent,
 }

@@ -1,8 +1,8 @@
 """Softmax over a few remembered rounds: a simple model of how people play.
 
-People in bandit tasks remember little, repeat what has just worked and now and then try something for no reason. This,
-`win_stay_lose_shift` and `epsilon_greedy` are the usual simple models of that. They rehearse a study; nobody should
-take them for people.
+People in bandit tasks remember little, repeat what has just worked and sometimes explore without a reason. This,
+`win_stay_lose_shift` and `epsilon_greedy` are the usual simple models of such behaviour. They are for rehearsals of
+studies, and are not a substitute for people.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class Softmax(Agent):
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.softmax:softmax"
 
-    temperature: float = option(0.1, "how noisy the aim is: near 0 always at the best", real(1e-3, 1e3))
-    memory: int = option(8, "how many past rounds are remembered", whole(1, MOST))
+    temperature: float = option(0.1, "softmax temperature: near 0 always the best", real(1e-3, 1e3))
+    memory: int = option(8, "number of remembered rounds", whole(1, MOST))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Nothing remembered."""
+        """Start with an empty memory."""
         super().reset(briefing, rng)
         self._past: deque[tuple[TeamAction, float]] = deque(maxlen=self.memory)
 
     def choose(self) -> int:
-        """The own part of the configuration aimed at."""
+        """Return the own part of the configuration aimed at."""
         values = self.ratings().ravel() / self.temperature
         weights = np.cumsum(np.exp(values - values.max()))
         pick = int(np.searchsorted(weights, self.rng.random() * weights[-1], side="right"))
@@ -47,7 +47,7 @@ class Softmax(Agent):
         return self.part_of(tuple(int(arm) for arm in cell))
 
     def ratings(self) -> Tensor:
-        """What every configuration is worth by the rounds remembered."""
+        """Return the value of every configuration from the remembered rounds."""
         sums, counts = np.full(self.briefing.arms, UNKNOWN), np.ones(self.briefing.arms)
         for action, reward in self._past:
             sums[action] += reward

@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
 from cobandit.agents.base import Agent, Briefing, TeamAction, option
 from cobandit.agents.beliefs import COMPANION_FLOOR
 from cobandit.agents.gittins import INDICES, UCB, beta_prior, beta_tail, gittins_beta, gittins_factor, remaining_rounds
-from cobandit.agents.reports import (
+from cobandit.agents.signalling import (
     CELL,
     WEAK_SIGHT,
     Reporting,
@@ -37,12 +37,14 @@ from cobandit.agents.steering import (
     steering_agent,
     write_slots,
 )
+from cobandit.base.cells import arms_in_cells, strides_of
 from cobandit.base.checks import MOST, one_of, real, whole
+from cobandit.base.tuples import Floats, Ints, MakeRow
 
 REPORTS = ("auto", "on", "off")
 
 OUTDATED = -1
-"""In place of the rounds for which a kept index was reckoned: the cell was played since."""
+"""Replaces the number of rounds of a stored index when the cell was played."""
 
 NOTHING = -1
 """In place of the watched cell."""
@@ -53,57 +55,63 @@ LEVEL, ABOVE, DENSITY, FACTOR = range(4)
 
 
 class Steering(NamedTuple):
-    """What a steering agent knows: settings, its own looks at every cell, kept indices, and the public slots.
+    """The state of a steering agent: settings, its own observations of every cell, stored indices, and the public
+    slots.
 
-    ``means`` and ``spans`` are those of the posteriors (a span is what the index multiplies); ``stamps`` says for how
-    many remaining rounds an index was reckoned. The compiled kind derives its fields from these.
+    ``means`` and ``spans`` are those of the posteriors (the index multiplies the span); ``stamps`` has the number of
+    remaining rounds for which an index was computed. The compiled kind derives its fields from these.
     """
 
-    index: Any
-    stay: Any
-    horizon: Any
-    exploration: Any
-    binary: Any
-    prior: Any
-    weight: Any
-    noise_weight: Any
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    counts: Any
-    sums: Any
-    means: Any
-    spans: Any
-    kept: Any
-    stamps: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
-    watch: Any
+    index: Any  # as int it would hide the method of tuples
+    stay: int
+    horizon: int
+    exploration: float
+    binary: int
+    prior: float
+    weight: float
+    noise_weight: float
+    cells: int
+    arms: Ints
+    strides: Ints
+    own: Ints
+    counts: Ints
+    sums: Floats
+    means: Floats
+    spans: Floats
+    kept: Floats
+    stamps: Ints
+    ahead: Floats
+    worth: Floats
+    movers: Ints
+    steps: Ints
+    notes: Ints
+    watch: Floats
 
 
-def mean_of(me: Any, count: int, total: float) -> float:
-    """The posterior mean of a cell: a Beta posterior, or a normal one where rewards are not all 0 or 1."""
+Known = TypeVar("Known", bound=Steering | Reporting)
+
+
+def mean_of(me: Steering, count: int, total: float) -> float:
+    """Return the posterior mean of a cell: a Beta posterior, or a normal one where rewards are not all 0 or 1."""
     if me.binary == 1:
         return float((me.prior * me.weight + total) / (me.weight + count))
     return float((me.prior * me.weight + total * me.noise_weight) / (me.weight + count * me.noise_weight))
 
 
-def span_of(me: Any, count: int) -> float:
-    """What the index of a cell multiplies: 1 / sqrt(n), or the standard deviation of a normal posterior."""
+def span_of(me: Steering, count: int) -> float:
+    """Return the span of a cell, which its index multiplies: 1 / sqrt(n), or the standard deviation of a normal
+    posterior.
+    """
     if me.index == UCB:
         return 1.0 / math.sqrt(max(count, COMPANION_FLOOR))
     return 1.0 / math.sqrt(me.weight + count * me.noise_weight)
 
 
-def is_still_best(me: Any, cell: int, rounds: int) -> bool:
-    """Whether the watched cell's index is above all others, without reckoning it.
+def is_still_best(me: Steering, cell: int, rounds: int) -> bool:
+    """Return whether the watched cell's index is above all others, without computing it.
 
-    It is where l - m < H E[(theta - l)+] at the best other index l. With fewer rounds to come the others have only
-    fallen; with more they must be reckoned anew.
+    It is if l - m < H E[(theta - l)+] at the best other index l. With fewer remaining rounds the others have only
+    decreased; with more they must be computed again.
     """
     if me.notes[WATCHED] != cell or rounds > me.notes[WATCHED_ROUNDS]:
         return False
@@ -113,8 +121,8 @@ def is_still_best(me: Any, cell: int, rounds: int) -> bool:
     return bool(level - mean < rounds * excess)
 
 
-def watch_cell(me: Any, cell: int, rounds: int) -> None:
-    """From now on compare a cell with the best of the others, all of them up to date."""
+def watch_cell(me: Steering, cell: int, rounds: int) -> None:
+    """Start to compare a cell with the best of the others, which are all up to date."""
     level = 0.0
     for other in range(me.cells):
         if other != cell and me.kept[other] > level:
@@ -126,8 +134,8 @@ def watch_cell(me: Any, cell: int, rounds: int) -> None:
     me.notes[WATCHED], me.notes[WATCHED_ROUNDS] = cell, rounds
 
 
-def follow_watched(me: Any, cell: int, seen: float) -> None:
-    """The watched cell's posterior has one look more: so its tail above the same level is known, too."""
+def follow_watched(me: Steering, cell: int, seen: float) -> None:
+    """Update the tail of the watched cell above the same level after one more observation."""
     total = me.weight + me.counts[cell]
     ones = me.means[cell] * total
     level, density = me.watch[LEVEL], me.watch[DENSITY]
@@ -139,7 +147,7 @@ def follow_watched(me: Any, cell: int, seen: float) -> None:
         me.watch[DENSITY] = density * (1.0 - level) * total / (total - ones)
 
 
-def reckon_all(me: Any, rounds: int) -> None:
+def reckon_all(me: Steering, rounds: int) -> None:
     """Bring the Gittins index of every cell up to date (Beta posteriors)."""
     untried = -1
     for cell in range(me.cells):
@@ -155,8 +163,8 @@ def reckon_all(me: Any, rounds: int) -> None:
         untried = cell if me.counts[cell] == 0 else untried
 
 
-def reckon_lines(me: Any, t: int) -> None:
-    """The index of every cell, mean + factor * span: UCB, or the Gittins index of normal posteriors."""
+def reckon_lines(me: Steering, t: int) -> None:
+    """Compute the index of every cell, mean + factor * span: UCB, or the Gittins index of normal posteriors."""
     if me.index == UCB:
         factor = math.sqrt(2.0 * me.exploration * math.log(t - 1.0)) if t > 1 else 0.0
     else:
@@ -169,8 +177,10 @@ def reckon_lines(me: Any, t: int) -> None:
         me.kept[cell] = me.means[cell] + factor * me.spans[cell]
 
 
-def best_cell(me: Any, t: int) -> int:
-    """The cell of the highest index, the first of equals; the present one without further reckoning if it is still."""
+def best_cell(me: Steering, t: int) -> int:
+    """Return the cell with the highest index, the first of equals; if the present one is still best, without computing
+    it.
+    """
     at = me.notes[AT]
     bayes = me.index != UCB and me.binary == 1
     rounds = 0
@@ -190,19 +200,19 @@ def best_cell(me: Any, t: int) -> int:
     return int(best)
 
 
-def leading_row(me: Any, t: int) -> int:
-    """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
+def leading_row(me: Steering, t: int) -> int:
+    """Return the steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
     return row_towards(me, best_cell(me, t), t)
 
 
-def take_in(me: Any, played: int, seen: float) -> None:
+def take_in(me: Steering, played: int, seen: float) -> None:
     """Remember a round (NaN: nothing was seen), and where the partners will be."""
     remember(me, played, seen)
     move_on(me, played)
 
 
-def remember(me: Any, played: int, seen: float) -> None:
-    """What a round says of its cell (NaN: nothing was seen)."""
+def remember(me: Steering, played: int, seen: float) -> None:
+    """Store the observation of a round in its cell (NaN: nothing was seen)."""
     if seen == seen:
         if me.notes[WATCHED] == played and (seen == 1.0 or seen == 0.0):
             follow_watched(me, played, seen)
@@ -218,11 +228,11 @@ def remember(me: Any, played: int, seen: float) -> None:
 
 @dataclass
 class Steered(Agent):
-    """A team with an agreed protocol: the leader decides by its own eyes and steers everybody by its arms.
+    """A team with an agreed protocol: the leader decides by its own observations and steers all others with its arms.
 
     A follower ignores rewards: its arm is a public function of past arms. So the leader always knows the next team
-    action. It plays the best cell where that is within reach, and otherwise begins the best way of the next two turns.
-    With reports, one follower says by its arms what it has seen. Every member must be of this kind, with the same
+    action. It plays the best cell if that is within reach, and otherwise starts the best path of the next two turns.
+    With reports, one follower signals its observations with its arms. Every member must be of this kind, with the same
     options.
     """
 
@@ -236,7 +246,7 @@ class Steered(Agent):
     electing: ClassVar[Any] = "cobandit.agents.elected:elected_steered"
 
     index: str = option("gittins-horizon", "index of a team action: " + ", ".join(INDICES), one_of(INDICES))
-    stay: int = option(4, "D: for how many rounds a way to a team action is planned at least", whole(1, MOST))
+    stay: int = option(4, "D: minimal number of rounds for which a path is planned", whole(1, MOST))
     exploration: float = option(0.025, "exploration constant c (index ucb only)", real(0.0))
     leader_sight: float = option(1.0, "the leader's observability, which bounds its prior", real(0.0, 1.0))
     reports: str = option(
@@ -245,15 +255,15 @@ class Steered(Agent):
         one_of(REPORTS),
     )
     follower_sight: float = option(0.0, "the follower's observability (reports only); 0: not known", real(0.0, 1.0))
-    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
-    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    prior_mean: float = option(0.5, "mean of the prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """Everybody's arm is the first, the first slot is free, nothing was seen."""
+        """Start with all agents at their first arm, the first slot free, and no observations."""
         super().reset(briefing, rng)
         make = make_reporting if has_reports(self, briefing) else make_steering
-        self._steering: Any = begun(make(self, briefing, list), briefing.ranks)
+        self._steering: Steering | Reporting = begun(make(self, briefing, list), briefing.ranks)
         self._predictions: dict[int, int] = {}
 
     @property
@@ -262,14 +272,13 @@ class Steered(Agent):
         return self._predictions
 
     def choose(self) -> int:
-        """The own arm: the leader's decision, or a follower's public arm."""
+        """Return the own arm: the leader's decision, or a follower's public arm."""
         me, seat = self._steering, self.briefing.agent
-        reporting = isinstance(me, Reporting)
         at = np.unravel_index(me.notes[AT], self.briefing.arms)
         if seat == me.notes[LEADER]:
-            unknown = reporting and me.report[CELL] != NOTHING
+            unknown = isinstance(me, Reporting) and me.report[CELL] != NOTHING
             self._predictions = {j: int(arm) for j, arm in enumerate(at) if j != seat and not unknown}
-        if reporting:
+        if isinstance(me, Reporting):
             return reporting_arm(me, seat, self.round)
         return leading_row(me, self.round) if seat == me.notes[LEADER] else int(at[seat])
 
@@ -285,7 +294,7 @@ class Steered(Agent):
             move_on(me, played)
 
     def dump_memory(self) -> dict[str, Any]:
-        """What the slots are and what was learnt, as plain data."""
+        """Return the slots and the learnt values as plain data."""
         return {"steering": self._steering._asdict(), "predictions": self._predictions}
 
     def load_memory(self, memory: Mapping[str, Any]) -> None:
@@ -294,8 +303,8 @@ class Steered(Agent):
         self._predictions = dict(memory["predictions"])
 
 
-def make_steering(agent: Any, briefing: Briefing, room: Any) -> Steering:
-    """An agent's knowledge before the first round; ``room`` makes what stands for an array."""
+def make_steering(agent: Any, briefing: Briefing, array: MakeRow) -> Steering:
+    """Return the state of an agent before the first round; ``array`` converts a list to the array type in use."""
     cells = math.prod(briefing.arms)
     if briefing.binary:
         sight = agent.leader_sight
@@ -304,7 +313,6 @@ def make_steering(agent: Any, briefing: Briefing, room: Any) -> Steering:
         prior, weight, noise_weight = ones / (ones + zeros), ones + zeros, 0.0
     else:
         prior, weight, noise_weight = agent.prior_mean, agent.prior_sd**-2.0, agent.noise_sd**-2.0
-    strides = [math.prod(briefing.arms[i + 1 :]) for i in range(len(briefing.arms))]
     slots = most_slots(briefing.arms)
     me = Steering(
         index=INDICES.index(agent.index),
@@ -316,35 +324,29 @@ def make_steering(agent: Any, briefing: Briefing, room: Any) -> Steering:
         weight=weight,
         noise_weight=noise_weight,
         cells=cells,
-        arms=room(briefing.arms),
-        strides=room(strides),
-        own=room(
-            [
-                cell // stride % size
-                for stride, size in zip(strides, briefing.arms, strict=True)
-                for cell in range(cells)
-            ]
-        ),
-        counts=room([0] * cells),
-        sums=room([0.0] * cells),
-        means=room([prior] * cells),
-        spans=room([0.0] * cells),
-        kept=room([0.0] * cells),
-        stamps=room([OUTDATED] * cells),
-        ahead=room([0.0] * cells),
-        worth=room([0.0] * cells),
-        movers=room([0] * slots),
-        steps=room([0] * slots),
-        notes=room([0, 1, 0, 0, 0, NOTHING, 0]),
-        watch=room([0.0] * 4),
+        arms=array(briefing.arms),
+        strides=array(strides_of(briefing.arms)),
+        own=array(arms_in_cells(briefing.arms)),
+        counts=array([0] * cells),
+        sums=array([0.0] * cells),
+        means=array([prior] * cells),
+        spans=array([0.0] * cells),
+        kept=array([0.0] * cells),
+        stamps=array([OUTDATED] * cells),
+        ahead=array([0.0] * cells),
+        worth=array([0.0] * cells),
+        movers=array([0] * slots),
+        steps=array([0] * slots),
+        notes=array([0, 1, 0, 0, 0, NOTHING, 0]),
+        watch=array([0.0] * 4),
     )
     for cell in range(cells):
         me.spans[cell] = span_of(me, 0)
     return me
 
 
-def begun(me: Any, ranks: tuple[int, ...]) -> Any:
-    """The same with the slots of these ranks."""
+def begun(me: Known, ranks: tuple[int, ...]) -> Known:
+    """Return the same with the slots of these ranks."""
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
     me.notes[LEADER] = steering_agent(me.arms, order, len(order))
     me.notes[SLOTS] = write_slots(me.arms, order, len(order), me.movers, me.steps)

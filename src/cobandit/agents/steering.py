@@ -1,13 +1,13 @@
-"""Steering: how one agent moves its partners about by nothing but its own arms.
+"""Steering: one agent moves its partners with nothing but its own arms.
 
-Who is steered ignores rewards: its next arm is a public function of past arms. The rounds go round in *slots*. Slot 0
-is free. In every other slot it is one partner's turn, and its arm moves by as much as the steering agent's arm has just
-moved: j <- (j + step (i_t - i_{t-1})) mod K. One slot is enough for a partner with no more arms than the steering
-agent has; for one with more there is a slot for each digit of its arm, written in as many digits as the steering agent
-has arms. So the steering agent always knows what the others will play, and can bring them anywhere within one turn of
-the slots.
+Steered agents ignore rewards: their next arm is a public function of past arms. Rounds cycle through *slots*. Slot 0 is
+free. In every other slot it is one partner's turn, and its arm moves by as much as the steering agent's arm has just
+moved: j <- (j + step (i_t - i_{t-1})) mod K. One slot is enough for a partner with no more arms than the steering agent
+has; a partner with more has a slot for each digit of its arm, written in the base of the steering agent's number of
+arms. So the steering agent always knows what the others will play, and can bring them anywhere within one turn of the
+slots.
 
-Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+All code here is plain arithmetic on numbers and flat lists, which the fast engine compiles unchanged.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
+from cobandit.base.tuples import Floats, Ints
 
-Numbers = Sequence[int] | NDArray[np.int64]
+Numbers = Sequence[int] | Ints
 
 NOBODY = -1
 """Whose turn it is in the free slot."""
@@ -29,14 +28,14 @@ present state, and what `steered` adds: which cell is watched, and for how many 
 
 
 def steering_agent(arms: Numbers, order: Numbers, agents: int) -> int:
-    """The highest-ranked agent that has anything to choose: with one arm nobody can say anything."""
+    """Return the highest-ranked agent with several arms: an agent with one arm cannot signal."""
     for rank in range(agents):
         if arms[order[rank]] > 1:
             return order[rank]
     return order[0]
 
 
-def write_slots(arms: Any, order: Any, agents: int, movers: Any, steps: Any) -> int:
+def write_slots(arms: Numbers, order: Numbers, agents: int, movers: Ints, steps: Ints) -> int:
     """Write whose turn it is in each slot, and how far a move of one goes; the number of slots."""
     leader = steering_agent(arms, order, agents)
     movers[0], steps[0] = NOBODY, 0
@@ -53,17 +52,17 @@ def write_slots(arms: Any, order: Any, agents: int, movers: Any, steps: Any) -> 
 
 
 def most_slots(arms: Sequence[int]) -> int:
-    """Room for the slots of a team, whoever leads."""
+    """Return the largest number of slots of a team, over all possible leaders."""
     return 1 + sum((size - 1).bit_length() for size in arms)
 
 
 def moved(arm: int, arms: int, step: int, change: int) -> int:
-    """Where a partner's arm goes when the steering agent's has changed by so much in its slot."""
+    """Return a partner's next arm when the steering agent's arm has changed by ``change`` in its slot."""
     return (arm + step * change) % arms
 
 
 def row_towards(me: Any, best: int, t: int) -> int:
-    """The steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
+    """Return the steering agent's arm: to the best cell if it is within reach, else on the best way to good ones."""
     at, last = me.notes[AT], me.notes[LAST]
     leader, slots, slot = me.notes[LEADER], me.notes[SLOTS], me.notes[SLOT]
     row = me.own[leader * me.cells + best]
@@ -74,16 +73,18 @@ def row_towards(me: Any, best: int, t: int) -> int:
 
 
 def plan_row(me: Any, at: int, slot: int, rest: float) -> int:
-    """The steering agent's arm that begins the best way through nearly two turns of the slots.
+    """Return the steering agent's arm that begins the best way through nearly two turns of the slots.
 
-    The best way has the highest sum of kept indices over all but the last round of two turns; the best cell among
-    those that are left at its end counts ``rest`` times more. A state is the last own arm and what the partners play
-    next, named by its cell; ``at`` is the present one. ``me`` has the indices (``kept``), the slots, every agent's arm
-    in every cell (``own``) and, for scratch, ``worth`` and ``ahead``, what each state is worth in one round and in the
+    The best way has the highest sum of kept indices over all but the last round of two turns; the best cell among those
+    that are left at its end counts ``rest`` times more. A state is the last own arm and what the partners play next,
+    named by its cell; ``at`` is the present one. ``me`` has the indices (``kept``), the slots, every agent's arm in
+    every cell (``own``) and, for scratch, ``worth`` and ``ahead``, what each state is worth in one round and in the
     next one.
     """
     leader, slots, cells = me.notes[LEADER], me.notes[SLOTS], me.cells
     arms, stride = me.arms[leader], me.strides[leader]
+    # The followers react to the leader's changes by a public rule, so the team is a finite automaton whose state is a
+    # cell and a slot. The leader finds its way by dynamic programming, backwards from the end of the second turn.
     for cell in range(cells):
         last = me.own[leader * cells + cell]
         if last == 0:
@@ -103,8 +104,10 @@ def plan_row(me: Any, at: int, slot: int, rest: float) -> int:
     return best_way(me, at, slot)[1]
 
 
-def best_in_row(values: Any, cell: int, own: int, stride: int) -> Any:
-    """The best value that the steering agent can have from a cell of its arm 0 on, all others staying as they are."""
+def best_in_row(values: Floats, cell: int, own: int, stride: int) -> float:
+    """Return the best value that the steering agent can have from a cell of its arm 0 on, all others staying as they
+    are.
+    """
     top = values[cell]
     for arm in range(1, own):
         value = values[cell + arm * stride]
@@ -113,7 +116,7 @@ def best_in_row(values: Any, cell: int, own: int, stride: int) -> Any:
 
 
 def best_way(me: Any, state: int, turn: int) -> tuple[float, int]:
-    """What a state is worth in a slot, and the first of the own arms that make it so."""
+    """Return the value of a state in a slot, and the first of the agent's arms that achieves it."""
     leader, cells = me.notes[LEADER], me.cells
     arms, stride = me.arms[leader], me.strides[leader]
     last = me.own[leader * cells + state]
@@ -139,7 +142,9 @@ def best_way(me: Any, state: int, turn: int) -> tuple[float, int]:
 
 
 def move_on(me: Any, played: int) -> None:
-    """Where the partners will be after a round, and the next slot."""
+    """Compute the positions of the partners after a round, and the next slot."""
+    # Every member computes this transition from public arms alone, so all of them know the state without a message.
+    # It starts from what was played, not from what was planned: a member that deviates does not confuse the others.
     slot = me.notes[SLOT]
     row = me.own[me.notes[LEADER] * me.cells + played]
     mover = me.movers[slot]

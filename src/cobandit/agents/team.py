@@ -151,11 +151,11 @@ class Team:
         return tuple(member.clone() for member in self.members)
 
     def players(self, count: int) -> tuple[Any, ...]:
-        """Whoever decides: fresh clones for ``count`` places, or the joint controller alone."""
+        """Return the players: fresh clones for ``count`` seats, or only the joint controller."""
         return self.agents(count) if self.controller is None else (self.controller.clone(),)
 
     def playing(self, problem: Any) -> Self:
-        """The team as it plays a problem: where its roles are elected, every agent in the form that elects.
+        """Return the team as it plays a problem: where its roles are elected, every agent in the form that elects.
 
         A joint controller needs no leader and stays as it is.
         """
@@ -172,7 +172,7 @@ class Team:
         return type(self)(forms)
 
     def with_options(self, **options: Any) -> Self:
-        """The same team with other options, for every player that has them; the others stay as they are."""
+        """Return the same team with other options, for every player that has them; the others stay as they are."""
 
         def changed(player: Any) -> Any:
             known = {row[0] for row in player.option_rows()}
@@ -193,7 +193,7 @@ class Team:
         return " + ".join(member.title for member in self.members)
 
     def describe(self) -> dict[str, Any]:
-        """The team as plain data (for provenance and JSON)."""
+        """Return the team as plain data (for provenance and JSON)."""
         described = [self._described(player) for player in self.lineup]
         return {"members": described} if self.members else described[0]
 
@@ -212,14 +212,14 @@ class Team:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Self:
-        """The team that `describe` told of, also after a way through JSON.
+        """Create the team from the result of `describe`, also after conversion to JSON and back.
 
-        ``own`` holds the classes of agents that are not registered: ``Team.from_dict(text, own=[MyAgent])``.
+        ``own`` contains the classes of agents that are not registered: ``Team.from_dict(text, own=[MyAgent])``.
         """
         classes = _own_classes(own)
         if not isinstance(description, Mapping) or ("agent" in description) == ("members" in description):
             raise InvalidInput(
-                f"The description of a team is {short_repr(description)}; a dict with 'agent' or 'members' is needed."
+                f"The description of a team must be a dict with 'agent' or 'members', got {short_repr(description)}."
             )
         if "agent" in description:
             return cls.of(_described_player(cls, description, classes))
@@ -275,8 +275,19 @@ def _own_classes(own: Iterable[type]) -> dict[str, type]:
     return classes
 
 
+def require_visible_actions(problem: Any, players: Iterable[Any]) -> None:
+    """Refuse agents that need their partners' arms if the problem hides them."""
+    for player in players if problem.hides_actions else ():
+        if isinstance(player, Agent) and player.needs_actions:
+            raise InvalidInput(
+                f"actions is 'hidden', but {player.title} needs the arms of its partners. Use an agent that does not, "
+                "such as mucb, mdsee or very-naive-ucb, or actions='observed'. An agent of your own that can do "
+                "without them declares needs_actions = False."
+            )
+
+
 def electing_form(player: Any) -> Any:
-    """The agent that plays for this one where roles are elected, as its very class names it in ``electing``.
+    """Return the agent that plays for this one where roles are elected, as its very class names it in ``electing``.
 
     It is named as ``"module:function"`` or is the function itself, which takes the agent and gives one with
     ``elected_ranks``. A subclass does not inherit it: its methods may be others.
@@ -298,10 +309,10 @@ def electing_form(player: Any) -> Any:
 
 
 def _described_player(team: type[Team], description: object, own: Mapping[str, type]) -> Any:
-    """The agent that a description tells of: its class by name, the rest its options."""
+    """Return the agent in a description: its class by name, the rest its options."""
     if not isinstance(description, Mapping) or not isinstance(description.get("agent"), str):
         raise InvalidInput(
-            f"The description of an agent is {short_repr(description)}; a dict with 'agent' and its options is needed."
+            f"The description of an agent must be a dict with 'agent' and its options, got {short_repr(description)}."
         )
     name, path = description["agent"], description.get("class")
     options = {str(key): value for key, value in description.items() if key not in ("agent", "class")}

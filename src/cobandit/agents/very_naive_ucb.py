@@ -19,21 +19,22 @@ class VeryNaiveUCB(UpperConfidence, Agent):
     name: ClassVar[str] = "very-naive-ucb"
     label: ClassVar[str] = "Very Naive UCB"
     paper: ClassVar[str] = 'Additional Simulations, Fig. "very_naive"'
+    needs_actions: ClassVar[bool] = False
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.very_naive_ucb:very_naive_ucb"
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """An empty memory of the own arms."""
+        """Start with an empty memory of the agent's own arms."""
         super().reset(briefing, rng)
         self._memory = Memory((briefing.own_arms,))
 
     def choose(self) -> int:
-        """The own arm with the best index."""
+        """Return the own arm with the best index."""
         if self.index == "companion" and self.round == 1:
             return random_arm(self.briefing.own_arms, self.rng)
         return best(self.indices(self._memory, self.round, self.briefing.horizon), self.ties, self.rng)[0]
 
     def ratings(self) -> Tensor | None:
-        """The index of the own arm in every team action: the others' arms make no difference to it."""
+        """Return the index of the own arm in every team action: the others' arms make no difference to it."""
         own = self.indices_now(self._memory, self.round, self.briefing.horizon)
         if own is None:
             return None

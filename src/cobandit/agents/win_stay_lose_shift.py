@@ -14,27 +14,28 @@ from cobandit.base.checks import real
 
 @dataclass
 class WinStayLoseShift(Agent):
-    """Keeps the own arm after a good round and changes it after a bad one, but for slips.
+    """Keeps its own arm after a good round and changes it after a bad one, except for slips.
 
-    A round is good where the reward is at least the mean of all seen so far, and above 0.
+    A round is good if the reward is at least the mean of all seen so far, and above 0.
     """
 
     name: ClassVar[str] = "win-stay-lose-shift"
     label: ClassVar[str] = "Win-Stay Lose-Shift"
     paper: ClassVar[str] = "Experiments (a stand-in for a participant)"
+    needs_actions: ClassVar[bool] = False
     compiled: ClassVar[str] = "cobandit.engine.fast.kinds.win_stay_lose_shift:win_stay_lose_shift"
 
-    slip: float = option(0.1, "chance of any arm at random instead", real(0.0, 1.0))
+    slip: float = option(0.1, "probability of a random arm instead", real(0.0, 1.0))
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
-        """No arm yet."""
+        """Start without an arm."""
         super().reset(briefing, rng)
         self._arm = -1
         self._won = True
         self._sum, self._count = 0.0, 0
 
     def choose(self) -> int:
-        """The last arm, another one, or a slip."""
+        """Return the last arm, another one, or a slip."""
         arms = self.briefing.own_arms
         if self._arm < 0 or self.rng.random() < self.slip:
             return random_arm(arms, self.rng)

@@ -1,12 +1,13 @@
-"""Reports: a steered follower says by its own arms what it has seen, so that both agents' eyes count.
+"""Signalling: a steered follower reports its observations with its own arms, so that both agents' observations count.
 
-This is beyond the paper. When the plays of a team action reach 4, 8, 16, 32 or 64, the next two rounds are a report on
-it. The leader holds the row of its best team action. The follower plays its public arm, or the next one: a bit each.
-Two bits are a level, the quarter into which its successes there since its last report fall; the lowest is
+This is beyond the paper. When the number of plays of a team action reaches 4, 8, 16, 32 or 64, the next two rounds are
+a report on it. The leader stays in the row of its best team action. The follower plays its public arm, or the next one:
+one bit each. Two bits are a level, the quarter that contains its successes there since its last report; the lowest is
 silence. Report rounds themselves are not reported on. The leader has a posterior of every team action's mean on a grid.
-A report multiplies it by the chance of such a level, given the mean and what the leader has seen of the same rounds.
+A report multiplies it by the probability of such a level, given the mean and the leader's observations of the same
+rounds.
 
-Everything here is plain arithmetic on numbers and flat lists, which the fast engine compiles as it stands.
+All code here is plain arithmetic on numbers and flat lists, which the fast engine compiles unchanged.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from cobandit.agents.base import Briefing
 from cobandit.agents.beliefs import COMPANION_FLOOR
 from cobandit.agents.gittins import INDICES, UCB, remaining_rounds
 from cobandit.agents.steering import AT, LAST, LEADER, SLOT, most_slots, move_on, row_towards
+from cobandit.base.cells import arms_in_cells, strides_of
 from cobandit.base.errors import InvalidInput
+from cobandit.base.tuples import Floats, Ints, MakeRow
 
 GRID = 40
 """Points at which a posterior is held."""
 FIRST, MOST_PLAYS = 4, 64
 """The first and the last number of plays that is reported on; the others double the first."""
 ALWAYS = 8
-"""Up to so many plays the most-played team action is reported on, too; later the leader knows it well enough."""
+"""Up to this many plays the most-played team action is reported on, too; later the leader knows it well enough."""
 BITS = 2
 LEVELS = 1 << BITS
 ENDING = 20
@@ -42,7 +45,7 @@ FAINT = 1e-12
 NOTHING = -1
 """In place of a team action, where nothing is reported."""
 OUTDATED = -1
-"""In place of the rounds for which an index was reckoned: the posterior has changed since."""
+"""Replaces the number of rounds of a stored index when the posterior has changed."""
 
 CELL, SAID, LEVEL = range(3)
 """What ``report`` holds: the team action that is reported on, the bits said so far, and the level: the follower's
@@ -57,37 +60,37 @@ class Reporting(NamedTuple):
     derives its fields from these.
     """
 
-    index: Any
-    stay: Any
-    horizon: Any
-    exploration: Any
-    leader_sight: Any
-    follower_sight: Any
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    values: Any
-    counts: Any
-    since: Any
-    hits: Any
-    weights: Any
-    means: Any
-    kept: Any
-    stamps: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
-    report: Any
-    levels: Any
-    both: Any
-    alone: Any
+    index: Any  # as int it would hide the method of tuples
+    stay: int
+    horizon: int
+    exploration: float
+    leader_sight: float
+    follower_sight: float
+    cells: int
+    arms: Ints
+    strides: Ints
+    own: Ints
+    values: Floats
+    counts: Ints
+    since: Ints
+    hits: Ints
+    weights: Floats
+    means: Floats
+    kept: Floats
+    stamps: Ints
+    ahead: Floats
+    worth: Floats
+    movers: Ints
+    steps: Ints
+    notes: Ints
+    report: Ints
+    levels: Ints
+    both: Floats
+    alone: Floats
 
 
-def reporting_arm(me: Any, seat: int, t: int) -> int:
-    """The own arm: the leader's decision, or a follower's public arm with the next bit of its report."""
+def reporting_arm(me: Reporting, seat: int, t: int) -> int:
+    """Return the own arm: the leader's decision, or a follower's public arm with the next bit of its report."""
     leader = me.notes[LEADER]
     reports = me.report[CELL] != NOTHING
     if seat != leader:
@@ -103,7 +106,7 @@ def reporting_arm(me: Any, seat: int, t: int) -> int:
     return row_towards(me, best, t)
 
 
-def reporting_learn(me: Any, seat: int, t: int, played: int, seen: float) -> None:
+def reporting_learn(me: Reporting, seat: int, t: int, played: int, seen: float) -> None:
     """Remember a round (NaN: nothing was seen); it may be a report's, or call for one."""
     if seat == me.notes[LEADER] and seen == seen:
         see(me, played, seen)
@@ -119,8 +122,8 @@ def reporting_learn(me: Any, seat: int, t: int, played: int, seen: float) -> Non
         begin_report(me, seat, played)
 
 
-def is_due(me: Any, cell: int) -> bool:
-    """Whether a team action that was just played is to be reported on."""
+def is_due(me: Reporting, cell: int) -> bool:
+    """Return whether a team action that was just played is to be reported on."""
     count = me.counts[cell]
     if count < FIRST or count > MOST_PLAYS or count & (count - 1) != 0:
         return False
@@ -130,8 +133,8 @@ def is_due(me: Any, cell: int) -> bool:
     return bool(count <= ALWAYS or count < most)
 
 
-def begin_report(me: Any, seat: int, cell: int) -> None:
-    """From now on report on a team action; the follower knows its level, the leader has heard nothing."""
+def begin_report(me: Reporting, seat: int, cell: int) -> None:
+    """Start a report on a team action; the follower knows its level, the leader has no bits yet."""
     write_levels(me, me.since[cell])
     me.report[CELL], me.report[SAID], me.report[LEVEL] = cell, 0, 0
     if seat != me.notes[LEADER]:
@@ -140,8 +143,8 @@ def begin_report(me: Any, seat: int, cell: int) -> None:
                 me.report[LEVEL] = level + 1
 
 
-def write_levels(me: Any, plays: int) -> None:
-    """With how many successes each higher level begins: the quartiles of Bin(plays, p_F / 2), each above the last."""
+def write_levels(me: Reporting, plays: int) -> None:
+    """Compute the first number of successes of each higher level: the quartiles of Bin(plays, p_F / 2), increasing."""
     write_binomial(me.both, plays, 0.5 * me.follower_sight)
     level, below = 0, 0.0
     for successes in range(plays + 1):
@@ -156,24 +159,24 @@ def write_levels(me: Any, plays: int) -> None:
         me.levels[higher] = max(me.levels[higher], me.levels[higher - 1] + 1)
 
 
-def write_binomial(room: Any, trials: int, chance: float) -> None:
-    """The chances of 0, 1, ... successes in so many trials."""
+def write_binomial(array: Floats, trials: int, chance: float) -> None:
+    """Write the probabilities of 0, 1, ... successes in ``trials`` trials."""
     if chance >= 1.0:
         for successes in range(trials):
-            room[successes] = 0.0
-        room[trials] = 1.0
+            array[successes] = 0.0
+        array[trials] = 1.0
         return
     value = 1.0
     for _ in range(trials):
         value *= 1.0 - chance
-    room[0] = value
+    array[0] = value
     for successes in range(trials):
         value *= chance / (1.0 - chance) * (trials - successes) / (successes + 1.0)
-        room[successes + 1] = value
+        array[successes + 1] = value
 
 
-def go_on_reporting(me: Any, seat: int, played: int) -> None:
-    """One bit was said. After the last one the leader takes the report in, and a turn of the slots begins anew."""
+def go_on_reporting(me: Reporting, seat: int, played: int) -> None:
+    """Process one bit. After the last one the leader uses the report, and the turn of the slots starts again."""
     leader = me.notes[LEADER]
     follower, at = 1 - leader, me.notes[AT]
     if seat == leader:
@@ -193,7 +196,7 @@ def go_on_reporting(me: Any, seat: int, played: int) -> None:
         me.report[CELL] = NOTHING
 
 
-def believe(me: Any, cell: int, level: int) -> None:
+def believe(me: Reporting, cell: int, level: int) -> None:
     """Bayes' rule for a report: its level was heard, and in the same rounds the leader has seen its own successes.
 
     Where the leader saw a reward, there was one, and the follower saw it with p_F. Where it saw none, the follower saw
@@ -218,7 +221,7 @@ def believe(me: Any, cell: int, level: int) -> None:
     scale_weights(me, cell)
 
 
-def see(me: Any, cell: int, seen: float) -> None:
+def see(me: Reporting, cell: int, seen: float) -> None:
     """Bayes' rule for the leader's own look at a team action."""
     for point in range(GRID):
         value = me.values[point]
@@ -226,7 +229,7 @@ def see(me: Any, cell: int, seen: float) -> None:
     scale_weights(me, cell)
 
 
-def scale_weights(me: Any, cell: int) -> None:
+def scale_weights(me: Reporting, cell: int) -> None:
     """Make a posterior's weights sum to 1, and note its mean."""
     start = cell * GRID
     total = 0.0
@@ -240,8 +243,8 @@ def scale_weights(me: Any, cell: int) -> None:
     me.stamps[cell] = OUTDATED
 
 
-def best_believed(me: Any, t: int) -> int:
-    """The team action of the highest index, the first of equals."""
+def best_believed(me: Reporting, t: int) -> int:
+    """Return the team action of the highest index, the first of equals."""
     if me.index == UCB:
         factor = math.sqrt(2.0 * me.exploration * math.log(t - 1.0)) if t > 1 else 0.0
         for cell in range(me.cells):
@@ -259,8 +262,10 @@ def best_believed(me: Any, t: int) -> int:
     return int(best)
 
 
-def grid_index(me: Any, cell: int, rounds: float) -> float:
-    """The optimistic Gittins index of a posterior on the grid (`gittins`); Newton's steps rise to it from the mean."""
+def grid_index(me: Reporting, cell: int, rounds: float) -> float:
+    """Return the optimistic Gittins index of a posterior on the grid (`gittins`); Newton's steps rise to it from the
+    mean.
+    """
     start, mean = cell * GRID, me.means[cell]
     level = mean
     for _ in range(60):
@@ -278,7 +283,7 @@ def grid_index(me: Any, cell: int, rounds: float) -> float:
 
 
 def obstacle_to_reports(agent: Any, briefing: Briefing) -> str:
-    """Why a team cannot report at all; empty where it can."""
+    """Return why a team cannot report at all; empty where it can."""
     if len(briefing.arms) != 2 or min(briefing.arms) < 2:
         return f"two agents with two arms or more are needed, not arms {briefing.arms}"
     if not briefing.binary or briefing.observation != "missed":
@@ -290,7 +295,7 @@ def obstacle_to_reports(agent: Any, briefing: Briefing) -> str:
 
 
 def has_reports(agent: Any, briefing: Briefing) -> bool:
-    """Whether a steered team reports: as its option says, or where reports are worth it."""
+    """Return whether a steered team reports: as its option says, or where reports are worth it."""
     if agent.reports == "off":
         return False
     obstacle = obstacle_to_reports(agent, briefing)
@@ -301,11 +306,10 @@ def has_reports(agent: Any, briefing: Briefing) -> bool:
     return not obstacle and briefing.arms == MEASURED and agent.leader_sight <= WEAK_SIGHT
 
 
-def make_reporting(agent: Any, briefing: Briefing, room: Any) -> Reporting:
-    """A member's knowledge before the first round; ``room`` makes what stands for an array."""
+def make_reporting(agent: Any, briefing: Briefing, array: MakeRow) -> Reporting:
+    """Return the state of a member before the first round; ``array`` converts a list to the array type in use."""
     arms = briefing.arms
     cells = math.prod(arms)
-    strides = [arms[1], 1]
     slots = most_slots(arms)
     values = [agent.leader_sight * (point + 0.5) / GRID for point in range(GRID)]
     me = Reporting(
@@ -316,26 +320,26 @@ def make_reporting(agent: Any, briefing: Briefing, room: Any) -> Reporting:
         leader_sight=agent.leader_sight,
         follower_sight=agent.follower_sight,
         cells=cells,
-        arms=room(arms),
-        strides=room(strides),
-        own=room([cell // stride % size for stride, size in zip(strides, arms, strict=True) for cell in range(cells)]),
-        values=room(values),
-        counts=room([0] * cells),
-        since=room([0] * cells),
-        hits=room([0] * cells),
-        weights=room([1.0 / GRID] * (cells * GRID)),
-        means=room([0.0] * cells),
-        kept=room([0.0] * cells),
-        stamps=room([OUTDATED] * cells),
-        ahead=room([0.0] * cells),
-        worth=room([0.0] * cells),
-        movers=room([0] * slots),
-        steps=room([0] * slots),
-        notes=room([0, 1, 0, 0, 0, NOTHING, 0]),
-        report=room([NOTHING, 0, 0]),
-        levels=room([0] * (LEVELS - 1)),
-        both=room([0.0] * (MOST_PLAYS + 1)),
-        alone=room([0.0] * (MOST_PLAYS + 1)),
+        arms=array(arms),
+        strides=array(strides_of(arms)),
+        own=array(arms_in_cells(arms)),
+        values=array(values),
+        counts=array([0] * cells),
+        since=array([0] * cells),
+        hits=array([0] * cells),
+        weights=array([1.0 / GRID] * (cells * GRID)),
+        means=array([0.0] * cells),
+        kept=array([0.0] * cells),
+        stamps=array([OUTDATED] * cells),
+        ahead=array([0.0] * cells),
+        worth=array([0.0] * cells),
+        movers=array([0] * slots),
+        steps=array([0] * slots),
+        notes=array([0, 1, 0, 0, 0, NOTHING, 0]),
+        report=array([NOTHING, 0, 0]),
+        levels=array([0] * (LEVELS - 1)),
+        both=array([0.0] * (MOST_PLAYS + 1)),
+        alone=array([0.0] * (MOST_PLAYS + 1)),
     )
     for cell in range(cells):
         scale_weights(me, cell)

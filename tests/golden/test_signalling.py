@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cobandit import Briefing, InvalidInput, Steered
-from cobandit.agents.reports import has_reports
+from cobandit.agents.signalling import has_reports
 
 HALVES: dict[str, Any] = {"reports": "on", "leader_sight": 0.5, "follower_sight": 0.5}
 
