@@ -70,7 +70,12 @@ def goes_on(partner, world, agent=None, rounds=60):
 
 KINDS: list[tuple[str, type[Agent], dict[str, object]]] = [(name, kind, {}) for name, kind in (SEATED | PEOPLE).items()]
 OTHER_INDEX: dict[str, object] = {"index": "companion", "ties": "random"}
-KINDS += [(name, kind, OTHER_INDEX) for name, kind in SEATED.items() if "ucb" in name and hasattr(kind, "index")]
+KINDS += [
+    (name, kind, OTHER_INDEX)
+    for name, kind in SEATED.items()
+    if "ucb" in name and hasattr(kind, "index") and name != "mucb"  # its agents must agree: no random draws
+]
+KINDS += [("mucb", SEATED["mucb"], {"index": "kl-ucb", "exploration": 0.1})]
 KINDS += [("partner-aware-ucb", SEATED["partner-aware-ucb"], {"repeat": 3, "window": 1})]
 EVERY_KIND = pytest.mark.parametrize(
     ("name", "kind", "options"), KINDS, ids=[f"{name}-{len(o)}" for name, _, o in KINDS]

@@ -52,7 +52,7 @@ def test_no_place_to_keep_it(expected) -> None:
     nowhere = "import numba.core.caching as c\nc.CacheImpl._locator_classes = []\n"
     done = run(nowhere + WORK)
     assert (done.returncode, done.stdout) == (0, expected)
-    assert "Compiled code cannot be kept on disk" in done.stderr
+    assert "Compiled code cannot be stored on disk" in done.stderr
     assert done.stderr.count("Set NUMBA_CACHE_DIR to a folder that can be written to.") == 1
     assert done.stderr.endswith("Compiling the fast engine for mucb-intervals: a few seconds.\n")
 

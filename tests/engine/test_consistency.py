@@ -83,7 +83,7 @@ def test_the_first_state_may_be_given_by_its_number() -> None:
     by_number = mdp.MarkovProblem.of(transitions, means, steps=3, start=1)
     assert by_number == mdp.MarkovProblem.of(transitions, means, steps=3, start=[0.0, 1.0])
     assert mdp.MarkovProblem.of(transitions, means, steps=3, start=0) == mdp.MarkovProblem.of(transitions, means, 3)
-    with pytest.raises(cb.InvalidInput, match="start is 2; a whole number from 0 to 1"):
+    with pytest.raises(cb.InvalidInput, match="start must be an integer from 0 to 1"):
         mdp.MarkovProblem.of(transitions, means, steps=3, start=2)
 
 

@@ -82,7 +82,7 @@ def test_who_cannot_elect_is_told_before_anything_is_played(team, words, engine)
 
 
 def test_what_must_know_who_leads_says_so():
-    with pytest.raises(cb.InvalidInput, match="are elected anew for each run"):
+    with pytest.raises(cb.InvalidInput, match="are elected for each run"):
         ELECTED.known_ranks()
     with pytest.raises(cb.InvalidInput, match="roles is 'elected'; a partner must know who leads"):
         cb.Partner.for_problem("steered", ELECTED, 0, 20)

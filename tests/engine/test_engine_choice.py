@@ -146,7 +146,7 @@ def test_a_compiled_form_with_more_fields_than_there_is_room_for() -> None:
         def compiled(agent, seat):  # type: ignore[override]  # noqa: N805
             return Crowded(seat.number, seat.stream, *range(63))  # type: ignore[call-arg]
 
-    with pytest.raises(cb.AgentError, match=r"The compiled form of Odd has 65 fields; there is room for 64"):
+    with pytest.raises(cb.AgentError, match=r"The compiled form of Odd has 65 fields, but at most 64 are allowed"):
         cb.simulate(PROBLEM, cb.Team.of(Odd()), 30, 2, 0)
 
 

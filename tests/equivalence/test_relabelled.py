@@ -10,6 +10,7 @@ import cobandit as cb
 from cobandit.engine import fast, reference
 from cobandit.engine.fast import lockstep
 from cobandit.engine.fast.game import make_game
+from tests.equivalence.comparing import assert_same_counts
 from tests.equivalence.test_compiled import MOODS, REALS, TURN_LATE, WALK
 
 FIXED = cb.Problem.bernoulli([[0.8, 0.4, 0.3], [0.2, 0.6, 0.5]], [1.0, 0.5])
@@ -38,19 +39,13 @@ def test_every_round_is_the_same(name: str) -> None:
         assert plain.labels is not None
     points = np.array([1, 50, 100])
     game, setting = make_game(problem, team, 100), (9, range(3, 43), points)
-    kernels = ["general"] + ["lockstep"] * lockstep.can_play(game)
-    assert ("lockstep" in kernels) == name.startswith("lock-step")
-    expected, counted = reference.play_runs(problem, team, 100, *setting, lambda more: None, diagnose=True)
-    for kernel in kernels:
-        alone, nothing = fast.play_runs(game, *setting, 2, lambda more: None, kernel)
-        np.testing.assert_array_equal(expected, alone)
-        assert nothing is None
-        regrets, likewise = fast.play_runs(game, *setting, 2, lambda more: None, kernel, diagnose=True)
-        np.testing.assert_array_equal(expected, regrets)
-        assert counted is not None
-        assert likewise is not None
-        for ours, theirs in zip(counted, likewise, strict=True):
-            np.testing.assert_array_equal(ours, theirs)
+    kernel = "lockstep" if lockstep.can_play(game) else "general"
+    assert (kernel == "lockstep") == name.startswith("lock-step")
+    expected = reference.play_runs(problem, team, 100, *setting, lambda more: None, diagnose=True)
+    alone, nothing = fast.play_runs(game, *setting, 2, lambda more: None, kernel)
+    np.testing.assert_array_equal(expected[0], alone)
+    assert nothing is None
+    assert_same_counts(expected, fast.play_runs(game, *setting, 2, lambda more: None, kernel, diagnose=True))
 
 
 def test_lock_step_is_still_chosen() -> None:

@@ -19,7 +19,7 @@ NO_NUMBA = "numba is not installed"
 """Why the reference engine plays in an install without the extra ``fast``."""
 
 SMALL_JOB = 10_000
-"""Up to so many agent-rounds the reference engine is done before the fast one would have been loaded from disk."""
+"""Up to this many agent-rounds the reference engine finishes before the fast one would be loaded from disk."""
 
 ROUND_SECONDS = 2e-5
 """About what an agent-round takes on the reference engine, and as much again for every `CELLS` team actions."""
@@ -96,8 +96,8 @@ def engine_for(
 def worth_loading(seconds: float, where: str, loop: object) -> bool:
     """Return whether to make a compiled loop ready, given the ``seconds`` that the reference engine would take.
 
-    Jobs of the same loop add up: once the reference engine has played as long as it takes to get the loop ready, the
-    next job does that. So many small jobs never cost much more than twice the cheaper way.
+    Jobs of the same loop add up: once the reference engine has played as long as it takes to make the loop ready, the
+    next job does that. Therefore, small jobs never cost much more than twice the cheaper way.
     """
     spent = _spent.get(loop, 0.0) + seconds
     if spent >= READY_SECONDS[where]:

@@ -9,14 +9,16 @@ _waiting: list[Callable[[], None]] = []
 
 
 def compilation_begins() -> None:
-    """Tell everybody who waits for it, once."""
+    """Call all waiting callbacks, once."""
     while _waiting:
         _waiting.pop()()
 
 
 @contextmanager
 def at_first_compilation(start: Callable[[], None]) -> Iterator[None]:
-    """Within, ``start`` is called as soon as something has to be compiled in this process; not where all is on disk."""
+    """Call ``start`` as soon as this process compiles something inside of the with block; never if all code is
+    on disk.
+    """
     _waiting.append(start)
     try:
         yield

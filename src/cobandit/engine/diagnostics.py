@@ -1,4 +1,4 @@
-"""Why a team lost: what went on in all runs of a simulation, counted round by round (`engine.tally`)."""
+"""Why a team lost: events in all runs of a simulation, counted round by round (`engine.tally`)."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ Counts = NDArray[np.int64]
 
 
 def cause_names(agents: int) -> tuple[str, ...]:
-    """The causes of regret, in their order: of two agents the first one's arms are rows, the second one's columns."""
+    """Return the causes of regret, in their order: of two agents the first one's arms are rows, the second one's
+    columns.
+    """
     if agents == 2:
         return "exploring", "mismatch", "wrong row", "wrong column", "wrong row and column"
     alone = (f"wrong arm of agent {i}" for i in range(agents))
@@ -30,10 +32,10 @@ def cause_names(agents: int) -> tuple[str, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Diagnostics:
-    """What went on in the rounds of all runs; every number is one over all runs, or a mean of them.
+    """Counts of the events in the rounds of all runs; every number is one over all runs, or a mean of them.
 
-    The definitions: docs/reference/diagnostics.md. ``totals``, ``overall`` and ``moments`` are what the engines
-    count; the properties say what it means.
+    Definitions: docs/reference/diagnostics.md. The engines count ``totals``, ``overall`` and ``moments``; the
+    properties interpret them.
     """
 
     arms: tuple[int, ...]
@@ -49,7 +51,7 @@ class Diagnostics:
 
     @classmethod
     def empty(cls, arms: tuple[int, ...], horizon: int, checkpoints: Counts) -> Diagnostics:
-        """Of no run."""
+        """Return the diagnostics of no run."""
         agents, points = len(arms), len(checkpoints)
         return cls(
             arms,
@@ -72,7 +74,7 @@ class Diagnostics:
 
     @classmethod
     def joined(cls, parts: Iterable[Diagnostics]) -> Diagnostics:
-        """Those of all runs of several parts of one job."""
+        """Return the diagnostics of all runs of several parts of one job."""
         together: Diagnostics | None = None
         for part in parts:
             together = together or cls.empty(part.arms, part.horizon, part.checkpoints)
@@ -123,12 +125,12 @@ class Diagnostics:
 
     @property
     def mismatch(self) -> Numbers:
-        """The share of rounds of mismatch, likewise."""
+        """The share of rounds of mismatch, for each agent and checkpoint."""
         return np.asarray(self._part(self._stretches, "mismatches", 1)[:, 0] / self._rounds)
 
     @property
     def hits(self) -> Numbers:
-        """The share of right ones among agent i's predictions of agent j, likewise; NaN where there were none."""
+        """The share of correct ones among agent i's predictions of agent j; NaN if there were none."""
         return self._hit_share(self._stretches)
 
     @property
@@ -212,7 +214,7 @@ class Diagnostics:
     # As plain data
 
     def to_dict(self) -> dict[str, Any]:
-        """What it means, as plain data, None for what is not known."""
+        """Return the interpreted numbers as plain data, None for unknown ones."""
         return {
             "runs": self.runs,
             "checkpoints": self.checkpoints.tolist(),
@@ -235,7 +237,7 @@ class Diagnostics:
         }
 
     def describe(self) -> dict[str, Any]:
-        """What was counted, as plain data: `from_dict` makes the same of it."""
+        """Return the counts as plain data, from which `from_dict` creates the same diagnostics."""
         arrays = {name: values.tolist() for name, values in self.moments.to_arrays().items()}
         return {
             "arms": list(self.arms),
@@ -248,7 +250,7 @@ class Diagnostics:
 
     @classmethod
     def from_dict(cls, description: Any) -> Diagnostics:
-        """The diagnostics that `describe` told of, also after a way through JSON."""
+        """Create the diagnostics from the result of `describe`, also after conversion to JSON and back."""
         try:
             arms = tuple(int(size) for size in description["arms"])
             checkpoints = np.array(description["checkpoints"], dtype=np.int64)
@@ -272,7 +274,7 @@ class Diagnostics:
     __hash__ = None  # type: ignore[assignment]
 
     def sentences(self) -> list[str]:
-        """What went on in the rounds, in a few sentences."""
+        """Return a summary of the rounds in a few sentences."""
         return _sentences(self)
 
     def __str__(self) -> str:
@@ -283,7 +285,7 @@ class Diagnostics:
 
 
 def _ratio(part: Counts, whole: Counts) -> Numbers:
-    """A share; NaN where there is nothing to share."""
+    """Return a share; NaN where there is nothing to share."""
     return np.asarray(np.divide(part, whole, out=np.full(whole.shape, np.nan), where=whole > 0))
 
 

@@ -47,9 +47,9 @@ class Environment:
         self._set_means(self.instance.means)
 
     def begin_round(self) -> bool:
-        """Draw the means of the round to come, before anybody chooses; whether they are new ones.
+        """Draw the means of the next round before any agent chooses; return whether they are new ones.
 
-        Nothing happens where the means do not change, or are drawn already. `step` begins a round that nobody began.
+        Nothing happens if the means do not change, or are already drawn. `step` begins a round that was not begun.
         """
         if not self.problem.means.changes or self._drawn == self.round:
             return False
@@ -64,7 +64,11 @@ class Environment:
         return to_agents(problem.draw_means(self.round, to_problem(self.means, labels), rng), labels)
 
     def step(self, team_action: TeamAction) -> Outcome:
-        """Play one round: the same draws of the reward stream and of each observation stream, whatever is played."""
+        """Play one round. The number of draws from the reward stream and each observation stream is independent of the
+        actions.
+        """
+        # Draws never depend on the action: two teams, or two conditions, with one seed then face the same luck, and
+        # the difference between them has a smaller variance than with independent draws.
         self.begin_round()
         t, problem, spreads = self.round, self.problem, self.instance.spreads
         spread = 0.0 if spreads is None else float(spreads[team_action])

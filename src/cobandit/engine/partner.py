@@ -1,7 +1,7 @@
 """One agent in one seat, driven from outside: by an app, a robot, a study, a terminal or the engine itself.
 
-A `Partner` is asked what it plays and told what happened. Its state is plain data that fit into a JSON file, and a log
-of the rounds brings it back, too. The agent inside is the very same one that a simulation plays (Alg. 1, Alg. 2).
+A `Partner` returns its choice and takes the outcome of each round. Its state is plain data for a JSON file, and a log
+of the rounds restores it, too. The agent inside is the same one that a simulation plays (Alg. 1, Alg. 2).
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from cobandit.agents.base import Agent, Briefing, Controller, pass_over
-from cobandit.agents.checks import checked_action, is_arm
+from cobandit.agents.base import Agent, Briefing, Controller, learn_in_one_round, pass_over
+from cobandit.agents.checks import checked_action, checked_reward, is_arm, masked_action
 from cobandit.agents.lookup import make_agent
+from cobandit.agents.team import require_visible_actions
 from cobandit.base.checks import MOST, is_list, numeric, short_repr, whole
 from cobandit.base.errors import AgentError, InvalidInput
 from cobandit.base.streams import Streams, checked_seed
@@ -23,6 +24,7 @@ from cobandit.engine.state import read_state, write_state
 from cobandit.problem import FixedMeans, Problem
 from cobandit.problem.means import Tensor
 from cobandit.problem.observation import ObservationName
+from cobandit.problem.problem import ActionsName
 
 _NEVER_NONE = {
     "missed": "0 (for a missed reward) or the reward itself",
@@ -33,16 +35,17 @@ _NEVER_NONE = {
 
 
 class Partner:
-    """An agent in a seat of a team, asked by `choose` and told by `observe`, round after round.
+    """An agent in a seat of a team: `choose` returns its arm and `observe` passes the outcome, round after round.
 
-    ``agent`` is an agent, which stays as it is, or a registry name with its options::
+    ``agent`` is an agent, which stays unchanged, or a registry name with its options::
 
         partner = cb.Partner("partner-aware-ucb", arms=(2, 2), seat=1, horizon=1000, observability=(1, 0.4), window=5)
 
-    ``arms`` holds the number of arms of every seat, ``horizon`` (T) the rounds it plans for; it plays on beyond them.
-    ``observability``, ``observation``, ``noise`` and ``roles`` mean what they mean for `Problem.bernoulli` and settle
-    who leads. ``binary`` says whether seen rewards are all 0 or 1 (by default, wherever they are not noisy), ``means``
-    is for an oracle only. With one seed it draws what the agent of its seat draws in run 0 of a simulation.
+    ``arms`` has the number of arms of every seat, ``horizon`` (T) the rounds it plans for; it can play longer.
+    ``observability``, ``observation``, ``noise`` and ``roles`` have the same meaning as for `Problem.bernoulli` and
+    determine the leader. With ``actions="hidden"`` the partner never learns the other seats' arms. ``binary`` says
+    whether seen rewards are all 0 or 1 (by default, unless they are noisy), ``means`` is for an oracle only. With one
+    seed it draws the same random numbers as the agent of its seat in run 0 of a simulation.
     """
 
     __slots__ = ("_agent", "_arms", "_pending", "_seat")
@@ -58,6 +61,7 @@ class Partner:
         observation: ObservationName = "missed",
         noise: Sequence[float] | None = None,
         roles: Any = "observability",
+        actions: ActionsName = "observed",
         binary: bool | None = None,
         means: Any = None,
         seed: int | None = None,
@@ -65,7 +69,13 @@ class Partner:
     ) -> None:
         player = _checked_agent(agent, options)
         problem = Problem.bernoulli(
-            "random", observability, arms=arms, observation=observation, noise=noise, roles=roles
+            "random",
+            observability,
+            arms=arms,
+            observation=observation,
+            noise=noise,
+            roles=roles,
+            actions=actions,
         )
         self._start(player, problem, seat, horizon, seed, problem.binary if binary is None else binary, means)
 
@@ -82,12 +92,10 @@ class Partner:
         means: Any = None,
         **options: Any,
     ) -> Self:
-        """A partner for a seat of a problem; ``roles`` says who leads where the problem would draw it."""
+        """Return a partner for a seat of a problem; ``roles`` says who leads where the problem would draw it."""
         player = _checked_agent(agent, options)
         if not isinstance(problem, Problem):
-            raise InvalidInput(
-                f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli(...)."
-            )
+            raise InvalidInput(f"problem must be a Problem, such as Problem.bernoulli(...), got {short_repr(problem)}.")
         if roles is not None:
             problem = dataclasses.replace(problem, roles=roles)
         if means is None and player.oracle and isinstance(problem.means, FixedMeans) and not problem.relabel:
@@ -98,9 +106,9 @@ class Partner:
 
     @classmethod
     def around(cls, agent: Agent) -> Self:
-        """A partner around an agent that has been reset; it drives this very agent, not a clone of it."""
+        """Return a partner around an agent that has been reset; it drives this very agent, not a clone of it."""
         if not isinstance(agent, Agent) or agent.round < 1:
-            raise InvalidInput(f"agent is {short_repr(agent)}; an agent that has been reset is needed.")
+            raise InvalidInput(f"agent must be an agent that has been reset, got {short_repr(agent)}.")
         partner = cls.__new__(cls)
         partner._drive(agent)
         return partner
@@ -109,16 +117,16 @@ class Partner:
     def from_log(
         cls,
         agent: str | Agent,
-        rounds: Iterable[tuple[Sequence[int], float | None]],
+        rounds: Iterable[tuple[Sequence[int | None], float | None]],
         *,
         overrides: bool = False,
         **setting: Any,
     ) -> Self:
-        """The partner as it was after these rounds, each of them (team_action, seen): the log is played again.
+        """Return the partner after these rounds, each of them (team_action, seen), by replaying the log.
 
-        ``setting`` is what the partner was made with, the seed among it. A log in which the own arm is not the one
-        that the agent chooses belongs to another partner and is refused, unless ``overrides`` says that somebody else
-        may have decided.
+        ``setting`` are the arguments that the partner was created with, including the seed. A log in which the
+        partner's own arm differs from the agent's choice belongs to another partner and is refused, unless
+        ``overrides`` is true: then a person may have decided otherwise.
         """
         if setting.get("seed") is None:
             raise InvalidInput("seed is None; the seed that the partner was made with is needed to play a log again.")
@@ -127,10 +135,10 @@ class Partner:
 
     @classmethod
     def from_state(cls, state: Mapping[str, Any], agent: Agent | type[Agent] | None = None) -> Self:
-        """The partner whose `state` this is: it goes on as the other would have.
+        """Restore the partner from its `state`: it continues as the original would have.
 
-        ``agent`` is needed where the state is not that of a registered agent: its class, or an agent with the same
-        options where the class cannot be made from options alone.
+        ``agent`` is required unless the agent is registered: its class, or an agent with the same options if the class
+        cannot be created from options alone.
         """
         partner = cls.__new__(cls)
         partner._drive(*read_state(state, agent))
@@ -154,7 +162,9 @@ class Partner:
             binary=binary,
             observation=problem.observation.name,
             means=_oracle_means(agent, means, problem.arms),
+            actions=problem.actions,
         )
+        require_visible_actions(problem, (agent,))
         agent.reset(briefing, Streams.of(checked_seed(seed), 0, problem.agents).choices[briefing.agent])
         self._drive(agent)
 
@@ -170,7 +180,7 @@ class Partner:
 
     @property
     def briefing(self) -> Briefing:
-        """What the agent was told before the first round."""
+        """The briefing that the agent got before the first round."""
         return self._agent.briefing
 
     @property
@@ -189,7 +199,7 @@ class Partner:
         return self._agent.predictions
 
     def choose(self) -> int:
-        """The own arm of this round: decided once, then the same answer until `observe` ends the round."""
+        """Return the own arm of this round: decided once, then the same answer until `observe` ends the round."""
         if self._pending is None:
             arm = self._agent.choose()
             arms = self._arms[self._seat]
@@ -197,54 +207,86 @@ class Partner:
                 if not is_arm(arm, arms):
                     raise AgentError(
                         f"{self._agent} at place {self._seat} chose {short_repr(arm)} in round {self.round}; "
-                        f"its arms are the whole numbers from 0 to {arms - 1}."
+                        f"its arms are the integers from 0 to {arms - 1}."
                     )
                 arm = int(arm)
             self._pending = arm
         return self._pending
 
-    def observe(self, team_action: Sequence[int], seen: float | None, *, override: bool = False) -> None:
-        """End the round: everybody's arms, and the reward as this seat saw it (None: it knows it saw nothing).
+    def observe(self, team_action: Sequence[int | None], seen: float | None, *, override: bool = False) -> None:
+        """End the round: the arms of all seats, and the reward as this seat saw it (None: it knows that it saw
+        nothing).
 
-        None belongs to *missed-known* observation and to models that are not ours. It is refused under *missed*, where
-        whoever misses a reward sees 0, under *flipped*, where it sees 1, and under *noisy*, where it sees a number.
-        The own arm must be the one that was chosen. Where somebody had to decide otherwise, ``override=True`` says
-        so, and the agent learns from what was really played. A round in which nobody asked for the choice is chosen
-        all the same, so the rounds alone make the partner what it is.
+        None belongs to *missed-known* observation and to user-defined models. It is refused under *missed*, where a
+        missed reward is seen as 0, under *flipped*, where it is seen as 1, and under *noisy*, where it is a number. The
+        partner's own arm must be its choice. If a person had to decide otherwise, ``override=True`` says so, and the
+        agent learns from the arm that was played. If `choose` was not called in a round, the choice is computed anyway,
+        so the state depends only on the rounds.
+
+        If actions are hidden, the arms of the other seats may be None, and the agent does not get them in any case.
         """
-        if seen is None and (needed := _NEVER_NONE.get(self._agent.briefing.observation)):
-            raise InvalidInput(
-                f"seen must be {needed} under {self._agent.briefing.observation!r} observation, got None. Where the "
-                "partner knows that it saw nothing, make it with observation='missed-known'."
-            )
+        if seen is None:
+            self.checked_seen(seen)
         self._end_round(team_action, seen, override, "override=True")
 
     def pass_round(self) -> None:
-        """End a round of which it is told nothing, or only later: the number of the round moves on, and that is all.
+        """End a round without feedback, or with feedback later: only the round number changes.
 
-        Who is told of an earlier round instead calls ``observe`` with that round and ``override=True``.
+        To pass feedback on an earlier round instead, call ``observe`` with that round and ``override=True``; for
+        feedback on several earlier rounds, call `observe_rounds`.
         """
         self.choose()
         pass_over(self._agent, 1)
         self._pending = None
 
+    def observe_rounds(self, rounds: Sequence[tuple[Sequence[int], float | None]]) -> None:
+        """End the round with feedback on any number of rounds, this one or earlier ones, each (team_action, seen).
+
+        The agent learns them in the given order and the round number rises by one. Without feedback, this is
+        `pass_round`; with one round in every call, it is what a simulation with a constant feedback delay does.
+        """
+        if not rounds:
+            self.pass_round()
+            return
+        checked = [(checked_action(action, self._arms), self.checked_seen(seen)) for action, seen in rounds]
+        if len(checked) > 1 and self._agent.needs_each_round:
+            raise InvalidInput(f"{self._agent.title} needs feedback on each round before the next one.")
+        self.choose()
+        learn_in_one_round(self._agent, checked)
+        self._pending = None
+
+    def checked_seen(self, seen: object) -> float | None:
+        """Return the reward that this seat saw as a number, or None; refuse what its observation cannot show."""
+        briefing = self._agent.briefing
+        if seen is None and (needed := _NEVER_NONE.get(briefing.observation)):
+            raise InvalidInput(
+                f"seen must be {needed} under {briefing.observation!r} observation, got None. Where the "
+                "partner knows that it saw nothing, make it with observation='missed-known'."
+            )
+        return checked_reward("seen", seen, briefing.binary)
+
     def _end_round(self, team_action: Any, seen: Any, override: bool, how_to_say_so: str) -> None:
-        action = checked_action(team_action, self._arms)
+        try:
+            action = checked_action(team_action, self._arms)
+        except InvalidInput:
+            if self.briefing.actions == "observed":
+                raise
+            action = masked_action(team_action, self._arms, self._seat)  # the caller does not know hidden arms either
         chosen = self.choose()
         played = action[self._seat]
         if played != chosen and not override:
             raise InvalidInput(
                 f"team_action is {short_repr(team_action)}, with arm {played} at seat {self._seat}, but the partner "
-                f"chose {chosen} in round {self.round}; if somebody decided otherwise, say so with {how_to_say_so}."
+                f"chose {chosen} in round {self.round}; if a person decided otherwise, pass {how_to_say_so}."
             )
         self._agent.observe(action, seen)
         self._pending = None
 
-    def replay(self, rounds: Iterable[tuple[Sequence[int], float | None]], *, overrides: bool = False) -> Self:
+    def replay(self, rounds: Iterable[tuple[Sequence[int | None], float | None]], *, overrides: bool = False) -> Self:
         """Play the rounds of a log, each of them (team_action, seen), as in `from_log`; gives this partner back."""
         if not is_list(rounds):
             raise InvalidInput(
-                f"rounds is {short_repr(rounds)}; a list with a pair of team action and seen reward for each is needed."
+                f"rounds must be a list with a pair of team action and seen reward for each, got {short_repr(rounds)}."
             )
         unseen = 0
         for number, entry in enumerate(rounds, start=1):
@@ -252,8 +294,7 @@ class Partner:
                 team_action, seen = entry
             except (TypeError, ValueError):
                 raise InvalidInput(
-                    f"Round {number} of the log is {short_repr(entry)}; "
-                    f"a pair of team action and seen reward is needed."
+                    f"Round {number} of the log must be a pair of team action and seen reward, got {short_repr(entry)}."
                 ) from None
             try:
                 self._end_round(team_action, seen, overrides, "overrides=True")
@@ -271,9 +312,10 @@ class Partner:
         return self
 
     def state(self) -> dict[str, Any]:
-        """Everything that the partner is, as plain data for JSON; its size does not depend on the rounds played.
+        """Return the complete state of the partner as plain data for JSON; its size is independent of the number of
+        rounds.
 
-        `from_state` brings it back, exactly. The checksum tells a state that was changed or cut short.
+        `from_state` restores it exactly. A checksum detects a state that was changed or truncated.
         """
         return write_state(self._agent, self._pending)
 
@@ -282,13 +324,13 @@ class Partner:
 
 
 def _checked_agent(agent: object, options: dict[str, Any]) -> Agent:
-    """The agent to drive: a clone of the one given, or a registered one by name."""
+    """Return the agent to drive: a clone of the one given, or a registered one by name."""
     player: Any = make_agent(agent, **options) if isinstance(agent, str) else agent
     if isinstance(player, Controller):
         raise InvalidInput(f"{player.title} is one brain for the whole team; a partner sits in one seat.")
     if not isinstance(player, Agent):
         hint = f" Call the class: {player.__name__}()." if isinstance(player, type) else ""
-        raise InvalidInput(f"agent is {short_repr(player)}; a registry name or an agent is needed.{hint}")
+        raise InvalidInput(f"agent must be a registry name or an agent, got {short_repr(player)}.{hint}")
     if isinstance(agent, str):
         return player
     if options:
@@ -313,5 +355,5 @@ def _oracle_means(agent: Agent, means: object, arms: tuple[int, ...]) -> Tensor 
         raise InvalidInput(f"{agent} plays by the true means; means=..., an array of shape {arms}, is needed.")
     array = numeric("means", means, f"an array of shape {arms}")
     if array.shape != arms or not np.isfinite(array).all():
-        raise InvalidInput(f"means is {short_repr(means)}; finite numbers in an array of shape {arms} are needed.")
+        raise InvalidInput(f"means must be finite numbers in an array of shape {arms}, got {short_repr(means)}.")
     return array

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,8 @@ from cobandit.engine.tally import NONE, Counted, make_tally, note_round
 from cobandit.engine.trajectory import Trajectory
 from cobandit.problem import Problem
 from cobandit.problem.labels import original_action
+
+Played = tuple[NDArray[np.float64], Counted | None]
 
 
 def regret_of(counts: NDArray[np.int64], gaps: NDArray[np.float64]) -> float:
@@ -69,6 +72,31 @@ def play_runs(
     return regrets, None if counter is None else counter.counted(regrets.shape)
 
 
+def play_at_once(
+    threads: int, runs: range, play: Callable[[range, Callable[[int], None]], Played], done: Callable[[int], None]
+) -> Played:
+    """Return what ``play`` gives for all runs; with several threads, runs that wait for answers overlap."""
+    if threads == 1:
+        return play(runs, done)
+    pieces = []
+    with ThreadPoolExecutor(threads, "cobandit-run") as pool:
+        try:
+            for piece in pool.map(lambda run: play(range(run, run + 1), lambda _: None), runs):
+                pieces.append(piece)
+                done(1)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    regrets = np.concatenate([piece[0] for piece in pieces])
+    parts = [piece[1] for piece in pieces if piece[1] is not None]
+    if not parts:
+        return regrets, None
+    overall = np.maximum.reduce([part.overall for part in parts])
+    overall[0] = sum(part.overall[0] for part in parts)
+    totals = np.sum([part.totals for part in parts], axis=0)
+    return regrets, Counted(totals, overall, np.concatenate([part.lost for part in parts]))
+
+
 class _RoundCounter:
     """Counts every round of some runs for `Diagnostics`."""
 
@@ -104,7 +132,7 @@ class _RoundCounter:
 
 
 def _cell(aim: TeamAction, arms: tuple[int, ...], agent: Agent) -> int:
-    """The number of the team action at which an agent says to have aimed."""
+    """Return the number of the team action at which an agent says to have aimed."""
     try:
         return int(np.ravel_multi_index(checked_action(aim, arms), arms))
     except InvalidInput:
@@ -114,7 +142,7 @@ def _cell(aim: TeamAction, arms: tuple[int, ...], agent: Agent) -> int:
 
 
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:
-    """One run with everything that happened in it."""
+    """Return one run with all its rounds."""
     match = Match(problem, team, horizon, seed, run)
     instance = match.environment.instance
     trajectory = Trajectory.of_instance(run, instance, horizon, changing=problem.means.changes)

@@ -55,7 +55,7 @@ class RegretSummary:
     team_regret: Summary
 
     def of_regret(self, regret: RegretName) -> Summary:
-        """That of the ``"task"`` or of the ``"team"`` regret."""
+        """Return the summary of the ``"task"`` or of the ``"team"`` regret."""
         return {"task": self.task_regret, "team": self.team_regret}[checked_regret("regret", regret)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _views() -> ResultViews:
 
 
 def picked_rows(count: int, most: int = 10) -> list[int]:
-    """At most ``most`` row numbers, evenly spread, the last included."""
+    """Return at most ``most`` row numbers, evenly spaced, the last included."""
     if count <= most:
         return list(range(count))
     return sorted({round((k + 1) * count / most) - 1 for k in range(most)})
@@ -182,7 +182,7 @@ class Result:
         return RegretSummary(self.checkpoints, summarise(self.task_regret), summarise(self.team_regret))
 
     def trajectory(self, run: int) -> Trajectory:
-        """The rounds of one run, played again from the seed (so nothing had to be kept)."""
+        """Return the rounds of one run, played again from the seed (so nothing had to be kept)."""
         last = self.first_run + self.runs - 1
         number = whole(self.first_run, last)("run", run)
         return self._played_again(number)
@@ -196,9 +196,9 @@ class Result:
 
     @cached_property
     def diagnostics(self) -> Diagnostics:
-        """Why the team lost: what went on in all runs, which are played again where that was not counted yet.
+        """Why the team lost: events in all runs. The runs are played again if the events were not counted.
 
-        ``diagnostics()`` is the same.
+        ``diagnostics()`` returns the same.
         """
         if self.counted is not None:
             return self.counted
@@ -221,14 +221,14 @@ class Result:
         return again.counted
 
     def watch(self, run: int, path: str | os.PathLike[str] | None = None) -> Path:
-        """Write one offline page on which the rounds of a run can be watched, and give its path back.
+        """Write an offline page that replays a run, and return its path.
 
-        ``path`` is ``watch-run-3.html`` in this folder by default. The other runs stand beside it as small pictures.
+        ``path`` is ``watch-run-3.html`` in this folder by default. Small pictures show the other runs.
         """
         return _views().write_watch_page(self, run, path)
 
     def provenance(self) -> dict[str, Any]:
-        """Where the numbers come from."""
+        """Return the provenance of the numbers."""
         from cobandit import __version__
 
         return {
@@ -270,13 +270,12 @@ class Result:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, own: Iterable[type] = (), keep: Keep = "auto") -> Self:
-        """The result in a Parquet file that `save`, or `simulate` with ``out``, wrote.
+        """Return the result in a Parquet file that `save`, or `simulate` with ``out``, wrote.
 
         ``own`` holds the classes of agents and models that are not ours. The file knows which classes played: another
-        one of the same name is refused, and one that was changed since must replay the first run as it is stored. In
-        a file that is too old to know them, a registered agent that plays differently gives a warning. ``keep`` says,
-        as in `simulate`, whether every run is held or only a summary of them; ``"auto"`` holds up to four million
-        numbers.
+        one of the same name is refused, and one that was changed since must replay the first run as it is stored. In a
+        file that is too old to know them, a registered agent that plays differently gives a warning. ``keep`` says, as
+        in `simulate`, whether every run is held or only a summary of them; ``"auto"`` holds up to four million numbers.
         """
         return cls._loaded(stored_fields(path, own, one_of(KEEPS)("keep", keep)))
 
@@ -288,10 +287,10 @@ class Result:
         """
         if not is_list(results):
             raise InvalidInput(f"results must be a list of results, got {short_repr(results)}.")
-        return cls._of_room(joined_fields(list(results)))
+        return cls._of_problem(joined_fields(list(results)))
 
     def describe(self) -> dict[str, Any]:
-        """All of it as plain data: the provenance and the numbers, which are many (`save` writes a file instead)."""
+        """Return the provenance and the numbers as plain data. This can be large (`save` writes a file instead)."""
         counted = {} if self.counted is None else {"diagnostics": self.counted.describe()}
         known = {**self.stored_provenance(), "checkpoints": self.checkpoints.tolist(), **counted}
         if isinstance(self.kept, StreamedSummary):
@@ -304,25 +303,27 @@ class Result:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> Self:
-        """The result that `describe` told of, also after a way through JSON; ``own`` as in `load`."""
+        """Create the result from the output of `describe`, also after conversion to JSON and back; ``own`` as in
+        `load`.
+        """
         return cls._loaded(described_fields(description, own))
 
     @classmethod
     def _loaded(cls, fields: dict[str, Any]) -> Self:
         """Return a result that was stored, if its agents are those that played it."""
         identities = fields.pop("agents")
-        result = cls._of_room(fields)
+        result = cls._of_problem(fields)
         check_agents(result, identities)
         return result
 
     @classmethod
-    def _of_room(cls, fields: dict[str, Any]) -> Self:
-        """A result of the problem's own room: with states or without."""
+    def _of_problem(cls, fields: dict[str, Any]) -> Self:
+        """Create a result of the class for the problem: with states or without."""
         kind: type[Self] = cls if isinstance(fields["problem"], Problem) else markov_kinds().MarkovResult
         return kind(**fields)
 
     def to_arrow(self) -> Any:
-        """A pyarrow Table with the columns that `save` writes, the provenance in its metadata.
+        """Return a pyarrow Table with the columns that `save` writes, the provenance in its metadata.
 
         Whatever reads the Arrow C stream takes the result itself: ``polars.DataFrame(result)``.
         """
@@ -340,7 +341,7 @@ class Result:
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def to_xarray(self) -> Any:
-        """An xarray Dataset with the dimensions ``run`` and ``t``, the provenance in its attributes."""
+        """Return an xarray Dataset with the dimensions ``run`` and ``t``, the provenance in its attributes."""
         require_extras("A dataset of xarray", xarray=True)
         import xarray
 

@@ -38,10 +38,10 @@ def runs_file(
     provenance: dict[str, Any],
     diagnostics: dict[str, Any] | None = None,
 ) -> Iterator[WriteRuns]:
-    """A way to write runs, some at a time: the number of the first, and the regret of runs x checkpoints.
+    """Open a file for runs and yield a function that writes some runs: the number of the first, and the regrets.
 
-    One row per run and checkpoint, the provenance and the diagnostics in the metadata. The file appears whole or not
-    at all.
+    The file has one row per run and checkpoint, with the provenance and the diagnostics in the metadata. It is written
+    completely or not at all.
     """
     with (
         whole_file(path) as file,
@@ -59,7 +59,7 @@ def runs_writer(
     compression: str = "snappy",
     diagnostics: dict[str, Any] | None = None,
 ) -> Iterator[WriteRuns]:
-    """The same into an open file, in row groups of a fixed size, so that memory does not grow with the runs."""
+    """Write runs to an open file, in row groups of a fixed size, so that memory does not grow with the runs."""
     arrow, parquet = pyarrow_modules()
     kinds = {"run": np.int64, "t": np.int64, "task_regret": np.float64, "team_regret": np.float64}
     fields = [(name, arrow.from_numpy_dtype(kind)) for name, kind in kinds.items()]
@@ -94,7 +94,7 @@ def _metadata(provenance: dict[str, Any], diagnostics: dict[str, Any] | None) ->
 def run_columns(
     first_run: int, checkpoints: NDArray[np.int64], task_regret: NDArray[np.float64], team_regret: NDArray[np.float64]
 ) -> dict[str, NDArray[Any]]:
-    """Regrets of runs x checkpoints as columns: one row per run and checkpoint."""
+    """Return regrets of runs x checkpoints as columns: one row per run and checkpoint."""
     return {
         "run": np.repeat(np.arange(first_run, first_run + len(task_regret)), len(checkpoints)),
         "t": np.tile(checkpoints, len(task_regret)),
@@ -111,9 +111,10 @@ def write_summary(
     provenance: dict[str, Any],
     diagnostics: dict[str, Any] | None = None,
 ) -> None:
-    """The summary of runs that were not kept: one row per checkpoint, with the histogram of task regret as lists.
+    """Write the summary of runs that were not stored: one row per checkpoint, with the histogram of task regret as
+    lists.
 
-    What the summary is made of goes into the metadata, so that it can be read again and more runs can be added.
+    The parts of the summary are stored in the metadata, so that it can be read again and more runs can be added.
     """
     arrow, parquet = pyarrow_modules()
     columns = summary_columns(checkpoints, team_factor, summary)
@@ -126,7 +127,7 @@ def write_summary(
 
 
 def summary_columns(checkpoints: NDArray[np.int64], team_factor: float, summary: StreamedSummary) -> dict[str, Any]:
-    """The statistics of both regrets, the extremes and the histogram of task regret, one row per checkpoint."""
+    """Return the statistics of both regrets, the extremes and the histogram of task regret, one row per checkpoint."""
     low, high, counts = summary.histogram()
     task = summary.summary()
     columns: dict[str, Any] = {"t": checkpoints, "runs": np.full(len(checkpoints), summary.count)}

@@ -7,7 +7,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 BATCHES_PLAYED = 2
 """Batches of a summary played in one go: so that those of short runs, too, are enough work for lock-step kernels."""
 DEFAULT_CHECKPOINTS = 100
+MOST_AT_ONCE = 8
+"""Runs that are played at the same time where agents wait for answers from outside."""
 
 Progress = Callable[[int, int], None]
 Done = Callable[[int], None]
@@ -60,26 +62,26 @@ def simulate(
     progress: Progress | None = None,
     diagnose: bool = False,
 ) -> Result:
-    """Play ``runs`` independent runs of ``horizon`` rounds and keep their regret at the checkpoints.
+    """Play ``runs`` independent runs of ``horizon`` rounds and return their regret at the checkpoints.
 
-    ``team`` is a `Team` or what makes one: the name or class of an agent (``"knowledge-gradient+bank"`` names one for
-    each place), an agent, or a list with one for each place.
+    ``team`` is a `Team` or describes one: the name or class of an agent (``"knowledge-gradient+bank"`` names one for
+    each seat), an agent, or a list with one for each seat.
 
-    The result depends on the problem, the team, the horizon and the seed alone, never on the engine or on the
-    number of threads; ``seed=None`` draws a fresh seed, which the result keeps. ``engine="auto"`` takes the fast one
-    where numba is installed, everything (the problem's models and the agents) has a compiled form, and the job is
-    large enough to be worth compiling or loading it; else the reference. The result says which and why.
-    ``checkpoints`` is how many (evenly spread, the last round included) or the rounds
-    themselves. ``first_run`` numbers the first run, so a long job can be cut into pieces: runs 0-99 and
-    100-199 together are runs 0-199. ``progress(done, runs)`` is called now and then.
+    The result depends only on the problem, the team, the horizon and the seed, never on the engine or on the number of
+    threads; ``seed=None`` draws a new seed, which the result stores. ``engine="auto"`` takes the fast engine if numba
+    is installed, all models and agents have a compiled form, and the job is large enough to be worth compiling or
+    loading it; else the reference engine. The result says which and why. ``checkpoints`` is their number (evenly
+    spaced, the last round included) or the rounds themselves. ``first_run`` numbers the first run, so a long job can be
+    split: runs 0-99 and 100-199 together are runs 0-199. ``progress(done, runs)`` is called from time to time.
+    Runs of agents that wait for answers, such as language models, are played ``threads`` at a time (8 by default).
 
-    ``keep`` says what the result holds: every run (``"runs"``), or a summary whose size does not grow with the number
-    of runs (``"summary"``). ``"auto"`` keeps up to four million numbers, runs x checkpoints, and the summary beyond.
-    ``out`` is a Parquet file that gets every run in either case, written while they are played. ``diagnose`` counts
-    what went on in every round, for `Result.diagnostics`.
+    ``keep`` selects what the result stores: every run (``"runs"``), or a summary whose size does not grow with the
+    number of runs (``"summary"``). ``"auto"`` stores up to four million numbers, runs x checkpoints, and the summary
+    beyond that. ``out`` is a Parquet file that gets every run in either case, written while they are played.
+    ``diagnose`` counts the events of every round, for `Result.diagnostics`.
     """
     if not isinstance(problem, Problem):
-        raise InvalidInput(f"problem is {short_repr(problem)}; a Problem is needed, such as Problem.bernoulli(...).")
+        raise InvalidInput(f"problem must be a Problem, such as Problem.bernoulli(...), got {short_repr(problem)}.")
     team = Team.from_any(team)
     checked_progress(progress)
     checked_flag("diagnose", diagnose)
@@ -91,11 +93,13 @@ def simulate(
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
     if one_of(ENGINES)("engine", engine) == "fast" and out is not None:
-        require_extras("This simulation", fast=True, parquet=True)  # both at once
+        require_extras("This simulation", fast=True, parquet=True)  # name both missing extras in one error
     target = None if out is None else checked_output(out)
     # Before an engine is asked as well: what the fast one says it can play, it has laid out already.
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), 1, keeps_runs)
     chosen, reason, game = chosen_engine(engine, problem, team, horizon, runs, diagnose)
+    waiting = [player for player in team.players(problem.agents) if player.waits]
+    at_once = min(runs, MOST_AT_ONCE if threads is None else workers) if waiting else 1
     workers = workers if chosen == "fast" else 1
     _refuse_what_cannot_fit(problem, horizon, runs, len(points), workers, keeps_runs)
     counts = Diagnostics.empty(problem.arms, horizon, points) if diagnose else None
@@ -105,18 +109,22 @@ def simulate(
         kernel = fast.choose_kernel(game, runs)
 
     def play(part: range, done: Done, team_regrets: NDArray[np.float64] | None) -> NDArray[np.float64]:
+        def play_plainly(runs: range, done: Done) -> reference.Played:
+            here = None if team_regrets is None else team_regrets[runs.start - first_run : runs.stop - first_run]
+            return reference.play_runs(problem, team, horizon, seed, runs, points, done, here, diagnose)
+
         if game is not None:
             regrets, counted = fast.play_runs(game, seed, part, points, workers, done, kernel, diagnose)
         else:
-            here = None if team_regrets is None else team_regrets[part.start - first_run : part.stop - first_run]
-            regrets, counted = reference.play_runs(problem, team, horizon, seed, part, points, done, here, diagnose)
+            regrets, counted = reference.play_at_once(at_once, part, play_plainly, done)
         if counts is not None and counted is not None:
             counts.add(part.start, counted)
         return regrets
 
     numbers = range(first_run, first_run + runs)
     job = Job(problem, team, horizon, seed, numbers, points, chosen, reason, play, progress, counts)
-    return job.every_run(target) if keeps_runs else job.summary(target)
+    with waiting[0].running(problem.arms, horizon * runs, len(waiting)) if waiting else nullcontext():
+        return job.every_run(target) if keeps_runs else job.summary(target)
 
 
 @dataclass(eq=False)
@@ -142,7 +150,7 @@ class Job:
         self.team_regrets = None if self.problem.steady_sight else np.zeros(shape)
 
     def every_run(self, target: Path | None) -> Result:
-        """The result that holds every run; ``target`` is a file for it."""
+        """Return the result that holds every run; ``target`` is a file for it."""
         start = time.perf_counter()
         regrets = self._play(self.runs)
         result = self._result(regrets, time.perf_counter() - start)
@@ -151,7 +159,7 @@ class Job:
         return result
 
     def summary(self, target: Path | None) -> Result:
-        """The result that holds a summary; ``target`` is a file that gets every run while they are played."""
+        """Return the result that holds a summary; ``target`` is a file that gets every run while they are played."""
         start = time.perf_counter()
         summary = StreamedSummary(len(self.points))
         with ExitStack() as open_files:
@@ -172,7 +180,7 @@ class Job:
     def _play(self, numbers: range) -> NDArray[np.float64]:
         if self.counts is None:
             return self.play(numbers, self._done, self.team_regrets)
-        # Regret by cause has a few numbers for each checkpoint of a run, which are not held for all runs at once.
+        # Regret by cause has a few numbers for each checkpoint of a run, which are not stored for all runs together.
         rows = batch_rows(len(self.points) * (self.problem.agents + 3))
         pieces = [self.play(piece, self._done, self.team_regrets) for piece in batches(numbers, BATCHES_PLAYED * rows)]
         return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
@@ -214,7 +222,7 @@ def checked_flag(name: str, value: Any) -> bool:
 
 
 def keeps_every_run(keep: str, runs: int, points: int, problem: Any) -> bool:
-    """Whether the result will hold every run."""
+    """Return whether the result will hold every run."""
     if not problem.steady_sight:
         if keep == "summary":
             raise InvalidInput(
@@ -242,7 +250,7 @@ def chosen_engine(engine: str, problem: Problem, team: Team, horizon: int, runs:
 
 
 def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
-    """The rounds after which regret is kept, ascending."""
+    """Return the rounds after which regret is kept, ascending."""
     if checkpoints is None or isinstance(checkpoints, (int, np.integer)):
         count = min(DEFAULT_CHECKPOINTS if checkpoints is None else whole(1)("checkpoints", checkpoints), horizon)
         return np.array([-(-k * horizon // count) for k in range(1, count + 1)], dtype=np.int64)
@@ -251,14 +259,14 @@ def checked_checkpoints(checkpoints: Any, horizon: int) -> NDArray[np.int64]:
     check = whole(1, horizon)
     points = [check(f"checkpoints[{i}]", point) for i, point in enumerate(checkpoints)]
     if not points or any(b <= a for a, b in itertools.pairwise(points)):
-        raise InvalidInput(f"checkpoints is {short_repr(points)}; at least one round, in ascending order, is needed.")
+        raise InvalidInput(f"checkpoints must be at least one round, in ascending order, got {short_repr(points)}.")
     return np.array(points, dtype=np.int64)
 
 
 def _refuse_what_cannot_fit(
     problem: Problem, horizon: int, runs: int, points: int, workers: int, keeps_runs: bool
 ) -> None:
-    """A size that cannot fit is refused before any work starts."""
+    """Refuse a size that does not fit into memory before any work starts."""
     # A summary has bins for numbers over six powers of ten, and a batch of runs is copied some times to be added.
     copies = 6 + 2 * BATCHES_PLAYED
     results = 8 * points * (runs if keeps_runs else 2_500 + copies * min(runs, batch_rows(points)))

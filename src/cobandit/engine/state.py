@@ -1,49 +1,26 @@
 """The state of a partner as plain data for JSON, and the agent made from it, which plays on as the first would have.
 
 A state has a version, holds no code and loads none. `encoding` writes what the agent remembers, with its random stream.
-The checksum reveals a state that was changed or cut short.
+The checksum reveals a state that was changed or cut short; what has a fitting checksum was written here.
 """
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-
-from cobandit.agents.base import Agent, Briefing, resume
-from cobandit.agents.beliefs import Memory
-from cobandit.agents.checks import is_arm
-from cobandit.agents.foresight import Window
+from cobandit.agents.base import Agent, resume
 from cobandit.agents.lookup import agent_class, plugin_agents
 from cobandit.agents.registry import AGENTS
 from cobandit.base.checks import short_repr, whole
-from cobandit.base.errors import AgentError, InvalidInput
-from cobandit.engine.encoding import Reader, Unreadable, Unwritable, Writer
+from cobandit.base.errors import AgentError, CobanditError, InvalidInput
+from cobandit.engine.encoding import Json, Reader, Unwritable, Writer
 
 FORMAT = 1
 """The format of `Partner.state`. It rises when an agent of the library comes to remember something else."""
-
-_KEYS: dict[str, tuple[type, ...]] = {
-    "cobandit": (str,),
-    "format": (int,),
-    "agent": (str,),
-    "class": (str, type(None)),
-    "options": (dict,),
-    "briefing": (dict,),
-    "random": (dict,),
-    "round": (int,),
-    "pending": (int, type(None)),
-    "memory": (dict,),
-    "checksum": (str,),
-}
-"""The keys of a state, each with its types."""
-
-_TYPES = {str: "a string", int: "an integer", dict: "an object", type(None): "None"}
 
 
 def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
@@ -51,90 +28,89 @@ def write_state(agent: Agent, pending: int | None) -> dict[str, Any]:
     from cobandit import __version__
 
     kind, writer = type(agent), Writer()
+    option_hint = "make it a name or a number, from which reset makes the rest"
+    stream_hint = "reset it with a numpy.random.Generator"
+    memory_hint = f"override dump_memory and load_memory in {kind.__name__} to leave it out and create it again"
     state: dict[str, Any] = {
         "cobandit": __version__,
         "format": FORMAT,
         "agent": agent.title,
-        "class": None if AGENTS.get(agent.title) is kind else f"{kind.__module__}.{kind.__qualname__}",
+        "class": None if AGENTS.get(agent.title) is kind else _path(kind),
         "round": agent.round,
         "pending": pending,
+        "options": _written(writer, agent, "option ", _init_options(agent), option_hint),
+        "briefing": writer.write(agent.briefing),
+        "random": _written(writer, agent, "", {"rng": agent.rng}, stream_hint)["rng"],
+        "memory": _written(writer, agent, "", agent.dump_memory(), memory_hint),
     }
-    try:
-        what, hint = "option ", "make it a name or a number, from which reset makes the rest"
-        state["options"] = writer.write_attributes(_init_options(agent))
-        what, hint = "", "reset it with a numpy.random.Generator"
-        state["briefing"] = writer.write(agent.briefing, "briefing")
-        state["random"] = writer.write(agent.rng, "rng")
-        hint = f"override dump_memory and load_memory in {kind.__name__} to leave it out and make it anew"
-        state["memory"] = writer.write_attributes(agent.dump_memory())
-    except Unwritable as error:
-        raise AgentError(
-            f"{agent.title} cannot be written as plain data: its {what}{error}; {hint}. "
-            f"Numbers, strings, None, tuples, lists, dicts, deques and numpy arrays can be written."
-        ) from None
     return state | {"checksum": _checksum(state)}
+
+
+def _written(writer: Writer, agent: Agent, what: str, values: Mapping[str, object], hint: str) -> dict[str, Json]:
+    written = {}
+    for name in sorted(values):
+        try:
+            written[name] = writer.write(values[name])
+        except (Unwritable, RecursionError) as error:
+            held = error if isinstance(error, Unwritable) else "values that are nested too deeply"
+            raise AgentError(
+                f"{agent.title} cannot be written as plain data: its {what}{name} holds {held}; {hint}. "
+                "Numbers, strings, None, tuples, lists, dicts, deques and numpy arrays can be written."
+            ) from None
+    return written
 
 
 def read_state(state: object, agent: object = None) -> tuple[Agent, int | None]:
     """Return the agent of a state and its pending choice; ``agent``, or its class, is needed if none is registered."""
     checked = _checked_state(state)
-    reader = Reader()
-    parts = {name: _read_part(reader, checked, name) for name in ("options", "briefing", "random", "memory")}
-    briefing, rng = parts["briefing"], parts["random"]
-    if not isinstance(briefing, Briefing) or not isinstance(rng, np.random.Generator):
-        raise InvalidInput("The state holds no briefing or no random generator; a whole state is needed.")
-    player = _new_agent(checked, parts["options"], agent)
-    player.reset(briefing, copy.deepcopy(rng))  # reset may draw, and the stream itself must stay where it is
-    fresh = dict(vars(player))
     try:
-        resume(player, checked["round"], parts["memory"], rng)
-    except Exception as error:  # whatever Python says of a memory that is not this agent's
-        if checked["class"] is not None:
+        return _restored(checked, agent), checked["pending"]
+    except CobanditError:
+        raise
+    except Exception as error:  # any error of Python about a memory that belongs to another agent
+        if checked.get("class") is not None:
             raise
         raise InvalidInput(
-            f"The memory of the state does not fit {player.title} ({type(error).__name__}: {error}); "
+            f"The state does not fit {checked.get('agent')} ({type(error).__name__}: {error}); "
             "a whole state of it is needed."
         ) from error
-    if checked["class"] is None:
-        _check_fit(player, fresh)
-    pending: int | None = checked["pending"]
-    if pending is not None and not is_arm(pending, briefing.own_arms):
+
+
+def _restored(state: dict[str, Any], agent: object) -> Agent:
+    reader = Reader()
+    options = reader.attributes(state["options"])
+    briefing, rng = reader.read(state["briefing"]), reader.read(state["random"])
+    memory = reader.attributes(state["memory"])
+    player = _new_agent(state, options, agent)
+    player.reset(briefing, copy.deepcopy(rng))  # reset may draw, and the stream itself must stay where it is
+    fresh = set(vars(player))
+    resume(player, whole(1)("round of the state", state["round"]), memory, rng)
+    if state["class"] is None and (odd := sorted(fresh ^ set(vars(player)))):
         raise InvalidInput(
-            f"The pending choice of the state is {short_repr(pending)}; "
-            f"None or an arm from 0 to {briefing.own_arms - 1} is needed."
+            f"The memory of the state does not fit {player.title}, see {odd[0]}; a whole state of it is needed."
         )
-    return player, pending
+    return player
 
 
 def _init_options(agent: Agent) -> dict[str, Any]:
-    return {spec.name: getattr(agent, spec.name) for spec in dataclasses.fields(agent) if spec.init}
+    return agent.named_options()
+
+
+def _path(kind: type) -> str:
+    return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def _checked_state(state: object) -> dict[str, Any]:
-    """Return a state that is whole, of a known format, and unchanged since it was written."""
-    if not isinstance(state, Mapping):
+    """Return a state that is of a known format and unchanged since it was written."""
+    if not isinstance(state, Mapping) or "format" not in state:
         hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""
         raise InvalidInput(f"state is {short_repr(state)}; the dict that Partner.state() gave is needed.{hint}")
-    if "format" not in state:
-        raise InvalidInput(
-            f"state is {short_repr(dict(state))}, without a format; what Partner.state() gave is needed."
-        )
     if whole(1)("The format of the state", state["format"]) > FORMAT:
         raise InvalidInput(
             f"The state has format {state['format']}, written by cobandit {short_repr(state.get('cobandit'))}; "
             f"this version reads format {FORMAT}. Install a newer cobandit."
         )
-    missing = [key for key in _KEYS if key not in state]
-    unknown = [key for key in state if key not in _KEYS]
-    if missing or unknown:
-        what = f"has no {missing[0]}" if missing else f"has a key {short_repr(unknown[0])} that belongs to no state"
-        raise InvalidInput(f"The state {what}; a whole state, as Partner.state() gave it, is needed.")
-    for key, kinds in _KEYS.items():
-        if not isinstance(state[key], kinds):
-            needed = " or ".join(_TYPES[kind] for kind in kinds)
-            raise InvalidInput(f"{key} of the state is {short_repr(state[key])}; {needed} is needed.")
-    whole(1)("round of the state", state["round"])
-    if _checksum({key: value for key, value in state.items() if key != "checksum"}) != state["checksum"]:
+    if _checksum({key: value for key, value in state.items() if key != "checksum"}) != state.get("checksum"):
         raise InvalidInput(
             "The checksum of the state does not fit what it holds: it was changed or cut short since it was written. "
             "Take an older state, or rebuild the partner with Partner.from_log."
@@ -161,34 +137,25 @@ def _checksum(state: Mapping[str, Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read_part(reader: Reader, state: dict[str, Any], name: str) -> Any:
-    try:
-        return (reader.read_attributes if name in ("options", "memory") else reader.read)(state[name])
-    except Unreadable as error:
-        raise InvalidInput(
-            f"The {name} of the state cannot be read ({error}); a state as Partner.state() gave it is needed."
-        ) from error
-
-
 def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: object) -> Agent:
     """Return the agent of a state, before its reset."""
     name, path = state["agent"], state["class"]
+    if agent is None and (path is None or any(plugin.name == name for plugin in plugin_agents())):
+        agent = agent_class(name)
+        if path not in (None, _path(agent)):
+            agent = None
     if agent is None:
-        if path is not None and name not in AGENTS:
-            agent = _brought_class(name, path)
-        if path is not None and agent is None:
-            raise InvalidInput(
-                f"The state is that of {short_repr(path)}, which is not an agent of the library; "
-                f"give its class, such as Partner.from_state(state, agent={path.rpartition('.')[2]})."
-            )
-        agent = agent_class(name) if agent is None else agent
+        raise InvalidInput(
+            f"The state is that of {short_repr(path)}, which is not an agent of the library; "
+            f"give its class, such as Partner.from_state(state, agent={path.rpartition('.')[2]})."
+        )
     kind = agent if isinstance(agent, type) else type(agent)
     if not issubclass(kind, Agent):
-        raise InvalidInput(f"agent is {short_repr(agent)}; the class of an agent, or an agent, is needed.")
+        raise InvalidInput(f"agent must be the class of an agent, or an agent, got {short_repr(agent)}.")
     if name != (vars(kind).get("name") or kind.__name__):
         raise InvalidInput(f"agent is {short_repr(agent)}, but the state is that of {short_repr(name)}.")
     if isinstance(agent, Agent):
-        if Writer().write_attributes(_init_options(agent)) != state["options"]:
+        if Writer().attributes(_init_options(agent)) != state["options"]:
             raise InvalidInput(f"agent is {agent}, but the state was written with options {short_repr(options)}.")
         return agent.clone()
     try:
@@ -198,36 +165,3 @@ def _new_agent(state: dict[str, Any], options: dict[str, Any], agent: object) ->
             f"{kind.__name__} cannot be made from its options alone ({error}); "
             f"give an agent in place of the class: agent={kind.__name__}(...)."
         ) from error
-
-
-def _brought_class(name: str, path: str) -> Any:
-    """Return the class of a state if an installed package registers it under this name, else None."""
-    if all(plugin.name != name for plugin in plugin_agents()):
-        return None
-    kind = agent_class(name)
-    return kind if f"{kind.__module__}.{kind.__qualname__}" == path else None
-
-
-def _check_fit(agent: Agent, fresh: dict[str, Any]) -> None:
-    """Require that a registered agent remembers values of the same types and shapes as a fresh one."""
-    now = vars(agent)
-    for name in sorted(set(fresh) | set(now)):
-        if name not in fresh or name not in now or not _alike(fresh[name], now[name]):
-            raise InvalidInput(
-                f"The memory of the state does not fit {agent.title}, see {name}; a whole state of it is needed."
-            )
-
-
-def _alike(value: object, other: object) -> bool:
-    if value is None or other is None:
-        return True
-    if isinstance(value, (Memory, Window)):
-        return (
-            type(value) is type(other)
-            and set(vars(value)) == set(vars(other))
-            and all(_alike(member, vars(other)[name]) for name, member in vars(value).items())
-        )
-    if isinstance(value, np.ndarray):
-        return isinstance(other, np.ndarray) and value.shape == other.shape and value.dtype == other.dtype
-    numbers = (int, float)
-    return type(value) is type(other) or (type(value) in numbers and type(other) in numbers)

@@ -29,11 +29,11 @@ KEEPS = ("auto", "runs", "summary")
 
 COLUMNS = ["run", "t", "task_regret", "team_regret"]
 FACTS = ("horizon", "seed", "first_run", "runs", "engine", "engine_reason", "seconds")
-"""What a result is told of itself by its file, under the same names."""
+"""The facts about a result in its file, under the same names."""
 
 
 def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) -> dict[str, Any]:
-    """The fields of the `Result` in a file that `Result.save`, ``simulate(out=...)`` or a sweep wrote."""
+    """Return the fields of the `Result` in a file that `Result.save`, ``simulate(out=...)`` or a sweep wrote."""
     require_extras("Reading a result", parquet=True)
     _, parquet = pyarrow_modules()
     source = checked_path("path", path)
@@ -68,9 +68,9 @@ def stored_fields(path: str | os.PathLike[str], own: Iterable[type], keep: str) 
 
 
 def described_facts(description: Mapping[str, Any], own: Iterable[type]) -> dict[str, Any]:
-    """What a result's provenance tells of it, but for the numbers themselves."""
+    """Return the facts of a result's provenance, without the numbers themselves."""
     if not isinstance(description, Mapping):
-        raise InvalidInput(f"The description of a result is {short_repr(description)}; a dict is needed.")
+        raise InvalidInput(f"The description of a result must be a dict, got {short_repr(description)}.")
     classes = tuple(classes_by_name(own).values())
     missing = [key for key in ("problem", "team", *FACTS) if key not in description]
     if missing:
@@ -132,7 +132,7 @@ def described_fields(description: Any, own: Iterable[type]) -> dict[str, Any]:
 
 
 def _arrays(packed: Any, columns: int) -> dict[str, Any]:
-    """The arrays of a summary from the lists that JSON has; an empty list has lost its shape and type."""
+    """Return the arrays of a summary from the lists that JSON has; an empty list has lost its shape and type."""
     arrays = {name: np.array(values) for name, values in packed.items()}
     for name in ("above_counts", "below_counts"):
         arrays[name] = arrays[name].reshape(columns, -1).astype(np.int64)
@@ -140,7 +140,7 @@ def _arrays(packed: Any, columns: int) -> dict[str, Any]:
 
 
 def joined_fields(results: list[Any]) -> dict[str, Any]:
-    """The fields of the `Result` that holds the runs of all of these."""
+    """Return the fields of the `Result` that holds the runs of all of these."""
     if not results:
         raise InvalidInput("results is empty; at least one result is needed.")
     for place, result in enumerate(results):

@@ -1,23 +1,27 @@
-"""What went on in a run, counted round by round: the definitions behind `Diagnostics`.
+"""Events of a run, counted round by round: the definitions behind `Diagnostics`.
 
-A round is described by the team action played, what it loses (mu_* - mu_a), the team action at which each agent aimed
-and the arms that each foresaw. Everything here is plain arithmetic on numbers and flat lists, which the fast engine
-compiles as it stands; `fast.lockstep.notes` does the same in vector code.
+A round is described by the team action played, its loss (mu_* - mu_a), the team action at which each agent aimed and
+the arms that each predicted. All code here is plain arithmetic on numbers and flat lists, which the fast engine
+compiles unchanged; `fast.lockstep.notes` does the same in vector code.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from cobandit.base.cells import arms_in_cells
+from cobandit.base.tuples import Floats, Ints, MakeRow
 
 NONE = -1
 """Where no team action is aimed at, or none was played."""
 
 FEW_CELLS = 16
-"""Up to so many team actions regret by cause is summed up cell by cell: so it can be in lock-step."""
+"""Up to this many team actions regret by cause is summed cell by cell, as lock-step needs it."""
 
 LAST, STREAK, LOCK, HABIT, HABIT_COUNT, POINT, RUN, PER_AGENT = range(8)
 """What ``notes`` hold: the last team action and for how many rounds on end it was played, when the team locked (0: not
@@ -42,16 +46,16 @@ class Tally(NamedTuple):
     cells: int
     by_cell: int
     lock_rounds: int
-    points: Any
+    points: Ints
     last_point: int
-    own: Any
-    counts: Any
-    odd: Any
-    notes: Any
-    lost: Any
-    totals: Any
-    lost_at: Any
-    overall: Any
+    own: Ints
+    counts: Ints
+    odd: Ints
+    notes: Ints
+    lost: Floats
+    totals: Ints
+    lost_at: Floats
+    overall: Ints
 
 
 class Counted(NamedTuple):
@@ -79,7 +83,7 @@ class Places(NamedTuple):
 
 
 def count_places(agents: int, cells: int) -> Places:
-    """The order of the counts.
+    """Return the order of the counts.
 
     Plays of each cell since the checkpoint before. Then, from round 1 on: mismatches; for each agent rounds and spells
     of insisting; hits of each pair of agents; runs locked on the best cell and on another; predictions of each pair.
@@ -92,26 +96,22 @@ def count_places(agents: int, cells: int) -> Places:
 
 
 def lock_rounds(horizon: int) -> int:
-    """For how many rounds on end a team has to play one team action to be locked on it."""
+    """Return for how many consecutive rounds a team has to play one team action to be locked on it."""
     return max(2, min(100, horizon // 10))
 
 
 def sums_by_cell(cells: int, changes: bool) -> bool:
-    """Whether regret by cause is summed up cell by cell at each checkpoint, else round by round."""
+    """Return whether regret by cause is summed up cell by cell at each checkpoint, else round by round."""
     return cells <= FEW_CELLS and not changes
 
 
 def make_tally(
-    arms: Sequence[int], horizon: int, checkpoints: Sequence[int], runs: int, changes: bool, array: Any
+    arms: Sequence[int], horizon: int, checkpoints: Sequence[int], runs: int, changes: bool, array: MakeRow
 ) -> Tally:
-    """Room for so many runs; ``array`` makes of a list what the fields are to be. ``changes``: the means do."""
-    agents, cells = len(arms), 1
-    for size in arms:
-        cells *= size
-    own, stride = [], cells
-    for size in arms:
-        stride //= size
-        own += [cell // stride % size for cell in range(cells)]
+    """Return empty counts for ``runs`` runs; ``array`` converts a list to the field type. ``changes``: the means
+    change.
+    """
+    agents, cells = len(arms), math.prod(arms)
     width, points = count_places(agents, cells).width, [int(t) for t in checkpoints]
     by_cell = sums_by_cell(cells, changes)
     return Tally(
@@ -121,7 +121,7 @@ def make_tally(
         lock_rounds(horizon),
         array(points),
         len(points) - 1,
-        array(own),
+        array(arms_in_cells(arms)),
         array([0] * width),
         array([0] * (2 * cells if by_cell else 1)),
         array([0] * (PER_AGENT + 2 * agents)),
@@ -132,8 +132,8 @@ def make_tally(
     )
 
 
-def begin_tally(me: Any) -> None:
-    """Nothing was played yet in this run."""
+def begin_tally(me: Tally) -> None:
+    """Reset the counts for a new run."""
     agents = me.agents
     for k in range(me.cells + 3 + agents * (2 + 2 * agents)):
         me.counts[k] = 0
@@ -151,7 +151,9 @@ def begin_tally(me: Any) -> None:
         me.notes[PER_AGENT + agents + i] = 0
 
 
-def note_round(me: Any, t: int, played: int, original: int, best: int, means: Any, aims: Any, predictions: Any) -> None:
+def note_round(
+    me: Tally, t: int, played: int, original: int, best: int, means: Floats, aims: Ints, predictions: Ints
+) -> None:
     """Count round t, in which one team action was played and another one, or the same, was the best.
 
     ``original`` is the team action played in the problem's own labels; all else is in those of the agents. ``aims`` has
@@ -212,8 +214,8 @@ def note_round(me: Any, t: int, played: int, original: int, best: int, means: An
             keep_checkpoint(me, best, means)
 
 
-def cause_of(me: Any, played: int, best: int, differing: bool) -> int:
-    """Why a round lost something, once its aims are compared and before its play is counted."""
+def cause_of(me: Tally, played: int, best: int, differing: bool) -> int:
+    """Return why a round lost something, once its aims are compared and before its play is counted."""
     if differing:
         return MISMATCH
     if played != me.notes[HABIT]:
@@ -221,8 +223,8 @@ def cause_of(me: Any, played: int, best: int, differing: bool) -> int:
     return wrong_arms(me, played, best)
 
 
-def wrong_arms(me: Any, played: int, best: int) -> int:
-    """The cause of what is lost by playing one team action as a habit while another one is the best."""
+def wrong_arms(me: Tally, played: int, best: int) -> int:
+    """Return the cause of what is lost by playing one team action as a habit while another one is the best."""
     wrong, which = 0, 0
     for i in range(me.agents):
         if me.own[i * me.cells + played] != me.own[i * me.cells + best]:
@@ -231,7 +233,7 @@ def wrong_arms(me: Any, played: int, best: int) -> int:
     return WRONG + (which if wrong == 1 else me.agents)
 
 
-def keep_checkpoint(me: Any, best: int, means: Any) -> None:
+def keep_checkpoint(me: Tally, best: int, means: Floats) -> None:
     """Add the counts of the run to the totals, and keep its regret by cause."""
     point, cells, causes = me.notes[POINT], me.cells, me.agents + 3
     width = cells + 3 + me.agents * (2 + 2 * me.agents)

@@ -50,7 +50,7 @@ class Trajectory:
     def empty(
         cls, run: int, means: NDArray[np.float64], ranks: tuple[int, ...], horizon: int, *, changing: bool = False
     ) -> Trajectory:
-        """Room for ``horizon`` rounds; ``changing``: of means that change."""
+        """Return an empty record of ``horizon`` rounds; ``changing``: the means change."""
         agents = len(ranks)
         return cls(
             run,
@@ -94,7 +94,9 @@ class Trajectory:
         return np.cumsum(gaps)
 
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Flat columns, one row per round, only the predictions that somebody makes: ready for any table."""
+        """Return flat columns, one row per round, with predictions only of agents that make them: ready for any
+        table.
+        """
         agents = len(self.ranks)
         table: dict[str, NDArray[Any]] = {
             "run": np.full(len(self), self.run, dtype=np.int64),
@@ -114,7 +116,7 @@ class Trajectory:
         return table
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """One plain dictionary per round."""
+        """Yield one plain dictionary per round."""
         table = self.columns()
         for values in zip(*(column.tolist() for column in table.values()), strict=True):
             yield dict(zip(table, values, strict=True))
@@ -124,7 +126,7 @@ class Trajectory:
         return save_csv(Path(path), list(self.columns()), (list(row.values()) for row in self.rows()))
 
     def same_as(self, other: Trajectory) -> bool:
-        """Whether two runs agree to the last bit."""
+        """Return whether two runs agree to the last bit."""
         return (
             self.ranks == other.ranks
             and self.labels == other.labels

@@ -1,4 +1,4 @@
-"""One run played again for somebody who watches: its rounds, and how each agent rated every team action before them."""
+"""One run played again for display: its rounds, and each agent's rating of every team action before them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WatchedRun:
 
 
 def watch_run(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> WatchedRun:
-    """The run of a simulation, played by the reference engine."""
+    """Return the run of a simulation, played by the reference engine."""
     match = Match(problem, team, horizon, seed, run)
     environment = match.environment
     players = [match.controller] if match.controller is not None else [partner.agent for partner in match.partners]

@@ -11,21 +11,21 @@ from cobandit.agents.team import Team
 from cobandit.problem import FixedMeans, Gaussian, PiecewiseMeans, Problem, RandomMeans, RandomWalkMeans
 
 MOST_CELLS_SHOWN = 16
-"""Up to so many team actions the means are written out."""
+"""Up to this many team actions the means are written out."""
 
 
 def settings(options: dict[str, Any]) -> str:
-    """An agent's options in a sentence."""
+    """Return an agent's options in a sentence."""
     return ", ".join(f"{name} {'none' if value is None else value}" for name, value in options.items())
 
 
 def team_line(team: Team) -> str:
-    """A team with all its options."""
+    """Return a team with all its options."""
     return " + ".join(f"{name} ({settings(options)})" if options else name for name, options in _players(team))
 
 
 def distinct_labels(teams: Sequence[Team]) -> list[str]:
-    """A short label for each team; those of one name get the options in which they differ.
+    """Return a short label for each team; those of one name get the options in which they differ.
 
     >>> from cobandit import Team
     >>> distinct_labels([Team.of("naive-ucb"), Team.of("naive-ucb", exploration=1.0), Team.of("naive-ts")])
@@ -45,7 +45,7 @@ def distinct_labels(teams: Sequence[Team]) -> list[str]:
 
 
 def problem_lines(problem: Any) -> list[str]:
-    """What is played, in two lines."""
+    """Return a description of the problem in two lines."""
     arms = " x ".join(str(size) for size in problem.arms)
     if not isinstance(problem, Problem):
         means = f"{problem.dynamics.name} of {problem.states:,} states in episodes of {problem.steps:,} steps"
@@ -73,10 +73,11 @@ def problem_lines(problem: Any) -> list[str]:
     rules = {"random": "roles drawn for each run", "elected": "the leader elected in the first rounds"}
     lead = rules[str(problem.roles)] if problem.draws_roles else f"agent {problem.known_ranks().index(0)} leads"
     delay = getattr(problem, "delay", 0)
-    late = f", told {delay:,} round{'s' * (delay != 1)} late" if delay else ""
+    hidden = ", partners' arms hidden" if getattr(problem, "actions", "observed") == "hidden" else ""
+    late = f", feedback delayed by {delay:,} round{'s' * (delay != 1)}" if delay else ""
     return [
         f"{problem.agents} agents, {arms} arms, {means}, {reward} rewards",
-        f"{observation.name} observation, {kind} {levels}{late}, {lead}",
+        f"{observation.name} observation, {kind} {levels}{late}{hidden}, {lead}",
     ]
 
 
@@ -91,7 +92,7 @@ def _players(team: Team) -> list[tuple[str, dict[str, Any]]]:
 
 
 def _options(team: Team) -> dict[str, Any]:
-    """The options of all players; those of a mixed team carry the number of the agent."""
+    """Return the options of all players; those of a mixed team carry the number of the agent."""
     players = _players(team)
     if len(players) == 1:
         return players[0][1]
@@ -103,7 +104,7 @@ def _options(team: Team) -> dict[str, Any]:
 
 
 def _nested(means: FixedMeans) -> str:
-    """The means as nested brackets, short."""
+    """Return the means as nested brackets, short."""
 
     def text(part: Any) -> str:
         return f"[{', '.join(map(text, part))}]" if isinstance(part, list) else f"{part:g}"

@@ -42,7 +42,7 @@ __all__ = [
 
 
 def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
-    """Why the fast engine cannot play this, in a few words; None where it can."""
+    """Return why the fast engine cannot play this, in a few words; None where it can."""
     try:
         make_game(problem, team, horizon)
     except NotCompiled as reason:
@@ -51,13 +51,13 @@ def obstacle(problem: Problem, team: Team, horizon: int) -> str | None:
 
 
 def choose_kernel(game: Game, runs: int) -> str:
-    """Return the loop that is faster for so many runs in all, also if they are played in several calls."""
+    """Return the loop that is faster for ``runs`` runs in total, also if they are played in several calls."""
     worth_it = runs >= lockstep.FEWEST_RUNS and runs * game.horizon >= ROUNDS_WORTH_STEPPING
     return "lockstep" if worth_it and lockstep.can_play(game) else "general"
 
 
 def readiness(game: Game, runs: int, diagnose: bool) -> tuple[str, object]:
-    """Return where the code of the loop is that so many runs take (``memory``, ``disk`` or ``none``), and its key."""
+    """Return where the code of the loop for ``runs`` runs is (``memory``, ``disk`` or ``none``), and its key."""
     kernel, points = choose_kernel(game, runs), np.array([game.horizon])
     return caching.readiness(lambda: play_runs(game, 0, range(1), points, 1, lambda more: None, kernel, diagnose))
 
@@ -98,7 +98,7 @@ def play_runs(
 
 
 def run_trajectory(problem: Problem, team: Team, horizon: int, seed: int, run: int) -> Trajectory:
-    """One run with everything that happened in it."""
+    """Return one run with all its rounds."""
     game = make_game(problem, team, horizon)
     rounds = Trajectory.empty(run, np.zeros(problem.arms), (0,) * problem.agents, horizon, changing=True)
     assert rounds.round_regret is not None

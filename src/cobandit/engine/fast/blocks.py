@@ -7,29 +7,29 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
 from typing import Generic, TypeVar
 
-Room = TypeVar("Room")
+Item = TypeVar("Item")
 
 BLOCKS_PER_THREAD = 4
 """So that a thread on a slower core does not leave the others waiting at the end."""
 
 
-class Pool(Generic[Room]):
+class Pool(Generic[Item]):
     """Memory for threads to play in: ``make`` is called whenever a thread finds none free. ``every`` lists all."""
 
-    def __init__(self, make: Callable[[], Room]) -> None:
+    def __init__(self, make: Callable[[], Item]) -> None:
         self._make, self.first = make, make()
         self.every, self._free = [self.first], [self.first]
 
     @contextmanager
-    def one(self) -> Iterator[Room]:
+    def one(self) -> Iterator[Item]:
         """Lend one to the calling thread."""
         try:
-            room = self._free.pop()
+            item = self._free.pop()
         except IndexError:
-            room = self._make()
-            self.every.append(room)
-        yield room
-        self._free.append(room)
+            item = self._make()
+            self.every.append(item)
+        yield item
+        self._free.append(item)
 
 
 def run_blocks(block: Callable[[int], int], starts: Sequence[int], threads: int, done: Callable[[int], None]) -> None:
@@ -49,6 +49,8 @@ def run_blocks(block: Callable[[int], int], starts: Sequence[int], threads: int,
 
 
 def block_size(count: int, rounds: int, most_rounds: int, threads: int) -> int:
-    """How many of ``count`` runs of so many rounds make a block: few enough rounds, and enough blocks for all."""
+    """Return how many of ``count`` runs of ``rounds`` rounds form a block: few enough rounds, and enough blocks for all
+    threads.
+    """
     shares = 1 if threads == 1 else threads * BLOCKS_PER_THREAD
     return max(1, min(most_rounds // rounds, -(-count // shares)))

@@ -37,7 +37,9 @@ class VerifiedCacheFile(IndexDataCacheFile):  # type: ignore[misc]
         return name is not None and _read(Path(self._data_path(name))) is not None
 
     def save(self, key: Any, data: Any) -> None:
-        """Store the key with the code: two processes that write at once may give two keys the same data file."""
+        """Store the key with the code: two processes that write at the same time may give two keys the same data
+        file.
+        """
         super().save(key, (self._source_stamp, key, data))
 
     def load(self, key: Any) -> Any:

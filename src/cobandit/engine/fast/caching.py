@@ -1,4 +1,4 @@
-"""Compiling with a copy on disk, where there is a place for one, and saying so when somebody has to wait."""
+"""Compile with a cache on disk, if there is a place for one, and log it when a user has to wait."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 COMPILING = "Compiling the fast engine for %s: a few seconds%s."
 ONCE = ", the first time only"
 NO_PLACE = (
-    "Compiled code cannot be kept on disk (%s), so every process compiles anew. "
+    "Compiled code cannot be stored on disk (%s), so every process compiles it again. "
     "Set NUMBA_CACHE_DIR to a folder that can be written to."
 )
 
 
 def compiled_loop(function: Callable[..., Any]) -> Any:
-    """A compiled entry point, kept on disk where numba finds a place for it.
+    """Return a compiled entry point, kept on disk where numba finds a place for it.
 
     Without the compiler it is the plain function, with the silent overflow that compiled numbers have.
     """
@@ -126,7 +126,7 @@ def readiness(play: Callable[[], Any]) -> tuple[str, object]:
 
 
 def _cause_of(error: NumbaError) -> str:
-    """The innermost of what numba found wrong, from its many lines."""
+    """Return the innermost of what numba found wrong, from its many lines."""
     lines = [line.strip() for line in _COLOUR.sub("", str(error)).splitlines()]
     lines = [line for line in lines if line and not line.startswith("- Resolution")]
     failed = [k for k, line in enumerate(lines) if "Failed in " in line]
@@ -136,9 +136,9 @@ def _cause_of(error: NumbaError) -> str:
 
 @contextmanager
 def _alone(loop: Any, signature: Any) -> Iterator[None]:
-    """Within, no other process compiles the same: workers that start together would, and all but one for nothing.
+    """Lock the compilation of a loop against other processes: workers that start together would all compile it.
 
-    Whoever had to wait finds the code on disk. The lock ends with its process, whatever becomes of that.
+    A process that had to wait finds the code on disk. The lock ends with its process in any case.
     """
     with ExitStack() as stack:
         path = _lock_path(loop, signature)
@@ -152,7 +152,9 @@ def _alone(loop: Any, signature: Any) -> Iterator[None]:
 
 
 def _lock_path(loop: Any, signature: Any) -> Path | None:
-    """A file for this very code, next to where numba will keep it; None where it is kept already, or not at all."""
+    """Return a file for this very code, next to where numba will keep it; None where it is kept already, or not
+    at all.
+    """
     folder = getattr(getattr(loop, "_cache", None), "cache_path", None)
     if folder is None or _on_disk(loop, signature):
         return None
@@ -162,7 +164,9 @@ def _lock_path(loop: Any, signature: Any) -> Path | None:
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Within, no garbage is collected: a compiler keeps most of what it makes, and each look visits all."""
+    """Pause garbage collection inside of the with block: a compiler keeps most of its objects, and each pass visits
+    all.
+    """
     collects = gc.isenabled()
     gc.disable()
     try:
@@ -196,5 +200,5 @@ def _on_disk(loop: Any, signature: Any) -> bool:
 
 
 def _key(loop: Any, signature: Any) -> Any:
-    """By what numba keeps the code for a signature."""
+    """Return the key under which numba stores the code for a signature."""
     return loop._cache._index_key(signature, loop.targetctx.codegen())

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cobandit.agents.base import Agent
 from cobandit.base.streams import FIRST_OBSERVATION
 from cobandit.engine.choice import NotCompiled
+from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop, make_ready
 from cobandit.engine.fast.dispatch import begin_all, choose_all, learn_all, squads_of
 from cobandit.engine.fast.models import (
@@ -22,7 +23,8 @@ from cobandit.engine.fast.models import (
     sight_kind,
 )
 from cobandit.engine.fast.players import Seat, Squads, Stage, briefings_of, compiled_player, make_squads, make_stage
-from cobandit.engine.fast.rows import kind_at, memory_of
+from cobandit.engine.fast.protocols import Sizes
+from cobandit.engine.fast.rows import Tag, kind_at, memory_of
 from cobandit.engine.fast.seeds import run_states, streams_of
 from cobandit.engine.fast.world import World, find_best, make_world, next_slot, remember_arms
 from cobandit.problem import Problem
@@ -30,26 +32,27 @@ from cobandit.problem import Problem
 
 @compiled_loop
 def play_copies(
-    tags: Any,
-    team: Any,
-    sizes: Any,
-    memory: Any,
-    fresh: Any,
-    states: Any,
-    seeds: Any,
+    tags: tuple[Tag, ...],
+    team: tuple[Tag, ...],
+    sizes: Sizes,
+    memory: Ints,
+    fresh: Words,
+    states: Words,
+    seeds: Words,
     seat: int,
     t: int,
-    moves: Any,
-    arms: Any,
-    seen: Any,
-    rewards: Any,
-    lost: Any,
-    drifts: Any,
+    moves: Ints,
+    arms: Ints,
+    seen: Floats,
+    rewards: Floats,
+    lost: Floats,
+    drifts: int | None,
 ) -> None:
     """Begin a run of every copy (t = 0), or play its round t with ``moves`` in the open seat.
 
-    ``memory`` has the rows of all copies, one behind the other. ``drifts`` is as in `loop.play`. What came of the round
-    is put into ``arms`` and ``seen`` (copies x agents), ``rewards`` and ``lost``, the task regret of the round.
+    ``memory`` has the rows of all copies, one after the other. ``drifts`` is as in `loop.play`. The results of the
+    round are written to ``arms`` and ``seen`` (copies x agents), ``rewards`` and ``lost``, the task regret of the
+    round.
     """
     rows = memory.shape[0] // states.shape[0]
     for copy in range(states.shape[0]):
@@ -87,7 +90,7 @@ def play_copies(
 
 
 class CopiesRound(NamedTuple):
-    """What came of a round: arms and what was seen (copies x agents; NaN: nothing), rewards, task regret."""
+    """The results of a round: arms and observations (copies x agents; NaN: nothing), rewards, task regret."""
 
     arms: NDArray[np.int64]
     seen: NDArray[np.float64]
@@ -160,7 +163,7 @@ class Copies:
         play_copies(*self._arguments(seeds, 0, self._round.arms[:, 0].copy()))
 
     def play(self, moves: NDArray[np.int64]) -> CopiesRound:
-        """Play one round of every copy; the arrays that come back are filled anew by the next one."""
+        """Play one round of every copy; the next round overwrites the returned arrays."""
         self.t += 1
         play_copies(*self._arguments(self._no_seeds, self.t, moves))
         return self._round

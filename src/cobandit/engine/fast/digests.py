@@ -16,7 +16,9 @@ KNOWN_BY_VERSION = frozenset({"builtins", "llvmlite", "math", "numba", "numpy"})
 
 @cache
 def kind_digest(kind: Any) -> str:
-    """A digest of everything the methods of a kind are made of, the functions and constants they use included."""
+    """Return a digest of everything the methods of a kind are made of, the functions and constants they use
+    included.
+    """
     digest = hashlib.sha256(engine_digest().encode())
     seen: set[int] = set()
     for name in ("_fields", *sorted(name for name in dir(kind) if not name.startswith("_"))):
@@ -27,7 +29,7 @@ def kind_digest(kind: Any) -> str:
 
 @cache
 def engine_digest() -> str:
-    """A digest of the engine's own files."""
+    """Return a digest of the engine's own files."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.rglob("*.py")):
         digest.update(path.read_bytes())
@@ -37,7 +39,7 @@ def engine_digest() -> str:
 def _add(digest: Any, value: Any, seen: set[int], names: tuple[str, ...] = ()) -> None:
     """Add a function with all it refers to, or a constant, to a digest.
 
-    Of a module or a class it is what stands there under one of the ``names`` that the function uses.
+    Of a module or a class, only the attributes that the function uses (``names``) are added.
     """
     function = getattr(value, "py_func", getattr(value, "_defn", value))
     if isinstance(function, (staticmethod, classmethod)):
@@ -75,13 +77,13 @@ def _add_function(digest: Any, function: types.FunctionType, seen: set[int]) -> 
 
 
 def _package(value: Any) -> str:
-    """The package that a module or a class belongs to."""
+    """Return the package that a module or a class belongs to."""
     name: str = value.__name__ if isinstance(value, types.ModuleType) else value.__module__
     return name.partition(".")[0]
 
 
 def _nested(constant: Any) -> bytes:
-    """A constant of a function as bytes; a nested function by its code."""
+    """Return a constant of a function as bytes; a nested function by its code."""
     if isinstance(constant, types.CodeType):
         return constant.co_code + b"".join(map(_nested, constant.co_consts))
     return repr(constant).encode()

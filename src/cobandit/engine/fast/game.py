@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents.team import Team
+from cobandit.agents.team import Team, require_visible_actions
 from cobandit.engine.fast.late import make_waiting
 from cobandit.engine.fast.loop import NO_RECORD
 from cobandit.engine.fast.models import (
@@ -40,7 +40,7 @@ class Game:
     models: tuple[Any, ...]
 
     def stage(self, record: Any = NO_RECORD) -> Stage:
-        """Room for one thread to play in, as often as it likes."""
+        """Return the memory in which one thread plays, for any number of runs."""
         delay, agents = self.problem.delay, self.problem.agents
         late = (make_waiting(delay, agents), heard_kind(self.problem)) if delay else ()
         return make_stage(self.squads, self.world, *self.models, record, *drift_kinds(self.problem), *late)
@@ -48,13 +48,15 @@ class Game:
     def arguments(
         self, stage: Stage, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
-        """In the order of `loop.play`."""
+        """Return the arguments of `loop.play`, in its order."""
         seeds = run_states(seed, runs.start, len(runs), *streams_of(self.problem))
         drifts = 0 if self.problem.means.changes else None
         return (*stage, seeds, self.horizon, checkpoints, out, drifts, 0 if self.problem.delay else None)
 
     def drawn(self, stage: Stage) -> tuple[NDArray[np.float64], tuple[int, ...]]:
-        """The means, those of its last round, and the ranks, drawn or elected, of the last run played on a stage."""
+        """Return the means, those of its last round, and the ranks, drawn or elected, of the last run played on a
+        stage.
+        """
         world = stage.tags[0].value
         ranks = tuple(world.ranks.tolist())
         votes = getattr(stage.team[0].value, "order", None) if self.problem.roles == "elected" else None
@@ -64,11 +66,12 @@ class Game:
 
 
 def make_game(problem: Problem, team: Team, horizon: int) -> Game:
-    """The game of a problem and a team, or `NotCompiled`."""
+    """Return the game of a problem and a team, or `NotCompiled`."""
     require_known_problem(problem)
     models = reward_kind(problem), sight_kind(problem), role_kind(problem)
     members = team.playing(problem).players(problem.agents)
     require_patience(problem, members)
+    require_visible_actions(problem, members)
     players = compiled_team(problem, members, horizon)
     windows = [int(getattr(player, "window", 1)) for player in players]
     ranks = tuple(range(problem.agents)) if problem.draws_roles else problem.known_ranks()

@@ -6,24 +6,24 @@ the agents' labels only. Each function is resolved by the type of the world whil
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numba import types
 from numpy.typing import NDArray
 
 from cobandit.base.streams import label_stream
 from cobandit.engine.fast.dispatch import overload
 from cobandit.engine.fast.pipeline import PART_OPTIONS
+from cobandit.engine.fast.protocols import Code
 from cobandit.engine.fast.random import inlined, uniform
 from cobandit.engine.fast.seeds import draw_uniforms, seed_words, stream_states
-from cobandit.engine.fast.world import RelabelledWorld, own_arm
+from cobandit.engine.fast.world import RelabelledWorld, World, own_arm
 from cobandit.problem import Problem
 
 _INLINED = PART_OPTIONS | {"forceinline": True}
 
 
 @inlined
-def draw_places(world: Any) -> None:
+def draw_places(world: World) -> None:
     """Draw the labels of a run (`draw_labels`), and where each of the problem's cells lies among the agents'."""
     stream = np.int64(3 + 2 * world.agents)  # label_stream
     for cell in range(world.cells):
@@ -43,38 +43,38 @@ def draw_places(world: Any) -> None:
         world.place[world.origin[cell]] = cell
 
 
-def begin_labels(world: Any) -> None:
+def begin_labels(world: World) -> None:
     """Draw the labels of a run, if its problem is relabelled."""
     if isinstance(world, RelabelledWorld):
         draw_places(world)
 
 
-def place_of(world: Any, cell: int) -> int:
+def place_of(world: World, cell: int) -> int:
     """Return the agents' cell behind which one of the problem's cells lies."""
     return int(world.place[cell]) if isinstance(world, RelabelledWorld) else cell
 
 
-def origin_of(world: Any, cell: int) -> int:
+def origin_of(world: World, cell: int) -> int:
     """Return the problem's cell that lies behind one of the agents' cells."""
     return int(world.origin[cell]) if isinstance(world, RelabelledWorld) else cell
 
 
-def _is_relabelled(world: Any) -> bool:
+def _is_relabelled(world: types.Type) -> bool:
     return issubclass(world.instance_class, RelabelledWorld)
 
 
 @overload(begin_labels, jit_options=PART_OPTIONS, strict=False)
-def _begin_labels(world: Any) -> Any:
+def _begin_labels(world: types.Type) -> Code:
     return (lambda world: draw_places(world)) if _is_relabelled(world) else lambda world: None
 
 
 @overload(place_of, jit_options=_INLINED, strict=False)
-def _place_of(world: Any, cell: Any) -> Any:
+def _place_of(world: types.Type, cell: types.Type) -> Code:
     return (lambda world, cell: world.place[cell]) if _is_relabelled(world) else lambda world, cell: cell
 
 
 @overload(origin_of, jit_options=_INLINED, strict=False)
-def _origin_of(world: Any, cell: Any) -> Any:
+def _origin_of(world: types.Type, cell: types.Type) -> Code:
     return (lambda world, cell: world.origin[cell]) if _is_relabelled(world) else lambda world, cell: cell
 
 

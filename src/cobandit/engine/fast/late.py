@@ -1,4 +1,4 @@
-"""Rounds of which everybody is told later: what waits, and how it is handed out (`Problem.delay`)."""
+"""Feedback delay: the rounds that wait, and how they are handed out (`Problem.delay`)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cobandit.engine.fast.random import inlined
 from cobandit.engine.fast.world import World, own_arm
 
 NOTHING = -1
-"""In the place of a team action: nobody is told of any round yet."""
+"""Replaces a team action while there is no feedback yet."""
 
 
 class Waiting(NamedTuple):
@@ -22,15 +22,15 @@ class Waiting(NamedTuple):
 
 
 def make_waiting(delay: int, agents: int) -> Waiting:
-    """Room for so many rounds."""
+    """Return an empty ring of ``delay`` rounds."""
     return Waiting(np.zeros(delay, dtype=np.int64), np.zeros(delay * agents))
 
 
 @inlined
 def swap_with_known(waiting: Any, world: World, t: int, played: int) -> Any:
-    """Let round t wait, and bring out the round that is told of after it: its team action, or `NOTHING`.
+    """Store round t in the ring, and return the team action of the round whose feedback is due, or `NOTHING`.
 
-    ``world.seen`` is then what was seen in that round, and the ring has its arms; those of the next one will stand in
+    ``world.seen`` then has the observations of that round, and the ring its arms; those of the next one will be in
     ``world.slot[0]``.
     """
     row = (t - 1) % world.late[0]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from cobandit.engine.fast.arrays import Floats, Ints
+from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, choose_all, keep_in, learn_all, squads_of
 from cobandit.engine.fast.intrinsics import guessed
 from cobandit.engine.fast.late import swap_with_known
-from cobandit.engine.fast.rows import kind_at
+from cobandit.engine.fast.protocols import Sizes
+from cobandit.engine.fast.rows import Tag, kind_at
 from cobandit.engine.fast.world import World, keep_moves
 
 
@@ -26,7 +27,7 @@ class Record(NamedTuple):
     round_regret: Floats
 
     def keep(self, world: World, t: int, played: int, reward: float) -> None:
-        """One round."""
+        """Record one round."""
         if self.wanted == 0:
             return
         self.rewards[t - 1] = reward
@@ -36,26 +37,26 @@ class Record(NamedTuple):
 
 @compiled_loop
 def play(
-    tags: Any,
-    team: Any,
-    sizes: Any,
-    memory: Any,
-    fresh: Any,
-    state: Any,
-    seeds: Any,
+    tags: tuple[Tag, ...],
+    team: tuple[Tag, ...],
+    sizes: Sizes,
+    memory: Ints,
+    fresh: Words,
+    state: Words,
+    seeds: Words,
     horizon: int,
-    checkpoints: Any,
-    out: Any,
-    drifts: Any,
-    delayed: Any,
+    checkpoints: Ints,
+    out: Floats,
+    drifts: int | None,
+    delayed: int | None,
 ) -> None:
     """Play one run for each row of ``seeds`` into the rows of ``out``: task regret at each checkpoint.
 
     ``tags`` are those of the world, the rewards, the sight, the roles and the record (a `Record`, or a
-    `diagnosis.Diagnosis`); the rows of the squads of the ``team`` in ``memory`` come behind theirs. ``drifts`` is None
-    where the means stay, else the tags go on with how they change; ``delayed`` is None where everybody is told of a
-    round at once, else the last two tags are `late.Waiting` and the sight of what is told late. Where they are None,
-    what belongs to them is not even compiled.
+    `diagnosis.Diagnosis`); in ``memory`` they are followed by the rows of the squads of the ``team``. ``drifts`` is
+    None if the means are constant, else the tags continue with how they change; ``delayed`` is None without feedback
+    delay, else the last two tags are `late.Waiting` and the delayed sight. If they are None, their code is not even
+    compiled.
     """
     world = kind_at(tags[0], memory, 0)
     rewards = kind_at(tags[1], memory, 1)

@@ -38,7 +38,7 @@ def require_class_methods(thing: Any, title: str) -> None:
 
 
 def require_known_problem(problem: Any) -> None:
-    """A problem of our own class, whose models play by the methods of their classes."""
+    """Refuse a problem of another class, or one whose models do not use the methods of their classes."""
     if type(problem) is not Problem:
         raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
     for model in (problem, problem.means, problem.reward, problem.observation):
@@ -46,7 +46,7 @@ def require_known_problem(problem: Any) -> None:
 
 
 def begin_means(self: Any, world: World) -> None:
-    """The means of a run, in its first round; a method of the kinds that need no more."""
+    """Set the means of a run, in its first round; a method of the kinds that need nothing else."""
     setup = np.int64(SETUP)
     begin_labels(world)
     for cell in range(world.cells):
@@ -70,7 +70,7 @@ class BernoulliRewards(NamedTuple):
     begin = begin_means  # type: ignore[misc]
 
     def draw(self, world: World, played: int) -> float:
-        """The reward of one round."""
+        """Return the reward of one round."""
         return 1.0 if uniform(world.streams, np.int64(REWARDS)) < world.means[played] else 0.0
 
 
@@ -87,7 +87,7 @@ class GaussianRewards(NamedTuple):
     highest_spread: float
 
     def begin(self, world: World) -> None:
-        """The means and the spreads of a run."""
+        """Set the means and the spreads of a run."""
         setup = np.int64(SETUP)
         draw_first_means(self, world)
         span = self.highest_spread - self.lowest_spread
@@ -98,7 +98,7 @@ class GaussianRewards(NamedTuple):
                 world.spreads[place_of(world, cell)] = self.lowest_spread + span * uniform(world.streams, setup)
 
     def draw(self, world: World, played: int) -> float:
-        """The reward of one round."""
+        """Return the reward of one round."""
         return world.means[played] + world.spreads[played] * normal(world.streams, np.int64(REWARDS))
 
 
@@ -117,7 +117,7 @@ class StudentRewards(NamedTuple):
     begin = begin_means  # type: ignore[misc]
 
     def draw(self, world: World, played: int) -> float:
-        """The reward of one round."""
+        """Return the reward of one round."""
         luck = np.int64(REWARDS)
         numerator = self.shape_root * normal(world.streams, luck)
         if self.shape < 1.0:
@@ -139,12 +139,12 @@ class CorrelatedRewards(NamedTuple):
     freshness: float
 
     def begin(self, world: World) -> None:
-        """The means of a run, and no shock yet."""
+        """Set the means of a run, and no shock."""
         draw_first_means(self, world)
         world.spreads[0] = math.nan
 
     def draw(self, world: World, played: int) -> float:
-        """The reward of one round."""
+        """Return the reward of one round."""
         shock = self.sd * normal(world.streams, np.int64(REWARDS))
         before = world.spreads[0]
         if before == before:
@@ -154,14 +154,14 @@ class CorrelatedRewards(NamedTuple):
 
 
 class PhaseMeans(NamedTuple):
-    """Means that change at once; ``world.phase[0]`` counts the changes so far."""
+    """Means that change abruptly; ``world.phase[0]`` counts the changes so far."""
 
     phases: Floats
     changes_at: Ints
     changes: int
 
     def drift(self, world: World, t: int) -> None:
-        """The means of round t, from those of the round before."""
+        """Set the means of round t, from those of the previous round."""
         phase = world.phase[0]
         if phase < self.changes and t == self.changes_at[phase]:
             world.phase[0] = phase + 1
@@ -178,7 +178,7 @@ class WalkingMeans(NamedTuple):
     high: float
 
     def drift(self, world: World, t: int) -> None:
-        """The means of round t, from those of the round before (`RandomWalkMeans.draw`)."""
+        """Set the means of round t, from those of the previous round (`RandomWalkMeans.draw`)."""
         span = self.high - self.low
         for cell in range(world.cells):
             place = place_of(world, cell)
@@ -200,12 +200,12 @@ class SeenOrElse(NamedTuple):
     otherwise: float
 
     def see(self, world: World, agent: int, reward: float) -> float:
-        """What an agent sees of the round's reward."""
+        """Return an agent's observation of the round's reward."""
         sees = uniform(world.streams, FIRST_OBSERVATION + agent) < self.levels[agent]
         return reward if sees else self.otherwise
 
     def fuse(self, world: World) -> float:
-        """What one brain makes of everybody's eyes (`agents.centralised.fused`)."""
+        """Combine the observations of all agents (`agents.centralised.fused`)."""
         if self.otherwise == 1.0:
             return world.seen[self.best_observer]
         look = self.otherwise
@@ -223,11 +223,11 @@ class SeenWithNoise(NamedTuple):
     best_observer: int
 
     def see(self, world: World, agent: int, reward: float) -> float:
-        """What an agent sees of the round's reward."""
+        """Return an agent's observation of the round's reward."""
         return reward + self.levels[agent] * normal(world.streams, FIRST_OBSERVATION + agent)
 
     def fuse(self, world: World) -> float:
-        """What one brain makes of everybody's eyes."""
+        """Combine the observations of all agents."""
         return world.seen[self.best_observer]
 
 
@@ -235,15 +235,15 @@ class HeardOrElse(SeenOrElse):
     """The same with feedback delay: the observed rewards are in the world already (`late.swap_with_known`)."""
 
     def see(self, world: World, agent: int, reward: float) -> float:
-        """What an agent saw of the round it is told of."""
+        """Return an agent's observation of the delayed round."""
         return world.seen[agent]
 
 
 class HeardWithNoise(SeenWithNoise):
-    """Likewise."""
+    """Delayed observations with noise."""
 
     def see(self, world: World, agent: int, reward: float) -> float:
-        """What an agent saw of the round it is told of."""
+        """Return an agent's observation of the delayed round."""
         return world.seen[agent]
 
 
@@ -253,12 +253,12 @@ class GivenRoles(NamedTuple):
     unused: int = 0
 
     def begin(self, world: World) -> None:
-        """Everything stays as it is."""
+        """Do nothing: roles are fixed."""
 
 
 @inlined
 def write_ranks(world: World) -> None:
-    """The ranks that follow from the order of the agents, and the blocks that follow from the ranks."""
+    """Compute the ranks from the order of the agents, and the blocks from the ranks."""
     agents = world.agents
     for rank in range(agents):
         world.ranks[world.order[rank]] = rank
@@ -281,7 +281,7 @@ class DrawnRoles(NamedTuple):
     unused: int = 0
 
     def begin(self, world: World) -> None:
-        """The ranks of a run, and the blocks that follow from them."""
+        """Set the ranks of a run, and the blocks that follow from them."""
         agents = world.agents
         for i in range(agents):
             world.order[i] = i
@@ -294,7 +294,7 @@ class DrawnRoles(NamedTuple):
 
 
 def reward_kind(problem: Problem) -> BernoulliRewards | GaussianRewards | StudentRewards | CorrelatedRewards:
-    """The compiled form of a problem's first means and of its rewards; exact types only."""
+    """Return the compiled form of a problem's first means and of its rewards; exact types only."""
     means, reward = problem.means, problem.reward
     if type(means) is FixedMeans:
         about_means: tuple[Any, ...] = np.array(means.values), 1, 0.0, 0.0
@@ -326,7 +326,7 @@ def reward_kind(problem: Problem) -> BernoulliRewards | GaussianRewards | Studen
 
 
 def drift_kinds(problem: Problem) -> tuple[PhaseMeans | WalkingMeans, ...]:
-    """How the means of a problem change, in compiled form; nothing where they stay."""
+    """Return how the means of a problem change, in compiled form; nothing where they stay."""
     means = problem.means
     if type(means) is PiecewiseMeans:
         rounds = np.array([*means.changes_at, 0], dtype=np.int64)
@@ -337,7 +337,7 @@ def drift_kinds(problem: Problem) -> tuple[PhaseMeans | WalkingMeans, ...]:
 
 
 def sight_kind(problem: Problem) -> SeenOrElse | SeenWithNoise:
-    """The compiled form of a problem's observation; exact types only."""
+    """Return the compiled form of a problem's observation; exact types only."""
     observation = problem.observation
     levels = np.array(observation.levels, dtype=np.float64)
     if type(observation) is Noisy:
@@ -349,11 +349,11 @@ def sight_kind(problem: Problem) -> SeenOrElse | SeenWithNoise:
 
 
 def heard_kind(problem: Problem) -> HeardOrElse | HeardWithNoise:
-    """The compiled form of a problem's observation where it is told late."""
+    """Return the compiled form of a problem's observation with feedback delay."""
     sight = sight_kind(problem)
     return HeardOrElse(*sight) if isinstance(sight, SeenOrElse) else HeardWithNoise(*sight)
 
 
 def role_kind(problem: Problem) -> GivenRoles | DrawnRoles:
-    """The compiled form of a problem's roles."""
+    """Return the compiled form of a problem's roles."""
     return DrawnRoles() if problem.draws_roles else GivenRoles()

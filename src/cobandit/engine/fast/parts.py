@@ -33,6 +33,8 @@ from cobandit.engine.fast.rows import kinds_of
 _WRAPPERS = ("_ZN7cpython", "_ZN5cfunc")
 """Prefixes of functions that Python or C can call."""
 
+# A part that is not finished has no address yet, so numba cannot set its environment where it usually does. They are
+# collected here and set when the loop that contains the part is linked.
 _environments: dict[str, Any] = {}
 """The Python objects that parts use, by name: each is set as soon as a loop with that part is ready."""
 
@@ -118,10 +120,10 @@ def _every_library(library: Any) -> list[Any]:
 
 @contextmanager
 def parts_unfinished(loop: Any, signature: Any) -> Iterator[None]:
-    """Within, the code of a loop is a `Loop`, and that of all other functions a `Part`.
+    """Compile loops as `Loop`, and all other functions as `Part`, inside of the with block.
 
-    In lock-step, loops over lanes are unrolled and use vectors; a kind that goes through all team actions in every
-    round asks for vectors (`caching.with_vectors`).
+    In lock-step, loops over lanes are unrolled and vectorised; a kind that scans all team actions in every round
+    requests vectorisation (`caching.with_vectors`).
     """
     codegen = loop.targetctx.codegen()
     name = loop.py_func.__qualname__
@@ -156,8 +158,10 @@ def parts_unfinished(loop: Any, signature: Any) -> Iterator[None]:
 
 @contextmanager
 def _less_bookkeeping(context: Any) -> Iterator[None]:
-    """Within, numba neither reports its locks, nor parses a module to learn the size of each variable, nor types sums
-    of two numbers as sums of arrays first.
+    """Make numba skip work that the engine does not need inside of the with block.
+
+    It neither reports its locks, nor parses a module for the size of each variable, nor types sums of two numbers as
+    sums of arrays first.
     """
     array_operators = getattr(npydecl, "NumpyRulesArrayOperator", None)
     with (
@@ -182,7 +186,9 @@ def _for_arrays_only(generic: Any) -> Any:
 
 @contextmanager
 def _replaced(owner: Any, name: str, replacement: Callable[[Any], Any]) -> Iterator[None]:
-    """Within, an attribute is what ``replacement`` makes of it; where there is no such attribute, nothing changes."""
+    """Replace an attribute by the result of ``replacement`` inside of the with block; a missing attribute is
+    ignored.
+    """
     if not hasattr(owner, name):
         yield
         return

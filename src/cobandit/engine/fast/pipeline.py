@@ -1,7 +1,7 @@
-"""Numba's way from bytecode to machine code, without the stations at which nothing of ours ever changes.
+"""Numba's compiler pipeline without the passes that never change our code.
 
-Closures, ``with``, array expressions, functions to be inlined by numba and parallel loops do not occur in the engine;
-to look for them takes a sixth of the time to a first result. What somebody else wrote goes the whole way.
+Closures, ``with``, array expressions, functions inlined by numba and parallel loops do not occur in the engine;
+searching for them takes a sixth of the time to a first result. User-defined code uses the whole pipeline.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class EngineCompiler(CompilerBase):  # type: ignore[misc]
     """Compiles functions of this package by the short way, all others by numba's own."""
 
     def define_pipelines(self) -> list[Any]:
-        """The passes, in order."""
+        """Return the passes, in order."""
         if not self.state.func_id.modname.startswith("cobandit."):
             return [DefaultPassBuilder.define_nopython_pipeline(self.state)]
         manager = PassManager("engine")
@@ -73,7 +73,7 @@ PART_OPTIONS: dict[str, Any] = OPTIONS | {"no_cpython_wrapper": True}
 
 
 def compile_plain(*functions: Callable[..., Any], **options: Any) -> None:
-    """Let compiled code call plain functions, which are compiled as they stand."""
+    """Let compiled code call plain functions, which are compiled unchanged."""
     register: Any = extending.register_jitable(**PART_OPTIONS, **options)
     for function in functions:
         register(function)

@@ -39,9 +39,9 @@ SEATED = ("seat", "stream")
 
 @dataclass(frozen=True)
 class Seat:
-    """Where a compiled player sits: what its agent is told, and which stream is its own.
+    """The seat of a compiled player: its agent's briefing, and its random stream.
 
-    With ``drawn_roles`` the ranks of the briefing are not those of the runs, which ``world.ranks`` has.
+    With ``drawn_roles`` the ranks of the briefing are not those of the runs, which are in ``world.ranks``.
     """
 
     briefing: Briefing
@@ -59,12 +59,12 @@ class Seat:
         return math.prod(self.briefing.arms)
 
     def zeros(self, dtype: type[Any] = np.float64) -> NDArray[Any]:
-        """One number for each team action."""
+        """Return one number for each team action."""
         return np.zeros(self.cells, dtype=dtype)
 
 
 def table(values: Any) -> NDArray[Any]:
-    """An array that never changes while playing, so that it is shared and not started anew."""
+    """Return an array that never changes while playing, so that it is shared and not reset."""
     constant = np.ascontiguousarray(values)
     constant.flags.writeable = False
     return constant
@@ -77,7 +77,7 @@ def with_tables(fields: Fields, *names: str) -> Fields:
 
 
 def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
-    """The function that makes a player's compiled form; None where its very class names none.
+    """Return the function that makes a player's compiled form; None where its very class names none.
 
     A subclass does not inherit it: its methods may be others.
     """
@@ -101,10 +101,13 @@ def factory_of(player: Player) -> Callable[[Any, Seat], Any] | None:
 
 
 def compiled_player(player: Player, seat: Seat) -> Any:
-    """A player's compiled form, or `NotCompiled`."""
+    """Return a player's compiled form, or `NotCompiled`."""
     factory = factory_of(player)
     if factory is None:
         raise NotCompiled(f"{player.title} has no compiled form")
+    if seat.briefing.actions == "hidden" and not factory.__module__.startswith("cobandit."):
+        # The world of the compiled loops has the arms of all agents, for every player to read.
+        raise NotCompiled(f"the compiled form of {player.title} could read the arms that are hidden from it")
     require_class_methods(player, player.title)
     try:
         kind = factory(player, seat)
@@ -122,7 +125,7 @@ def compiled_player(player: Player, seat: Seat) -> Any:
         )
     if len(kind) > MOST_FIELDS:
         raise AgentError(
-            f"The compiled form of {player.title} has {len(kind)} fields; there is room for {MOST_FIELDS}. "
+            f"The compiled form of {player.title} has {len(kind)} fields, but at most {MOST_FIELDS} are allowed. "
             "Put numbers of one type into one array."
         )
     if (kind[0], kind[1]) != (seat.number, seat.stream):
@@ -146,22 +149,30 @@ def _is_field(value: Any) -> bool:
 
 
 def briefings_of(problem: Problem, horizon: int) -> list[Briefing]:
-    """What each agent of a problem is told (`engine.match.Match`); drawn ranks are stood in for by the indices."""
+    """Return the briefing of each agent of a problem (`engine.match.Match`); indices replace drawn ranks."""
     drawn = problem.draws_roles
     ranks = tuple(range(problem.agents)) if drawn else problem.known_ranks()
     return [
-        Briefing(i, problem.arms, ranks, horizon, binary=problem.binary, observation=problem.observation.name)
+        Briefing(
+            i,
+            problem.arms,
+            ranks,
+            horizon,
+            binary=problem.binary,
+            observation=problem.observation.name,
+            actions=problem.actions,
+        )
         for i in range(problem.agents)
     ]
 
 
 def compiled_team(problem: Problem, players: Sequence[Player], horizon: int) -> list[Any]:
-    """The compiled forms of a team's players."""
+    """Return the compiled forms of a team's players."""
     briefings = briefings_of(problem, horizon)
     drawn = problem.draws_roles
     first = FIRST_OBSERVATION + problem.agents
     if isinstance(players[0], Controller):
-        briefing = Briefing(**(vars(briefings[0]) | {"best_observer": problem.best_observer}))
+        briefing = Briefing(**(vars(briefings[0]) | {"best_observer": problem.best_observer, "actions": "observed"}))
         return [compiled_player(players[0], Seat(briefing, first, drawn))]
     return [
         compiled_player(player, Seat(briefing, first + i, drawn))
@@ -178,7 +189,7 @@ class Squads(NamedTuple):
 
 
 def make_squads(players: Sequence[Any]) -> Squads:
-    """Stack players of one kind; ``numbers[i]`` is where player i stands in the order of all squads."""
+    """Stack players of one kind; ``numbers[i]`` is the position of player i in the order of all squads."""
     by_name = sorted(range(len(players)), key=lambda i: (type(players[i]).__module__, type(players[i]).__qualname__, i))
     groups = [list(group) for _, group in itertools.groupby(by_name, key=lambda i: type(players[i]))]
     numbers = [0] * len(players)
@@ -192,7 +203,7 @@ def make_squads(players: Sequence[Any]) -> Squads:
 
 
 def _stacked(values: list[Any]) -> NDArray[Any]:
-    """One field of several players: a number each, or a row each, as long as the longest needs."""
+    """Return one field of several players: a number each, or a row each, as long as the longest needs."""
     if not isinstance(values[0], np.ndarray):
         whole = all(isinstance(value, (bool, int, np.integer)) for value in values)
         return np.array(values, dtype=np.int64 if whole else np.float64)
@@ -220,10 +231,12 @@ class Stage(NamedTuple):
 
 
 def make_stage(squads: Squads, world: Any, *models: Any, state: NDArray[np.uint64] | None = None) -> Stage:
-    """A stage of its own for one thread; ``state`` is room for what changes in a run, where the caller has it."""
+    """Return a separate stage for one thread; ``state`` is memory for the changing parts of a run, if the caller has
+    it.
+    """
     changing = [(k, name) for k, kind in enumerate(squads.kinds) for name in kind._fields if _changes(kind, name)]
     fields = [getattr(squads.kinds[k], name) for k, name in changing]
-    starting = getattr(world, "starting", worlds.STATE)  # the fields of a world that start anew with every run
+    starting = getattr(world, "starting", worlds.STATE)  # the fields of a world that are reset with every run
     fields += [getattr(world, name) for name in starting]
     words = [-(-field.nbytes // 8) for field in fields]
     fresh = np.zeros(sum(words), dtype=np.uint64)

@@ -15,13 +15,14 @@ from numba import njit, uint64
 from numba.np.random import _constants as ziggurat
 from numpy.typing import NDArray
 
+from cobandit.engine.fast.arrays import Floats, Words
 from cobandit.engine.fast.intrinsics import constants
 from cobandit.engine.fast.pipeline import PART_OPTIONS
 
 compiled: Any = njit(**PART_OPTIONS)
 """For functions that other compiled ones call: only what is called is ever compiled."""
 inlined: Any = njit(forceinline=True, **PART_OPTIONS)
-"""Likewise, where a call would cost more than what is done."""
+"""Inlined, where a call would cost more than the work."""
 
 normal_limits = constants(ziggurat.ki_double.astype(np.int64))
 exponential_limits = constants(ziggurat.ke_double.astype(np.int64))
@@ -39,8 +40,8 @@ def gamma_steps(most: int) -> NDArray[np.float64]:
 
 
 @inlined
-def next_word(streams: Any, row: int) -> Any:
-    """The next 64 bits of a stream (SFC64)."""
+def next_word(streams: Words, row: int) -> np.uint64:
+    """Return the next 64 bits of a stream (SFC64)."""
     at = 4 * row
     a, b, c, d = streams[at], streams[at + 1], streams[at + 2], streams[at + 3]
     word = a + b + d
@@ -52,13 +53,13 @@ def next_word(streams: Any, row: int) -> Any:
 
 
 @inlined
-def uniform(streams: Any, row: int) -> Any:
+def uniform(streams: Words, row: int) -> float:
     """``Generator.random()``."""
     return np.int64(next_word(streams, row) >> uint64(11)) * TO_UNIT
 
 
 @compiled
-def normal(streams: Any, row: int) -> Any:
+def normal(streams: Words, row: int) -> float:
     """``Generator.standard_normal()``: a ziggurat of 256 layers."""
     while True:
         word = next_word(streams, row)
@@ -76,8 +77,8 @@ def normal(streams: Any, row: int) -> Any:
 
 
 @compiled
-def normal_tail(streams: Any, row: int, size: int) -> Any:
-    """A normal draw beyond the ziggurat's lowest layer."""
+def normal_tail(streams: Words, row: int, size: int) -> float:
+    """Return a normal draw beyond the ziggurat's lowest layer."""
     while True:
         x = -NORMAL_EDGE_INVERSE * math.log1p(-uniform(streams, row))
         y = -math.log1p(-uniform(streams, row))
@@ -86,8 +87,8 @@ def normal_tail(streams: Any, row: int, size: int) -> Any:
 
 
 @compiled
-def exponential(streams: Any, row: int) -> Any:
-    """``Generator.standard_exponential()``: likewise."""
+def exponential(streams: Words, row: int) -> float:
+    """Draw ``Generator.standard_exponential()``."""
     while True:
         word = next_word(streams, row) >> uint64(3)
         layer = np.int64(word & uint64(0xFF))
@@ -103,7 +104,7 @@ def exponential(streams: Any, row: int) -> Any:
 
 
 @compiled
-def gamma(streams: Any, row: int, shape: float, c: float) -> Any:
+def gamma(streams: Words, row: int, shape: float, c: float) -> float:
     """``Generator.standard_gamma(shape)`` for shape >= 1 (Marsaglia and Tsang, in NumPy's order of operations).
 
     ``c`` is `gamma_steps` of the shape.
@@ -126,7 +127,7 @@ def gamma(streams: Any, row: int, shape: float, c: float) -> Any:
 
 
 @compiled
-def small_gamma(streams: Any, row: int, shape: float) -> Any:
+def small_gamma(streams: Words, row: int, shape: float) -> float:
     """``Generator.standard_gamma(shape)`` for 0 < shape < 1 (NumPy's rejection from an exponential)."""
     while True:
         u = uniform(streams, row)
@@ -143,8 +144,8 @@ def small_gamma(streams: Any, row: int, shape: float) -> Any:
 
 
 @compiled
-def beta(streams: Any, row: int, a: float, b: float, steps: Any) -> Any:
-    """``Generator.beta(a, b)`` for whole numbers a, b >= 1, with the table of `gamma_steps`."""
+def beta(streams: Words, row: int, a: float, b: float, steps: Floats) -> float:
+    """``Generator.beta(a, b)`` for integers a, b >= 1, with the table of `gamma_steps`."""
     if a == 1.0 and b == 1.0:
         while True:
             x, y = uniform(streams, row), uniform(streams, row)

@@ -1,7 +1,7 @@
-"""The start states of many streams at once: NumPy's SeedSequence and SFC64, on arrays.
+"""The initial states of many streams, computed together: NumPy's SeedSequence and SFC64, on arrays.
 
-Stream s of run r of a seed starts as ``SFC64(SeedSequence(seed, spawn_key=(r, s)))``; to make so many of these objects
-one by one would take longer than to play the runs.
+Stream s of run r of a seed starts as ``SFC64(SeedSequence(seed, spawn_key=(r, s)))``; creating all these objects one by
+one would take longer than playing the runs.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ Word = NDArray[np.uint32] | np.uint32
 
 
 def seed_words(seed: int) -> tuple[np.uint32, ...]:
-    """The seed as SeedSequence lays it out before a spawn key: little-endian 32-bit words, at least four."""
+    """Return the seed as SeedSequence lays it out before a spawn key: little-endian 32-bit words, at least four."""
     words = [seed >> shift & _MASK for shift in range(0, max(seed.bit_length(), 1), 32)]
     return tuple(np.uint32(word) for word in words + [0] * (_POOL - len(words)))
 
 
 def stream_states(words: Sequence[Word], *spawn_key: Word) -> NDArray[np.uint64]:
-    """The states of one stream for each entry of the words: an array of entries x 4.
+    """Return the states of one stream for each entry of the words: an array of entries x 4.
 
-    Words are numbers, or arrays with one number for each entry. ``words`` is the seed's (`seed_words`), then come
-    those of the spawn key.
+    Words are numbers, or arrays with one number for each entry. ``words`` is the seed's (`seed_words`), then come those
+    of the spawn key.
     """
     hasher = _Hasher(_INIT_A, _MULT_A)
     with np.errstate(over="ignore"):
@@ -58,7 +58,7 @@ def stream_states(words: Sequence[Word], *spawn_key: Word) -> NDArray[np.uint64]
 
 
 def streams_of(problem: Problem) -> tuple[int, list[int] | None]:
-    """Return how many streams a run of a problem has room for, and which it draws from (None: all of them)."""
+    """Return the number of streams of a run of a problem, and those that it draws from (None: all of them)."""
     count, labels = stream_count(problem.agents), label_stream(problem.agents)
     return (labels + 1, [*range(count), labels]) if problem.relabel else (count, None)
 
@@ -66,7 +66,9 @@ def streams_of(problem: Problem) -> tuple[int, list[int] | None]:
 def run_states(
     seed: int, first_run: int, runs: int, streams: int, needed: Sequence[int] | None = None
 ) -> NDArray[np.uint64]:
-    """The states of all streams of so many runs: an array of runs x (4 streams), with zeros for those not needed."""
+    """Return the states of all streams of ``runs`` runs: an array of runs x (4 streams), with zeros for those not
+    needed.
+    """
     wanted = np.arange(streams) if needed is None else np.array(needed)
     run = np.repeat(np.arange(first_run, first_run + runs, dtype=np.uint32), len(wanted))
     stream = np.tile(wanted.astype(np.uint32), runs)
@@ -79,7 +81,7 @@ def run_states(
 
 
 def draw_uniforms(states: NDArray[np.uint64], count: int) -> NDArray[np.float64]:
-    """The first ``count`` uniform draws of streams in these states (rows of 4): an array of streams x count."""
+    """Return the first ``count`` uniform draws of streams in these states (rows of 4): an array of streams x count."""
     generator = _Sfc64(*(states[:, k] for k in range(4)))
     drawn = np.empty((len(states), count))
     with np.errstate(over="ignore"):
@@ -113,7 +115,7 @@ class _Sfc64:
         self.a, self.b, self.c, self.d = a, b, c, d
 
     def step(self) -> Any:
-        """The next word of every stream."""
+        """Return the next word of every stream."""
         word = self.a + self.b + self.d
         self.d = self.d + np.uint64(1)
         self.a = self.b ^ (self.b >> np.uint64(11))

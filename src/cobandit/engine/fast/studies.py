@@ -48,7 +48,9 @@ class Purposes(NamedTuple):
 class CompiledStudy:
     """A study as the compiled loop needs it.
 
-    ``participant`` is the participant's seat; in every other one sits an agent of the condition.
+    ``participant`` is the participant's seat; in every other one sits an agent of the condition. In a design for teams
+    of people, ``members`` are the seats of all of them; they play together in the conditions of ``together``, and in
+    the others ``participant`` plays alone.
     ``sequences[order, set]`` is the condition that an order has in a set; ``means`` holds a tensor for each episode, or
     is empty where each participant's are drawn from ``mean_range``.
     """
@@ -68,6 +70,13 @@ class CompiledStudy:
     warm_partner: Agent | None
     people: tuple[Agent, ...]
     purposes: Purposes
+    members: tuple[int, ...] = ()
+    together: tuple[bool, ...] = ()
+
+    @property
+    def person_seats(self) -> tuple[int, ...]:
+        """The seats in which people may play."""
+        return self.members or (self.participant,)
 
     @property
     def total(self) -> int:
@@ -84,7 +93,7 @@ class CompiledStudy:
             return compiled_player(agent, Seat(replace(seats[seat], horizon=horizon), stream))
 
         here = self.participant
-        players = [at(person, here, self.rounds, first + here) for person in self.people]
+        players = [at(person, i, self.rounds, first + i) for i in self.person_seats for person in self.people]
         players += [at(partner, i, self.total, first + i) for partner in self.partners for i in self.agent_seats]
         if self.warm_partner is not None:
             players.append(at(self.warm_partner, here, self.warm_rounds, first + self.problem.agents))
@@ -127,10 +136,11 @@ def run_participants(
     threads: int,
     done: Callable[[int], None],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Task regret (participants x conditions x episodes x checkpoints) and good outcomes (the same but for the last).
+    """Return task regret (participants x conditions x episodes x checkpoints) and good outcomes (without checkpoints).
 
     Participant i has the key of row ``keys[i]`` (little-endian words), ``seeds[i]``, the order ``orders[i]`` and plays
-    as ``study.people[people[i]]``. Blocks of participants are spread over threads that hold no lock.
+    as ``study.people[people[i]]``; in a team, member m as ``study.people[people[i, m]]``. Blocks of participants are
+    distributed over threads that hold no lock.
     """
     count, conditions = len(orders), len(study.partners)
     regrets = np.zeros((count, conditions, study.episodes, len(checkpoints)))
@@ -153,7 +163,7 @@ def run_participants(
 
 
 def run_rounds(study: CompiledStudy, key: NDArray[np.uint32], seed: int, order: int, person: int) -> Rounds:
-    """Every round of one participant, to be read and compared."""
+    """Return every round of one participant, to be read and compared."""
     agents = study.problem.agents
     shape = (len(study.partners), study.episodes, study.total)
     recorded = Rounds(
@@ -191,12 +201,19 @@ def _arguments(
     good: NDArray[np.int64],
     record: StudyRecord = NO_RECORD,
 ) -> tuple[Any, ...]:
-    """In the order of `play_participants`, on a stage of its own."""
+    """Return the arguments of `play_participants`, in its order, on a separate stage."""
     numbers = np.array(study.squads.numbers, dtype=np.int64)
-    first = len(study.people)
+    first = len(study.people) * len(study.person_seats)
     occupants = np.full((len(study.partners), study.problem.agents), -1, dtype=np.int64)
     seats = study.agent_seats
     occupants[:, seats] = numbers[first : first + len(study.partners) * len(seats)].reshape(-1, len(seats))
+    for condition, shared in enumerate(study.together):
+        if shared:
+            occupants[condition, study.members] = -1
+    everybody = np.full((len(orders), study.problem.agents), -1, dtype=np.int64)
+    kinds = people.reshape(len(orders), len(study.person_seats))
+    for place, seat in enumerate(study.person_seats):
+        everybody[:, seat] = numbers[place * len(study.people) + kinds[:, place]]
     warm = np.full(study.problem.agents, -1, dtype=np.int64)
     if study.warm_partner is not None:
         warm[study.participant] = numbers[-1]
@@ -212,7 +229,7 @@ def _arguments(
         np.array(study.mean_range, dtype=np.float64),
         _states(study, keys, seeds, orders),
         orders.astype(np.int64),
-        numbers[people],
+        everybody,
         checkpoints,
         regrets,
         good,
@@ -222,7 +239,7 @@ def _arguments(
 def _states(
     study: CompiledStudy, keys: NDArray[np.uint32], seeds: NDArray[np.uint64], orders: NDArray[np.int64]
 ) -> NDArray[np.uint64]:
-    """The states of the streams of every participant's episodes: participants x sets x episodes x words."""
+    """Return the states of the streams of every participant's episodes: participants x sets x episodes x words."""
     agents, sets, episodes = study.problem.agents, study.sequences.shape[1], study.episodes
     rows = FIRST_OBSERVATION + 2 * agents + 1
     states = np.zeros((len(orders), sets, episodes, rows, 4), dtype=np.uint64)
@@ -234,7 +251,8 @@ def _states(
     # A row of the states, a purpose, a part; and what follows these in the addresses of all AIs but the first.
     wanted: list[tuple[int, int, NDArray[np.int64], tuple[int, ...]]] = [(REWARDS, purposes.luck, part, ())]
     for place, seat in enumerate(study.agent_seats):
-        wanted.append((FIRST_OBSERVATION + agents + seat, purposes.choices, own_part, (place,) if place else ()))
+        which_ai = (1 + seat,) if study.members else (place,) if place else ()
+        wanted.append((FIRST_OBSERVATION + agents + seat, purposes.choices, own_part, which_ai))
     wanted += [(FIRST_OBSERVATION + i, purposes.sight, agents * part + i, ()) for i in range(agents)]
     if not len(study.means):
         wanted.append((SETUP, purposes.means, np.zeros_like(part), ()))
@@ -250,13 +268,17 @@ def _states(
     index = study.practices + which * episodes + number
     low, high = (seeds[p] & np.uint64(0xFFFFFFFF)).astype(np.uint32), (seeds[p] >> np.uint64(32)).astype(np.uint32)
     none = seed_words(0)[2:]
-    spawned = stream_states((low, high, *none), np.uint32(purposes.person), index.astype(np.uint32))
-    flat[:, FIRST_OBSERVATION + agents + study.participant] = spawned
+    played_together = np.array(study.together or (False,) * len(study.partners), dtype=bool)[own_part - 1]
+    for seat in study.person_seats:
+        own_seat = (np.uint32(seat),) if seat != study.person_seats[0] else ()
+        spawned = stream_states((low, high, *none), np.uint32(purposes.person), index.astype(np.uint32), *own_seat)
+        mine = np.ones(len(p), dtype=bool) if seat == study.participant else played_together
+        flat[mine, FIRST_OBSERVATION + agents + seat] = spawned[mine]
     return states.reshape(len(orders), sets, episodes, 4 * rows)
 
 
 def _key_sizes(keys: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """With how many words SeedSequence takes each key: without leading zeros, but at least four."""
+    """Return the number of words that SeedSequence uses for each key: without leading zeros, but at least four."""
     used = KEY_WORDS - (keys[:, ::-1] != 0).argmax(axis=1)
     least = len(seed_words(0))
     return np.where((keys != 0).any(axis=1), np.maximum(used, least), least)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit.base.streams import REWARDS, SETUP
-from cobandit.engine.fast.arrays import Floats, Ints
+from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_one, choose_one, learn_one, squads_of
+from cobandit.engine.fast.protocols import Sizes
 from cobandit.engine.fast.random import uniform
-from cobandit.engine.fast.rows import kind_at
+from cobandit.engine.fast.rows import Tag, kind_at
 from cobandit.engine.fast.world import World, find_best, keep_moves, next_slot, remember_arms
 
 
@@ -26,7 +27,7 @@ class StudyRecord(NamedTuple):
     rounds: int
 
     def keep_round(self, world: World, episode: int, k: int, reward: float) -> None:
-        """One round of an episode."""
+        """Record one round of an episode."""
         if self.wanted == 0:
             return
         row = episode * self.rounds + k
@@ -36,32 +37,32 @@ class StudyRecord(NamedTuple):
 
 @compiled_loop
 def play_participants(
-    tags: Any,
-    team: Any,
-    sizes: Any,
-    memory: Any,
-    fresh: Any,
-    state: Any,
-    occupants: Any,
-    warm_occupants: Any,
-    sequences: Any,
+    tags: tuple[Tag, ...],
+    team: tuple[Tag, ...],
+    sizes: Sizes,
+    memory: Ints,
+    fresh: Words,
+    state: Words,
+    occupants: Ints,
+    warm_occupants: Ints,
+    sequences: Ints,
     swaps: int,
     warm_rounds: int,
     rounds: int,
-    given_means: Any,
-    mean_range: Any,
-    seeds: Any,
-    orders: Any,
-    people: Any,
-    checkpoints: Any,
-    regrets: Any,
-    good: Any,
+    given_means: Floats,
+    mean_range: Floats,
+    seeds: Words,
+    orders: Ints,
+    people: Ints,
+    checkpoints: Ints,
+    regrets: Floats,
+    good: Ints,
 ) -> None:
     """Play every participant through every episode that counts, into the rows of ``regrets`` and ``good``.
 
-    ``occupants[condition, seat]`` is the number of the player in a seat, -1 for the participant's, where
-    ``people[p]`` plays, and ``warm_occupants`` the same for the warm start. ``seeds[p, set, episode]`` are the states
-    of an episode's streams. ``tags`` are those of the world, the sight and the record.
+    ``occupants[condition, seat]`` is the number of the player in a seat, -1 for those of people, where
+    ``people[p, seat]`` plays, and ``warm_occupants`` the same for the warm start. ``seeds[p, set, episode]`` are the
+    states of an episode's streams. ``tags`` are those of the world, the sight and the record.
     """
     world = kind_at(tags[0], memory, 0)
     sight = kind_at(tags[1], memory, 1)
@@ -91,7 +92,7 @@ def play_participants(
                 world.slot[0] = -1
                 for seat in range(world.agents):
                     player = occupants[condition, seat]
-                    begin_one(squads, sizes, people[p] if player < 0 else player, world)
+                    begin_one(squads, sizes, people[p, seat] if player < 0 else player, world)
                     if player < 0 and warm_rounds > 0:
                         begin_one(squads, sizes, warm_occupants[seat], world)
 
@@ -103,12 +104,13 @@ def play_participants(
                     for seat in range(world.agents):
                         player, t = occupants[condition, seat], k + 1
                         if player < 0:
-                            player = warm_occupants[seat] if warm else people[p]
+                            player = warm_occupants[seat] if warm else people[p, seat]
                             t = t if warm else t - warm_rounds
                         world.arm[seat] = choose_one(squads, sizes, player, world, t)
                         played += world.arm[seat] * world.strides[seat]
                     remember_arms(world, slot)
-                    # Luck is drawn for every cell, so that it is the same whatever anybody does.
+                    # Luck is drawn for every cell, so that it is the same whatever anybody does: a participant meets
+                    # the same luck under each condition, and conditions are compared within the participant.
                     lucky = cells - 1 - played if turned else played
                     reward = 0.0
                     for cell in range(cells):
@@ -120,7 +122,7 @@ def play_participants(
                     for seat in range(world.agents):
                         player, t = occupants[condition, seat], k + 1
                         if player < 0:
-                            player = warm_occupants[seat] if warm else people[p]
+                            player = warm_occupants[seat] if warm else people[p, seat]
                             t = t if warm else t - warm_rounds
                         learn_one(squads, sizes, player, world, t, played, world.seen[seat])
                     record.keep_round(world, condition * good.shape[2] + number, k, reward)

@@ -13,25 +13,26 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cobandit.agents.beliefs import COMPANION_FLOOR
+from cobandit.base.cells import strides_of
 from cobandit.engine.fast.arrays import Cells, Floats, Ints, Words
 from cobandit.engine.fast.random import inlined
 
 LONGEST_TABLE = 1 << 20
-"""Up to so many plays of a cell 1 / sqrt(n) is looked up; beyond, where few ever come, it is computed."""
+"""Up to this many plays of a cell, 1 / sqrt(n) is looked up; larger counts are rare and computed."""
 
 
 class World(NamedTuple):
-    """The run under way.
+    """The current run.
 
     ``arm[i]`` is agent i's latest arm, ``aim[i]`` the cell of which it is a part (`aim_at`; -1: of none) and
-    ``seen[i]`` what it saw; ``own[i * cells + cell]`` agent i's arm in a cell; ``ring[i * ring_size + k]`` its past
-    arms, those of the round under way in ``slot[0]``. ``order`` lists the agents by rank.
-    ``block[i * cells + k]`` for k < ``block_size[i]`` are the cells in which all agents that rank above agent i play
-    arm 0; row ``agents`` of it holds all cells. ``best[0]`` is a_*. ``plays`` counts the plays of every cell.
-    ``predictions[i * agents + j]`` is the arm that agent i foresees for agent j, -1 where it foresees none.
-    ``values`` is a scratch array, ``phase[0]`` counts the changes of means that change at once. In a
-    `LateWorld` the ring holds what the players were told of. In a `RelabelledWorld` cells are in the agents' labels:
-    ``place`` has the agents' cell of each of the problem's cells, ``origin`` the inverse, ``label`` is a scratch array.
+    ``seen[i]`` its observation; ``own[i * cells + cell]`` agent i's arm in a cell; ``ring[i * ring_size + k]`` its past
+    arms, those of the current round in ``slot[0]``. ``order`` lists the agents by rank. ``block[i * cells + k]`` for k
+    < ``block_size[i]`` are the cells in which all agents that rank above agent i play arm 0; row ``agents`` of it has
+    all cells. ``best[0]`` is a_*. ``plays`` counts the plays of every cell. ``predictions[i * agents + j]`` is the arm
+    that agent i predicts for agent j, -1 for none. ``values`` is a scratch array, ``phase[0]`` counts the changes of
+    means that change abruptly. In a `LateWorld` the ring has the rounds on which the players have feedback. In a
+    `RelabelledWorld` cells use the agents' labels: ``place`` has the agents' cell of each of the problem's cells,
+    ``origin`` the inverse, ``label`` is a scratch array.
     """
 
     streams: Words
@@ -66,13 +67,13 @@ class World(NamedTuple):
 
 
 class LateWorld(World):
-    """Its players are told of a round ``late[0]`` rounds later; a type of its own, so that others do not pay for it."""
+    """A world with a feedback delay of ``late[0]`` rounds; a separate type, so that others do not pay for it."""
 
     __slots__ = ()  # the class of both kinds of worlds needs it
 
 
 class RelabelledWorld(World):
-    """Each agent's arms are in a random order, drawn for each run; likewise a type of its own."""
+    """A world with each agent's arms in a random order, drawn for each run; also a separate type."""
 
     __slots__ = ()
 
@@ -82,10 +83,10 @@ class LateRelabelledWorld(LateWorld, RelabelledWorld):  # type: ignore[misc]  # 
 
 
 STATE = ("plays", "predictions", "aim", "phase")
-"""The fields that start anew with every run."""
+"""The fields that are reset with every run."""
 
 SHARED = ("arms", "strides", "own", "roots")
-"""The fields that nobody ever changes, so that all threads may use one copy."""
+"""The constant fields, of which all threads may use one copy."""
 
 
 def make_world(
@@ -97,10 +98,10 @@ def make_world(
     delay: int = 0,
     relabel: bool = False,
 ) -> World:
-    """A world for these agents, before any run."""
+    """Return a world for these agents, before any run."""
     sizes = np.array(arms, dtype=np.int64)
     agents, cells = len(arms), math.prod(arms)
-    strides = np.array([math.prod(arms[i + 1 :]) for i in range(agents)], dtype=np.int64)
+    strides = np.array(strides_of(arms), dtype=np.int64)
     own = (np.arange(cells) // strides[:, np.newaxis]) % sizes[:, np.newaxis]
     table = min(most_plays, LONGEST_TABLE) + 1
     kinds = {(False, False): World, (True, False): LateWorld, (False, True): RelabelledWorld}
@@ -145,13 +146,13 @@ def make_world(
 
 @inlined
 def own_arm(world: World, agent: int, cell: int) -> Any:
-    """An agent's arm in a cell."""
+    """Return an agent's arm in a cell."""
     return np.int64(world.own[agent * world.cells + cell])
 
 
 @inlined
 def aim_at(world: World, agent: int, cell: int) -> Any:
-    """An agent's arm in a cell, which is noted as what it aims at (`Agent.aimed_at`)."""
+    """Return an agent's arm in a cell, which is noted as what it aims at (`Agent.aimed_at`)."""
     world.aim[agent] = cell
     return own_arm(world, agent, cell)
 

@@ -31,11 +31,11 @@ class BankPlayer(joined_tuple(SEATED, BankState)):  # type: ignore[misc]
     seat: int
 
     def begin(self, world: World) -> None:
-        """The rows and groups of a run's ranks."""
+        """Compute the rows and groups from a run's ranks."""
         write_groups(self, world.arms, world.strides, world.order, self.seat, world.ranks[self.seat])
 
     def choose(self, world: World, t: int) -> Arm:
-        """The arm that is best against the prediction."""
+        """Return the arm that is best against the prediction."""
         arm = banked_arm(self, t)
         row = likeliest_row(self)
         for below in range(world.ranks[self.seat]):
@@ -50,5 +50,5 @@ class BankPlayer(joined_tuple(SEATED, BankState)):  # type: ignore[misc]
 
 
 def bank(agent: Bank, seat: Seat) -> BankPlayer:
-    """The compiled form."""
+    """Return the compiled form."""
     return BankPlayer(seat.number, seat.stream, *make_bank(agent, seat.briefing, np.array))

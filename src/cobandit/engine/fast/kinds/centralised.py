@@ -1,6 +1,6 @@
-"""Centralised UCB and Thompson, compiled (`agents.centralised`): the agents' searches, one brain for all.
+"""Centralised UCB and Thompson, compiled (`agents.centralised`): the agents' searches, by one controller.
 
-A joint kind chooses a cell, not an arm, and learns from what everybody's eyes are worth together.
+A joint kind chooses a cell, not an arm, and learns from the combined observation of all agents.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cobandit.engine.fast.world import World
 
 @inlined
 def random_cell(me: Any, world: World) -> Any:
-    """Everybody's arm by a draw of its own."""
+    """Draw the arm of each agent separately."""
     cell = 0
     for j in range(world.agents):
         cell += np.int64(uniform(world.streams, me.stream) * world.arms[j]) * world.strides[j]
@@ -36,7 +36,7 @@ class JointKeptUCB(KeptUCB):
     joint = True
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell with the best index."""
+        """Return the cell with the best index."""
         return kept_best(self, world, t)
 
 
@@ -46,7 +46,7 @@ class JointFreshUCB(FreshUCB):
     joint = True
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell with the best index."""
+        """Return the cell with the best index."""
         if self.index == COMPANION and t == 1:
             return random_cell(self, world)
         return fresh_best(self, world, t, self.scales[t])
@@ -58,7 +58,7 @@ class JointTournamentUCB(TournamentUCB):
     joint = True
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell with the best index."""
+        """Return the cell with the best index."""
         return block_winner(self, world, t)
 
 
@@ -68,7 +68,7 @@ class JointKineticUCB(KineticUCB):
     joint = True
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell with the best index."""
+        """Return the cell with the best index."""
         return random_cell(self, world) if self.index == COMPANION and t == 1 else kinetic_winner(self, t)
 
 
@@ -78,7 +78,7 @@ class JointBetaThompson(BetaThompson):
     joint = True
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell with the best draw."""
+        """Return the cell with the best draw."""
         return beta_best(self, world, t)
 
 
@@ -88,7 +88,7 @@ class JointGaussianThompson(GaussianThompson):
     joint = True
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell with the best draw."""
+        """Return the cell with the best draw."""
         return gaussian_best(self, world, t)
 
 
@@ -106,12 +106,12 @@ JOINT: dict[type[Any], type[Any]] = {
 
 
 def centralised_ucb(agent: CentralisedUCB, seat: Seat) -> Any:
-    """The quickest compiled form."""
+    """Return the quickest compiled form."""
     kind = quickest_ucb(agent, seat)
     return JOINT[type(kind)](*kind)
 
 
 def centralised_ts(agent: CentralisedTS, seat: Seat) -> Any:
-    """The compiled form."""
+    """Return the compiled form."""
     kind = thompson(agent, seat)
     return JOINT[type(kind)](*kind)

@@ -12,16 +12,16 @@ from cobandit.engine.fast.world import World
 
 
 class OneBrain(SteeredPlayer):
-    """`SteeredPlayer` for all, with nobody to steer."""
+    """`SteeredPlayer` for the whole team, with no agent to steer."""
 
     joint = True
 
     def begin(self, world: World) -> None:
-        """Nobody has to be moved."""
+        """Do nothing: no agent has to be moved."""
         self.movers[0] = NOBODY
 
     def choose(self, world: World, t: int) -> Arm:
-        """The cell of the highest index."""
+        """Return the cell of the highest index."""
         return best_cell(self, t)
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
@@ -30,5 +30,5 @@ class OneBrain(SteeredPlayer):
 
 
 def centralised_gittins(agent: CentralisedGittins, seat: Seat) -> OneBrain:
-    """The compiled form."""
+    """Return the compiled form."""
     return OneBrain(seat.number, seat.stream, *steering_of(agent, seat))

@@ -9,7 +9,7 @@ from cobandit.agents.elected import Elected, Election, elected_arm, elected_lear
 from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds import election as _election  # noqa: F401 - whose functions are compiled, too
-from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - likewise
+from cobandit.engine.fast.kinds import steered as _steered  # noqa: F401 - as above
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import SEATED, Seat, with_tables
 from cobandit.engine.fast.world import World
@@ -28,7 +28,7 @@ class ElectedPlayer(joined_tuple(SEATED, Election)):  # type: ignore[misc]
     """The fields of `agents.elected.Election`."""
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm, and what is foreseen of the others."""
+        """Return the own arm, and what is foreseen of the others."""
         for j in range(world.agents):
             if j != self.seat:
                 world.predictions[self.seat * world.agents + j] = foreseen_arm(self, self.seat, j, t)
@@ -40,6 +40,6 @@ class ElectedPlayer(joined_tuple(SEATED, Election)):  # type: ignore[misc]
 
 
 def elected(agent: Elected, seat: Seat) -> ElectedPlayer:
-    """The compiled form."""
+    """Return the compiled form."""
     election = with_tables(make_election(agent, seat.briefing, np.array), "arms", "strides", "own")
     return ElectedPlayer(seat.number, seat.stream, *election)

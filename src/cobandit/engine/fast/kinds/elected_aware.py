@@ -12,6 +12,7 @@ import numpy as np
 from cobandit.agents.elected_aware import ElectedAwareTS, ElectedAwareUCB
 from cobandit.agents.election import Opening, is_opening, opening_arm, opening_foresight, opening_learn
 from cobandit.base.tuples import joined_tuple
+from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.kinds.election import opening_of
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
@@ -29,7 +30,7 @@ class ElectedUCB(joined_tuple(FreshUCB, Opening)):  # type: ignore[misc]
     seat: int
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm of the opening; then the own part of the best cell of the block."""
+        """Return the own arm of the opening; then the own part of the best cell of the block."""
         if is_opening(self, t):
             return agreed_arm(self, world, t)
         if keeps_arm(self, world, t):
@@ -48,7 +49,7 @@ class ElectedBetaThompson(joined_tuple(BetaThompson, Opening)):  # type: ignore[
     seat: int
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm of the opening; then the own part of the cell with the best draw."""
+        """Return the own arm of the opening; then the own part of the cell with the best draw."""
         if is_opening(self, t):
             return agreed_arm(self, world, t)
         if keeps_arm(self, world, t):
@@ -67,7 +68,7 @@ class ElectedGaussianThompson(joined_tuple(GaussianThompson, Opening)):  # type:
     seat: int
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm of the opening; then the own part of the cell with the best draw."""
+        """Return the own arm of the opening; then the own part of the cell with the best draw."""
         if is_opening(self, t):
             return agreed_arm(self, world, t)
         if keeps_arm(self, world, t):
@@ -82,7 +83,7 @@ class ElectedGaussianThompson(joined_tuple(GaussianThompson, Opening)):  # type:
 
 @inlined
 def agreed_arm(me: Any, world: World, t: int) -> Any:
-    """The own arm of a round of the opening, with what is known of the others'."""
+    """Return the agent's arm in a round of the opening, with the known arms of the others."""
     for j in range(world.agents):
         if j != me.seat:
             world.predictions[me.seat * world.agents + j] = opening_foresight(me, j, t)
@@ -99,7 +100,9 @@ def count_vote(me: Any, world: World, t: int, played: int, seen: float) -> None:
 
 
 def elected_ucb(agent: ElectedAwareUCB, seat: Seat) -> ElectedUCB:
-    """The compiled form: a scan, whatever the index; that of the paper has one scale for all rounds."""
+    """Return the compiled form: a scan, whatever the index; that of the paper has one scale for all rounds."""
+    if agent.follower_exploration is not None:
+        raise NotCompiled("an exploration constant of followers is compiled for roles that are not elected")
     return ElectedUCB(
         seat.number,
         seat.stream,
@@ -111,7 +114,7 @@ def elected_ucb(agent: ElectedAwareUCB, seat: Seat) -> ElectedUCB:
 
 
 def elected_ts(agent: ElectedAwareTS, seat: Seat) -> ElectedBetaThompson | ElectedGaussianThompson:
-    """The compiled form for the rewards of a problem."""
+    """Return the compiled form for the rewards of a problem."""
     shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
     memory = seat.zeros(np.int64), seat.zeros()
     opening = opening_of(agent.sweeps, seat)

@@ -20,5 +20,5 @@ compile_plain(
 
 
 def opening_of(sweeps: int, seat: Seat) -> Opening:
-    """The fields of `agents.election.Opening` on arrays."""
+    """Return the fields of `agents.election.Opening` on arrays."""
     return with_tables(make_opening(sweeps, seat.briefing, np.array), "arms", "own")

@@ -27,7 +27,7 @@ class Greedy(NamedTuple):
     sums: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the best cell, equals by a draw; or any own arm."""
+        """Return the own part of the best cell, equals by a draw; or any own arm."""
         if uniform(world.streams, self.stream) < self.epsilon:
             world.aim[self.seat] = -1
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
@@ -42,5 +42,5 @@ class Greedy(NamedTuple):
 
 
 def epsilon_greedy(agent: EpsilonGreedy, seat: Seat) -> Greedy:
-    """The compiled form."""
+    """Return the compiled form."""
     return Greedy(seat.number, seat.stream, agent.epsilon, seat.zeros(np.int64), seat.zeros())

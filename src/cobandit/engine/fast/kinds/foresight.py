@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from cobandit.agents.partner_aware import PartnerAware
+from cobandit.agents.partner_aware import PartnerAware, role_exploration
+from cobandit.engine.choice import NotCompiled
 from cobandit.engine.fast.dispatch import known_rounds
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
@@ -25,15 +26,22 @@ def foresight_of(agent: Any, seat: Seat) -> tuple[int, int, int]:
     return 1, min(agent.window, horizon), min(agent.repeat, horizon)
 
 
+def seat_exploration(agent: Any, seat: Seat) -> float:
+    """Return the exploration constant of a seat's role; compiled loops need roles that are not drawn."""
+    if agent.follower_exploration is not None and seat.drawn_roles:
+        raise NotCompiled(f"{agent.title} has an exploration constant of followers, but roles are drawn for each run")
+    return role_exploration(agent, seat.briefing.rank)
+
+
 @inlined
 def keeps_arm(me: Any, world: World, t: int) -> Any:
-    """Whether this is a round in which the leader does not decide anew (Alg. 2, line 5)."""
+    """Return whether the leader keeps its arm in this round (Alg. 2, line 5)."""
     return me.repeat > 1 and world.ranks[me.seat] == 0 and (t - 1) % me.repeat != 0
 
 
 @inlined
 def foresee(me: Any, world: World, t: int) -> Any:
-    """The first cell of the block that the foreseen arms of all higher-ranked agents span."""
+    """Return the first cell of the block that the foreseen arms of all higher-ranked agents span."""
     base = 0
     if me.foresees == 1 and world.ranks[me.seat] > 0:
         size = world.ring_size
@@ -56,5 +64,7 @@ def foresee(me: Any, world: World, t: int) -> Any:
 
 @inlined
 def block_row(me: Any, world: World) -> Any:
-    """Which row of ``world.block`` holds the cells of a player's block: the last one, with all cells, for many."""
+    """Return which row of ``world.block`` holds the cells of a player's block: the last one, with all cells, for
+    many.
+    """
     return me.seat if me.foresees == 1 else world.agents

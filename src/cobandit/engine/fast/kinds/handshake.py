@@ -42,14 +42,14 @@ class HandshakePlayer(HandshakeFields):  # type: ignore[misc]
     seat: int
 
     def begin(self, world: World) -> None:
-        """The slots, rows and groups of a run's ranks."""
+        """Compute the slots, rows and groups from a run's ranks."""
         self.s_notes[LEADER] = steering_agent(world.arms, world.order, world.agents)
         self.s_notes[SLOTS] = write_slots(world.arms, world.order, world.agents, self.s_movers, self.s_steps)
         rank = world.ranks[self.seat]
         write_groups(bank_part(self), world.arms, world.strides, world.order, self.seat, rank)
 
     def choose(self, world: World, t: int) -> Arm:
-        """The greeting, the steered arm, or the bank's; and what is foreseen."""
+        """Return the greeting, the steered arm, or the bank's; and what is foreseen."""
         bank = bank_part(self)
         arm = handshake_arm(self.shake, steering_part(self), bank, world.ranks, self.seat, t)
         agents = world.agents
@@ -74,6 +74,6 @@ class HandshakePlayer(HandshakeFields):  # type: ignore[misc]
 
 
 def handshake(agent: Handshake, seat: Seat) -> HandshakePlayer:
-    """The compiled form."""
+    """Return the compiled form."""
     shake, bank = np.array([1, len(seat.briefing.arms)]), make_bank(agent, seat.briefing, np.array)
     return HandshakePlayer(seat.number, seat.stream, shake, *steering_of(agent, seat), *bank)

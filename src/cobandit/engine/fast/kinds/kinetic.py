@@ -1,9 +1,9 @@
 """UCB with an index that changes with time (anytime, companion) over many team actions: a kinetic tournament.
 
 The index of a cell at scale s is the line estimate + s * root, and the scale only grows. Each match of the tournament
-knows up to which scale its outcome is sure to stand; a round replays only the matches whose time has come. "Sure"
-leaves room for rounding: close to a crossing the two indices are computed and compared as a scan would.
-For players whose block is all team actions: leaders, naive and centralised ones.
+knows up to which scale its outcome is certain; a round replays only the matches that have expired. "Certain" includes a
+margin for rounding: close to a crossing the two indices are computed and compared as a scan would do it. For players
+whose block is all team actions: leaders, naive and centralised ones.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ class KineticUCB(NamedTuple):
     stack: Ints
 
     def begin(self, world: World) -> None:
-        """No cell has been tried."""
+        """Start with untried cells."""
         init_kinetic(self, world)
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the winner; the companion code draws the first arm."""
+        """Return the own part of the winner; the companion code draws the first arm."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         if self.index == COMPANION and t == 1:
@@ -61,7 +61,7 @@ class KineticUCB(NamedTuple):
 
 @compiled
 def init_kinetic(me: Any, world: World) -> None:
-    """The lines of cells never tried, and all matches at scale 0."""
+    """Initialise the lines of untried cells, and all matches at scale 0."""
     first = me.first_leaf
     for cell in range(first):
         me.estimates[cell] = -math.inf
@@ -115,7 +115,7 @@ def advance(me: Any, scale: float) -> None:
 
 @inlined
 def kinetic_winner(me: Any, t: int) -> Any:
-    """The cell with the best index of all."""
+    """Return the cell with the best index of all."""
     scale = me.scales[t]
     if me.until[1] <= scale:
         advance(me, scale)
@@ -135,7 +135,7 @@ def move_line(me: Any, world: World, t: int, cell: int, seen: float) -> None:
 
 
 def kinetic(agent: Any, seat: Seat) -> KineticUCB:
-    """The compiled form of an agent with a changing index and first-index ties, over all team actions."""
+    """Return the compiled form of an agent with a changing index and first-index ties, over all team actions."""
     horizon = seat.briefing.horizon
     leaves = 1 << max(1, (seat.cells - 1).bit_length())
     return KineticUCB(

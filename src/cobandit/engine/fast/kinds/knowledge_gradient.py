@@ -31,7 +31,7 @@ class BetaGradient(NamedTuple):
     sums: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the cell of the highest value."""
+        """Return the own part of the cell of the highest value."""
         beta_values(self, world, float(self.horizon - t) if self.factor < 0.0 else self.factor)
         cell = best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
         return aim_at(world, self.seat, cell)
@@ -57,7 +57,7 @@ class GaussianGradient(NamedTuple):
     sums: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the cell of the highest value."""
+        """Return the own part of the cell of the highest value."""
         gaussian_values(self, world, float(self.horizon - t) if self.factor < 0.0 else self.factor)
         cell = best_of(world.values, world.cells, self.random_ties, world.streams, self.stream)
         return aim_at(world, self.seat, cell)
@@ -90,7 +90,7 @@ def beta_values(me: Any, world: World, remaining: float) -> None:
 
 @compiled
 def gaussian_values(me: Any, world: World, remaining: float) -> None:
-    """The same with Gaussian posteriors."""
+    """Compute the values with Gaussian posteriors."""
     top, second, at = -math.inf, -math.inf, 0
     for cell in range(world.cells):
         precision = me.prior_weight + me.counts[cell] * me.noise_weight
@@ -113,7 +113,7 @@ def gaussian_values(me: Any, world: World, remaining: float) -> None:
 
 
 def knowledge_gradient(agent: KnowledgeGradient, seat: Seat) -> BetaGradient | GaussianGradient:
-    """The compiled form."""
+    """Return the compiled form."""
     gamma = agent.discount
     factor = -1.0 if gamma is None else gamma / (1.0 - gamma)
     shared = seat.number, seat.stream, int(agent.ties == "random"), factor, seat.briefing.horizon

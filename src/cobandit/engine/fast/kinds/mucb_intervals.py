@@ -27,7 +27,7 @@ class Intervals(NamedTuple):
     schedule: Ints
 
     def choose(self, world: World, t: int) -> Arm:
-        """The scheduled own arm, or the next one as the sign that the cell should go."""
+        """Return the scheduled own arm, or the next one as the sign that the cell should go."""
         arm = aim_at(world, self.seat, self.schedule[0])
         if is_beaten(self, world):
             world.aim[self.seat] = -1
@@ -49,7 +49,7 @@ class Intervals(NamedTuple):
 
 @compiled
 def is_beaten(me: Any, world: World) -> bool:
-    """Whether the scheduled cell's interval lies wholly below that of another active cell."""
+    """Return whether the scheduled cell's interval lies wholly below that of another active cell."""
     scheduled = me.schedule[0]
     n = me.counts[scheduled]
     if n == 0:
@@ -63,7 +63,7 @@ def is_beaten(me: Any, world: World) -> bool:
 
 
 def mucb_intervals(agent: MUCBIntervals, seat: Seat) -> Intervals:
-    """The compiled form."""
+    """Return the compiled form."""
     return Intervals(
         seat.number,
         seat.stream,

@@ -11,7 +11,7 @@ from cobandit.engine.fast.players import Seat
 
 
 def naive_ucb(agent: NaiveUCB, seat: Seat) -> Any:
-    """The index over all team actions."""
+    """Return the index over all team actions."""
     return quickest_ucb(agent, seat)
 
 

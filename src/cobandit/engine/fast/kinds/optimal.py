@@ -17,13 +17,13 @@ class Oracle(NamedTuple):
     stream: int
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of a_*."""
+        """Return the own part of a_*."""
         return aim_at(world, self.seat, world.best[0])
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
-        """There is nothing left to learn."""
+        """Do nothing: an oracle has nothing to learn."""
 
 
 def optimal(agent: Optimal, seat: Seat) -> Oracle:
-    """The compiled form."""
+    """Return the compiled form."""
     return Oracle(seat.number, seat.stream)

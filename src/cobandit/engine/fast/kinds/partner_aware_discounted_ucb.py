@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from cobandit.agents.partner_aware_discounted_ucb import PartnerAwareDiscountedUCB
 from cobandit.engine.fast.arrays import Arm, Floats
-from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
-from cobandit.engine.fast.kinds.ucb import ANYTIME, fresh_best
+from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm, seat_exploration
+from cobandit.engine.fast.kinds.ucb import line_at, scan_block
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.world import World, aim_at
 
@@ -24,7 +24,6 @@ class DiscountedUCB(NamedTuple):
     window: int
     repeat: int
     random_ties: int
-    index: Any
     width: float
     recall: float
     total: Floats
@@ -34,11 +33,11 @@ class DiscountedUCB(NamedTuple):
     spans: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the best cell of the block."""
+        """Return the own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         total = self.total[0] if self.total[0] > 1.0 else 1.0
-        return aim_at(world, self.seat, fresh_best(self, world, t, math.sqrt(self.width * math.log(total))))
+        return aim_at(world, self.seat, scan_block(self, world, t, math.sqrt(self.width * math.log(total)), line_at))
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Forget a little, then take in one seen reward."""
@@ -57,14 +56,13 @@ class DiscountedUCB(NamedTuple):
 
 
 def partner_aware_discounted_ucb(agent: PartnerAwareDiscountedUCB, seat: Seat) -> DiscountedUCB:
-    """The compiled form."""
+    """Return the compiled form."""
     return DiscountedUCB(
         seat.number,
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
-        ANYTIME,
-        2.0 * agent.exploration,
+        2.0 * seat_exploration(agent, seat),
         agent.recall,
         np.zeros(1),
         seat.zeros(),

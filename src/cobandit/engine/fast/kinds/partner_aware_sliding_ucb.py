@@ -9,8 +9,8 @@ import numpy as np
 
 from cobandit.agents.partner_aware_sliding_ucb import PartnerAwareSlidingUCB
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
-from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
-from cobandit.engine.fast.kinds.ucb import ANYTIME, fresh_best
+from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm, seat_exploration
+from cobandit.engine.fast.kinds.ucb import line_at, scan_block
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined
 from cobandit.engine.fast.world import World, aim_at, root
@@ -28,7 +28,6 @@ class SlidingUCB(NamedTuple):
     window: int
     repeat: int
     random_ties: int
-    index: Any
     width: float
     memory: int
     next_row: Ints
@@ -40,11 +39,12 @@ class SlidingUCB(NamedTuple):
     spans: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the best cell of the block."""
+        """Return the own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         rounds = t if t < self.memory else self.memory
-        return aim_at(world, self.seat, fresh_best(self, world, t, math.sqrt(self.width * math.log(float(rounds)))))
+        scale = math.sqrt(self.width * math.log(float(rounds)))
+        return aim_at(world, self.seat, scan_block(self, world, t, scale, line_at))
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
         """Forget the oldest round, if the memory is full, then take in one seen reward."""
@@ -66,22 +66,21 @@ class SlidingUCB(NamedTuple):
 
 @inlined
 def keep_line_of(me: Any, world: World, cell: int) -> None:
-    """The line of a cell by its present count and sum."""
+    """Store the line of a cell for its present count and sum."""
     n = me.counts[cell]
     me.estimates[cell] = me.sums[cell] / n if n > 0 else math.inf
     me.spans[cell] = root(world, n) if n > 0 else 0.0
 
 
 def partner_aware_sliding_ucb(agent: PartnerAwareSlidingUCB, seat: Seat) -> SlidingUCB:
-    """The compiled form; no more is remembered than is played."""
+    """Return the compiled form; no more is remembered than is played."""
     memory = min(agent.memory, seat.briefing.horizon)
     return SlidingUCB(
         seat.number,
         seat.stream,
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
-        ANYTIME,
-        2.0 * agent.exploration,
+        2.0 * seat_exploration(agent, seat),
         memory,
         np.zeros(1, dtype=np.int64),
         np.full(memory, NEVER, dtype=np.int64),

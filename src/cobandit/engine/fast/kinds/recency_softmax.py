@@ -28,7 +28,7 @@ class Fading(NamedTuple):
     worth: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of what is aimed at."""
+        """Return the own part of what is aimed at."""
         draw = uniform(world.streams, self.stream)
         if self.by_arm == 1:
             return softmax_pick(self.worth, world.arms[self.seat], self.temperature, draw, world.values)
@@ -42,7 +42,7 @@ class Fading(NamedTuple):
 
 
 def recency_softmax(agent: RecencySoftmax, seat: Seat) -> Fading:
-    """The compiled form."""
+    """Return the compiled form."""
     by_arm = agent.values == "own-arms"
     worth = np.full(seat.briefing.own_arms if by_arm else seat.cells, UNKNOWN)
     return Fading(seat.number, seat.stream, agent.rate, agent.temperature, int(by_arm), worth)

@@ -11,7 +11,7 @@ from cobandit.engine.fast.random import compiled, inlined, uniform
 
 @compiled
 def tied(values: Any, count: int, top: float, streams: Any, row: int) -> int:
-    """Which of the first ``count`` values that equal ``top`` wins at random; no draw where there is but one."""
+    """Return which of the first ``count`` values that equal ``top`` wins at random; no draw where there is but one."""
     equals = 0
     first = -1
     for k in range(count):
@@ -32,7 +32,7 @@ def tied(values: Any, count: int, top: float, streams: Any, row: int) -> int:
 
 @inlined
 def best_of(values: Any, count: int, random_ties: int, streams: Any, row: int) -> Any:
-    """Where the largest of the first ``count`` values stands."""
+    """Return the position of the largest of the first ``count`` values."""
     at = 0
     top = values[0]
     for k in range(1, count):

@@ -38,7 +38,7 @@ class ShortMemory(NamedTuple):
     seen: Ints
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the cell aimed at."""
+        """Return the own part of the cell aimed at."""
         return aim_at(world, self.seat, aimed_cell(self, world))
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
@@ -57,7 +57,7 @@ class ShortMemory(NamedTuple):
 
 @compiled
 def aimed_cell(me: Any, world: World) -> Any:
-    """The cell that a softmax over what is remembered aims at."""
+    """Return the cell that a softmax over what is remembered aims at."""
     cells = world.cells
     top = -math.inf
     at = 0
@@ -86,7 +86,7 @@ def aimed_cell(me: Any, world: World) -> Any:
 
 
 def softmax(agent: Softmax, seat: Seat) -> ShortMemory:
-    """The compiled form; sums of rewards other than 0 and 1 could differ in their last bits."""
+    """Return the compiled form; sums of rewards other than 0 and 1 could differ in their last bits."""
     if not seat.briefing.binary:
         raise NotCompiled(f"{agent.name} has a compiled form only where all seen rewards are 0 or 1")
     memory = min(agent.memory, seat.briefing.horizon)

@@ -8,12 +8,12 @@ import numpy as np
 
 from cobandit.agents import gittins, steering
 from cobandit.agents import steered as plain
-from cobandit.agents.reports import has_reports
+from cobandit.agents.signalling import has_reports
 from cobandit.agents.steered import Steered, Steering, leading_row, make_steering, take_in
 from cobandit.agents.steering import AT, LEADER, SLOTS, move_on, steering_agent, write_slots
 from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
-from cobandit.engine.fast.kinds.reports import reporting
+from cobandit.engine.fast.kinds.signalling import reporting
 from cobandit.engine.fast.pipeline import compile_plain
 from cobandit.engine.fast.players import SEATED, Seat, with_tables
 from cobandit.engine.fast.world import World, own_arm
@@ -53,12 +53,12 @@ class SteeredPlayer(joined_tuple(SEATED, Steering)):  # type: ignore[misc]
     """The fields of `agents.steered.Steering`, for leaders and followers."""
 
     def begin(self, world: World) -> None:
-        """The slots of a run's ranks."""
+        """Compute the slots from a run's ranks."""
         self.notes[LEADER] = steering_agent(world.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(world.arms, world.order, world.agents, self.movers, self.steps)
 
     def choose(self, world: World, t: int) -> Arm:
-        """The leader's decision, or a follower's public arm."""
+        """Return the leader's decision, or a follower's public arm."""
         at = self.notes[AT]
         if self.seat != self.notes[LEADER]:
             return own_arm(world, self.seat, at)
@@ -81,7 +81,7 @@ def steering_of(agent: Any, seat: Seat) -> Steering:
 
 
 def steered(agent: Steered, seat: Seat) -> Any:
-    """The compiled form: a reporting one where the team reports."""
+    """Return the compiled form: a reporting one where the team reports."""
     if has_reports(agent, seat.briefing):
         return reporting(agent, seat)
     return SteeredPlayer(seat.number, seat.stream, *steering_of(agent, seat))

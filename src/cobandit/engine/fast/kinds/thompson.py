@@ -33,7 +33,7 @@ class BetaThompson(NamedTuple):
     sums: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the cell with the best draw."""
+        """Return the own part of the cell with the best draw."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, beta_best(self, world, t))
@@ -59,7 +59,7 @@ class GaussianThompson(NamedTuple):
     sums: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the cell with the best draw."""
+        """Return the own part of the cell with the best draw."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, gaussian_best(self, world, t))
@@ -71,7 +71,7 @@ class GaussianThompson(NamedTuple):
 
 @inlined
 def beta_best(me: Any, world: World, t: int) -> Any:
-    """The cell of the block with the best draw."""
+    """Return the cell of the block with the best draw."""
     base = foresee(me, world, t)
     row = block_row(me, world)
     start, size = row * world.cells, world.block_size[row]
@@ -84,7 +84,7 @@ def beta_best(me: Any, world: World, t: int) -> Any:
 
 @inlined
 def gaussian_best(me: Any, world: World, t: int) -> Any:
-    """The cell of the block with the best draw."""
+    """Return the cell of the block with the best draw."""
     base = foresee(me, world, t)
     row = block_row(me, world)
     start, size = row * world.cells, world.block_size[row]
@@ -102,7 +102,7 @@ def gaussian_prior(agent: Any) -> tuple[float, float, float]:
 
 
 def thompson(agent: Any, seat: Seat) -> BetaThompson | GaussianThompson:
-    """The compiled form of any Thompson sampler over team actions."""
+    """Return the compiled form of any Thompson sampler over team actions."""
     shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
     counts, sums = seat.zeros(np.int64), seat.zeros()
     if seat.briefing.binary:

@@ -23,10 +23,10 @@ NO_CELL = np.int32(2147483647)
 
 
 class TournamentUCB(NamedTuple):
-    """Node 1 is the root; ``leaf_of`` is a cell's leaf, ``shift`` where an agent's coordinate stands in a leaf.
+    """Node 1 is the root; ``leaf_of`` is a cell's leaf, ``shift`` the position of an agent's coordinate in a leaf.
 
-    ``level[0]`` is how many levels above the leaves the own block stands, ``level[1]`` the last node of that level,
-    above which nobody asks for a winner.
+    ``level[0]`` is the number of levels from the leaves to the agent's own block, ``level[1]`` the last node of that
+    level; winners above it are never used.
     """
 
     seat: int
@@ -45,11 +45,11 @@ class TournamentUCB(NamedTuple):
     winners: Cells
 
     def begin(self, world: World) -> None:
-        """No cell has been tried: all indices are infinite, so the first cell of equals wins."""
+        """Start with untried cells: all indices are infinite, so the first cell of equals wins."""
         init_tournament(self, world)
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the winner of the block."""
+        """Return the own part of the winner of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, block_winner(self, world, t))
@@ -95,7 +95,7 @@ def init_tournament(me: Any, world: World) -> None:
 
 @inlined
 def block_winner(me: Any, world: World, t: int) -> Any:
-    """The winner of the subtree that the foreseen arms of all higher-ranked agents leave."""
+    """Return the winner of the subtree that the foreseen arms of all higher-ranked agents leave."""
     leaf = me.leaf_of[foresee(me, world, t)]
     return np.int64(me.winners[(me.first_leaf + leaf) >> me.level[0]])
 
@@ -126,12 +126,12 @@ def replay(me: Any, world: World, cell: int, seen: float) -> None:
 
 
 def padded_cells(arms: tuple[int, ...]) -> int:
-    """The number of team actions with every agent's arms padded to a power of two."""
+    """Return the number of team actions with every agent's arms padded to a power of two."""
     return 1 << sum((size - 1).bit_length() for size in arms)
 
 
 def tournament(agent: Any, seat: Seat) -> TournamentUCB:
-    """The compiled form of an agent with the paper's index and first-index ties."""
+    """Return the compiled form of an agent with the paper's index and first-index ties."""
     horizon = seat.briefing.horizon
     leaves = padded_cells(seat.briefing.arms)
     return TournamentUCB(

@@ -7,6 +7,7 @@ that change with every round (anytime, companion, kl-ucb). For many team actions
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -42,7 +43,7 @@ class KeptUCB(NamedTuple):
     kept: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the best cell of the block."""
+        """Return the own part of the best cell of the block."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         return aim_at(world, self.seat, kept_best(self, world, t))
@@ -72,7 +73,7 @@ class FreshUCB(NamedTuple):
     spans: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own part of the best cell of the block; the companion code draws the first arm."""
+        """Return the own part of the best cell of the block; the companion code draws the first arm."""
         if keeps_arm(self, world, t):
             return world.arm[self.seat]
         if self.index == COMPANION and t == 1:
@@ -104,8 +105,8 @@ def keep_index(me: Any, world: World, cell: int, seen: float) -> None:
 
 
 @inlined
-def kept_best(me: Any, world: World, t: int) -> Any:
-    """The cell with the best kept index of the block."""
+def kept_best(me: Any, world: World, t: int) -> int:
+    """Return the cell with the best kept index of the block."""
     base = foresee(me, world, t)
     row = block_row(me, world)
     start, size = row * world.cells, world.block_size[row]
@@ -138,55 +139,58 @@ def keep_line(me: Any, world: World, cell: int, seen: float) -> None:
 
 
 @inlined
-def line_at(me: Any, cell: int, scale: float) -> Any:
-    """Where the line of one cell stands at a scale."""
+def line_at(me: Any, cell: int, scale: float) -> float:
+    """Return the value of a cell's line at a scale."""
     return me.estimates[cell] + scale * me.spans[cell]
 
 
 @inlined
-def fresh_index(me: Any, cell: int, scale: float) -> Any:
-    """The index of one cell."""
-    if me.index == KL_UCB:
-        return kl_bound(me.estimates[cell], scale * me.spans[cell])
-    return line_at(me, cell, scale)
+def kl_index(me: Any, cell: int, scale: float) -> float:
+    """Return the KL-UCB index of one cell, which its line bounds from above."""
+    return kl_bound(me.estimates[cell], scale * me.spans[cell])
 
 
 @inlined
-def fresh_best(me: Any, world: Any, t: int, scale: float) -> Any:
-    """The cell with the best index of the block."""
-    return kl_best(me, world, t, scale) if me.index == KL_UCB else scan_block(me, world, t, scale, False)
+def fresh_index(me: Any, cell: int, scale: float) -> float:
+    """Return the index of one cell."""
+    return kl_index(me, cell, scale) if me.index == KL_UCB else line_at(me, cell, scale)
+
+
+@inlined
+def fresh_best(me: Any, world: World, t: int, scale: float) -> int:
+    """Return the cell with the best index of the block."""
+    return kl_best(me, world, t, scale) if me.index == KL_UCB else scan_block(me, world, t, scale, line_at)
 
 
 @compiled
-def kl_best(me: Any, world: Any, t: int, scale: float) -> Any:
-    """The same for KL-UCB: apart, so that the loop of the lines stays small."""
-    return scan_block(me, world, t, scale, True)
+def kl_best(me: Any, world: World, t: int, scale: float) -> int:
+    """Return the same for KL-UCB, in a separate function to keep the loop of the lines small."""
+    return scan_block(me, world, t, scale, kl_index)
 
 
 @inlined
-def scan_block(me: Any, world: Any, t: int, scale: float, bounded: bool) -> Any:
-    """The cell with the best line, estimate + scale * span, or with the best index where lines only bound it.
+def scan_block(me: Any, world: World, t: int, scale: float, index_at: Callable[[Any, int, float], float]) -> int:
+    """Return the cell with the best index of the block; lines, estimate + scale * span, bound the indices.
 
-    An index is computed where its line is not below the best one so far.
+    ``index_at`` is `line_at` or `kl_index`. An index is computed where its line is not below the best one so far.
     """
     base = foresee(me, world, t)
     row = block_row(me, world)
     start, size = row * world.cells, world.block_size[row]
     at = base + world.block[start]
-    top = fresh_index(me, at, scale) if bounded else line_at(me, at, scale)
+    top = index_at(me, at, scale)
     equals = 1
     for k in range(1, size):
         cell = base + world.block[start + k]
         value = line_at(me, cell, scale)
-        if bounded and value >= top:
-            value = fresh_index(me, cell, scale)
+        if value >= top:
+            value = index_at(me, cell, scale)
         equals = 1 if value > top else equals + (value == top)
         at = cell if value > top else at
         top = value if value > top else top
     if equals > 1 and me.random_ties == 1:
         for k in range(size):
-            cell = base + world.block[start + k]
-            world.values[k] = fresh_index(me, cell, scale) if bounded else line_at(me, cell, scale)
+            world.values[k] = index_at(me, base + world.block[start + k], scale)
         return base + world.block[start + tied(world.values, size, top, world.streams, me.stream)]
     return at
 
@@ -209,7 +213,7 @@ def scales_of(agent: UpperConfidence, horizon: int) -> Floats:
 
 
 def changing_index(agent: UpperConfidence, seat: Seat, count: int) -> tuple[Any, ...]:
-    """Return ``index``, ``scales``, ``counts``, ``sums``, ``estimates`` and ``spans`` of so many untried cells."""
+    """Return ``index``, ``scales``, ``counts``, ``sums``, ``estimates`` and ``spans`` of ``count`` untried cells."""
     companion = agent.index == "companion"
     estimates = np.full(count, 0.5 if companion else math.inf)
     spans = np.full(count, 1.0 / np.sqrt(COMPANION_FLOOR) if companion else 0.0)
@@ -220,7 +224,7 @@ def changing_index(agent: UpperConfidence, seat: Seat, count: int) -> tuple[Any,
 
 
 def scanning(agent: Any, seat: Seat) -> KeptUCB | FreshUCB:
-    """The scanning form of any agent of the UCB family over team actions."""
+    """Return the scanning form of any agent of the UCB family over team actions."""
     shared = seat.number, seat.stream, *foresight_of(agent, seat), int(agent.ties == "random")
     horizon = seat.briefing.horizon
     if agent.index == "paper":

@@ -12,7 +12,7 @@ from cobandit.engine.fast.kinds.ucb import scanning
 from cobandit.engine.fast.players import Seat
 
 SMALL = 8
-"""Up to so many team actions a scan is quicker than a tournament."""
+"""Up to this many team actions a scan is faster than a tournament."""
 
 CHANGING = tuple(name for name in LINES if name != "paper")
 """Index variants that a kinetic tournament can keep: lines whose scale grows with every round."""
@@ -25,7 +25,7 @@ WASTE = 8
 
 
 def quickest_ucb(agent: Any, seat: Seat) -> Any:
-    """A tournament where there are many team actions and the first of equals wins, else a scan."""
+    """Return a tournament where there are many team actions and the first of equals wins, else a scan."""
     if agent.ties == "first":
         if agent.index == "paper" and seat.cells > SMALL and padded_cells(seat.briefing.arms) <= WASTE * seat.cells:
             return tournament(agent, seat)

@@ -28,7 +28,7 @@ class KeptOwnUCB(NamedTuple):
     kept: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm with the best index."""
+        """Return the own arm with the best index."""
         return best_of(self.kept, world.arms[self.seat], self.random_ties, world.streams, self.stream)
 
     def learn(self, world: World, t: int, played: int, seen: float) -> None:
@@ -50,7 +50,7 @@ class FreshOwnUCB(NamedTuple):
     spans: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm with the best index; the companion code draws the first one."""
+        """Return the own arm with the best index; the companion code draws the first one."""
         arms = world.arms[self.seat]
         if self.index == COMPANION and t == 1:
             return np.int64(uniform(world.streams, self.stream) * arms)
@@ -64,7 +64,7 @@ class FreshOwnUCB(NamedTuple):
 
 
 def very_naive_ucb(agent: VeryNaiveUCB, seat: Seat) -> KeptOwnUCB | FreshOwnUCB:
-    """The compiled form."""
+    """Return the compiled form."""
     arms, horizon = seat.briefing.own_arms, seat.briefing.horizon
     shared = seat.number, seat.stream, int(agent.ties == "random")
     if agent.index == "paper":

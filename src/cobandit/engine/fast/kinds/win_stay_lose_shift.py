@@ -23,7 +23,7 @@ class StayOrShift(NamedTuple):
     seen: Floats
 
     def choose(self, world: World, t: int) -> Arm:
-        """The last arm, another one, or a slip."""
+        """Return the last arm, another one, or a slip."""
         arms = world.arms[self.seat]
         last = self.notes[0]
         if last < 0 or uniform(world.streams, self.stream) < self.slip:
@@ -42,5 +42,5 @@ class StayOrShift(NamedTuple):
 
 
 def win_stay_lose_shift(agent: WinStayLoseShift, seat: Seat) -> StayOrShift:
-    """The compiled form."""
+    """Return the compiled form."""
     return StayOrShift(seat.number, seat.stream, agent.slip, np.array([-1, 1], dtype=np.int64), np.zeros(2))

@@ -35,10 +35,10 @@ from cobandit.problem import Bernoulli, FixedMeans, Flipped, Missed, RandomMeans
 __all__ = ["FEWEST_RUNS", "LANES", "Lockstep", "can_play"]
 
 MOST_CELLS = 16
-"""Up to so many (padded) team actions; the code is made for each number anew."""
+"""The largest number of (padded) team actions; the code is generated for each number."""
 
 FEWEST_RUNS = LANES // 2
-"""With fewer runs most lanes would play for nobody."""
+"""With fewer runs most lanes would be unused."""
 
 UNIT = 2.0**53
 
@@ -49,7 +49,7 @@ GAP = 8
 
 
 def can_play(game: Game) -> bool:
-    """Whether these runs can be played in lock-step."""
+    """Return whether these runs can be played in lock-step."""
     problem, players = game.problem, game.players
     indices = [index_of(player) for player in players]
     return (
@@ -116,7 +116,7 @@ class Lockstep:
         predicted = np.zeros((len(checkpoints), agents, agents), dtype=np.int64)
         own = self._agents.value
         for i in range(agents):
-            # The companion code's first arms are drawn, and nobody foresees anything.
+            # In the companion code the first arms are random, and no agent predicts anything.
             predicted[:, i, own.order[: own.higher[i]]] = runs * (checkpoints - self._companion)[:, np.newaxis]
         real = np.diff(totals[:, : self._cells][:, self._real], axis=0, prepend=0)
         every = np.hstack((real, totals[:, self._cells :], predicted.reshape(len(checkpoints), -1)))
@@ -124,7 +124,7 @@ class Lockstep:
         return every, np.concatenate((overall[:, :1].sum(axis=0), overall[:, 1:].max(axis=0)))
 
     def _stage(self) -> tuple[Tag, Any]:
-        """Lanes of one thread, and the tag of its notes or None."""
+        """Return the lanes of one thread, and the tag of its notes or None."""
         if self._points is None:
             return Tag(self._lanes()), None
         higher, points = self._agents.value.higher.tolist(), len(self._points)
@@ -134,7 +134,7 @@ class Lockstep:
     def arguments(
         self, stage: tuple[Tag, Any], seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
-        """In the order of `loop.play_lanes`."""
+        """Return the arguments of `loop.play_lanes`, in its order."""
         game = self._game
         agents, cells = game.problem.agents, self._cells
         seeds = run_states(seed, runs.start, len(runs), stream_count(agents), self._streams)
@@ -179,7 +179,7 @@ class Lockstep:
         padded[:, self._real] = np.flatnonzero(self._real)[origins]
 
     def _drawn_from(self) -> list[int]:
-        """The streams that anybody ever draws from: nobody foresees for a leader, and given means need no draw."""
+        """Return the streams that are ever used: no agent predicts for a leader, and given means need no draw."""
         agents = self._game.problem.agents
         own = [i for i in range(agents) if self._companion == 1 or self._agents.value.higher[i] > 0]
         drawn = [] if isinstance(self._game.problem.means, FixedMeans) else [SETUP]
@@ -187,7 +187,7 @@ class Lockstep:
         return [*drawn, REWARDS, *sight, *(FIRST_OBSERVATION + agents + i for i in own)]
 
     def _described(self, widths: list[int], shifts: list[int]) -> Agents:
-        """The agents' options, one number each."""
+        """Return the agents' options, one number each."""
         game = self._game
         ranks = game.world.ranks
         masks = [
@@ -228,7 +228,7 @@ class Lockstep:
         )
 
     def _lanes(self) -> Lanes:
-        """The state of all lanes."""
+        """Return the state of all lanes."""
         agents, cells = self._game.problem.agents, self._cells
         sizes = {
             "bits": 4 * (1 + 2 * agents),
@@ -256,12 +256,12 @@ class Lockstep:
 
 
 def _first(numbers: Iterable[int]) -> int:
-    """The first of them, or -1."""
+    """Return the first of them, or -1."""
     return next(iter(numbers), -1)
 
 
 def _aligned(words: int) -> NDArray[np.uint64]:
-    """So many words that start at a cache line."""
+    """Return ``words`` words that start at a cache line."""
     line = 8
     block = np.zeros(words + line, dtype=np.uint64)
     start = -(block.ctypes.data // 8) % line

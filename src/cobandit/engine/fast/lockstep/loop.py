@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
 from numba import types, uint64
+from numpy.typing import NDArray
 
 from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop, with_vectors
@@ -22,18 +24,19 @@ from cobandit.engine.fast.lockstep.steps import (
     remember,
 )
 from cobandit.engine.fast.pipeline import PART_OPTIONS
+from cobandit.engine.fast.protocols import Code, Squads
 from cobandit.engine.fast.random import inlined
-from cobandit.engine.fast.rows import tuple_at
+from cobandit.engine.fast.rows import Tag, tuple_at
 
 
 class Agents(NamedTuple):
     """The agents' options: arrays with one number each.
 
-    A cell's number is its coordinates' bits, agent 0's foremost, with room for a power of two of arms: those at
-    ``shift``, ``width`` of them, masked by ``low``. ``mask`` has the bits of all that rank higher, ``higher`` is how
-    many an agent foresees, ``foreseer`` the first that foresees an agent (-1: nobody). With ``packed`` = 1 all
-    remembered arms of an agent are the bits of one word, in the place of the ring. ``aim_at`` and ``code_at`` say where
-    an agent's aim and what it foresees stand in the events of a round.
+    A cell's number consists of its coordinates' bits, agent 0's first, with bits for a power of two of arms: those at
+    ``shift``, ``width`` of them, masked by ``low``. ``mask`` has the bits of all that rank higher, ``higher`` is the
+    number of agents that an agent predicts, ``foreseer`` the first that predicts an agent (-1: none). With ``packed`` =
+    1 all remembered arms of an agent are the bits of one word, instead of the ring. ``aim_at`` and ``code_at`` are the
+    positions of an agent's aim and of its predictions in the events of a round.
     """
 
     arms: Ints
@@ -61,7 +64,7 @@ class Agents(NamedTuple):
 class Lanes(NamedTuple):
     """The state of all lanes: ``LANES`` numbers for each stream word, cell, agent or agent and cell.
 
-    ``decides`` has one number for each agent: whether it chooses anew in the round under way.
+    ``decides`` has one number for each agent: whether it decides in the current round.
     """
 
     bits: Words
@@ -77,22 +80,22 @@ class Lanes(NamedTuple):
     decides: Ints
 
 
-def notes_at(notes: Any, memory: Any) -> Any:
-    """The notes behind their tag, or None."""
+def notes_at(notes: Tag | None, memory: Ints) -> Any:
+    """Return the notes behind their tag, or None."""
     return None if notes is None else tuple_at(notes, memory, 2)
 
 
 # Decided by type: numba would make of the condition a value that may be None, to be asked for in every use.
 @overload(notes_at, jit_options=PART_OPTIONS, strict=False)
-def _notes_at(notes: Any, memory: Any) -> Any:
+def _notes_at(notes: types.Type, memory: types.Type) -> Code:
     if isinstance(notes, types.NoneType):
         return lambda notes, memory: None
     return lambda notes, memory: tuple_at(notes, memory, 2)
 
 
 @inlined
-def foresee_round(t: int, slot: int, companion: int, agents: Any, lanes: Any) -> None:
-    """Whether each agent chooses anew in round t, and what it foresees of those that rank higher."""
+def foresee_round(t: int, slot: int, companion: int, agents: Agents, lanes: Lanes) -> None:
+    """Compute whether each agent decides in round t, and its predictions of the higher-ranked agents."""
     ring_size, step = agents.ring_size, agents.count * LANES
     for i in range(agents.count):
         lanes.decides[i] = 1 if (t - 1) % agents.repeat[i] == 0 else 0
@@ -106,7 +109,7 @@ def foresee_round(t: int, slot: int, companion: int, agents: Any, lanes: Any) ->
         for rank in range(agents.higher[i]):
             j = agents.order[rank]
             keep = 0 if rank == 0 else -1
-            # One draw for each agent that ranks higher in every round, but for the companion code's first.
+            # One draw for each agent that ranks higher in every round, except in the companion code's first.
             drawn = (t - 1) * agents.higher[i] + rank
             if companion == 1:
                 drawn += 1 - agents.higher[i]
@@ -138,21 +141,21 @@ def foresee_round(t: int, slot: int, companion: int, agents: Any, lanes: Any) ->
 @compiled_loop
 @with_vectors
 def play_lanes(
-    each: Any,
-    team: Any,
-    changing: Any,
-    tags: Any,
-    memory: Any,
-    seeds: Any,
-    limits: Any,
-    gaps: Any,
-    real: Any,
-    notes: Any,
+    each: Squads,
+    team: Squads,
+    changing: int | None,
+    tags: tuple[Tag, ...],
+    memory: Ints,
+    seeds: Words,
+    limits: Ints,
+    gaps: Floats,
+    real: NDArray[np.bool_],
+    notes: Tag | None,
     companion: int,
     untried_root: float,
     horizon: int,
-    checkpoints: Any,
-    out: Any,
+    checkpoints: Ints,
+    out: Floats,
 ) -> None:
     """Play one run for each row of ``seeds`` into the rows of ``out``.
 

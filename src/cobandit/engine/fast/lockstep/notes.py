@@ -1,24 +1,28 @@
-"""What went on in runs in lock-step: `engine.tally` on bits, with the same counts and sums.
+"""Diagnostics of runs in lock-step: `engine.tally` on bits, with the same counts and sums.
 
-A round puts a few bits into bytes of each lane: the cell played, those aimed at and what was foreseen. Each of these
-bits of all lanes is one 64-bit number, a *plane*, so whether lanes differ in a cell takes a few operations for all of
-them, and how many do is a count of bits. Single lanes are looked at only when something happens in them: another cell
-than before, a mismatch, an agent that begins or ceases to insist.
+A round puts a few bits into bytes of each lane: the played cell, the cells that agents aim at, and the predictions.
+Each of these bits of all lanes is one 64-bit number, a *plane*, so comparing a cell takes a few operations for all
+lanes, and counting differences is a population count. Single lanes are visited only after an event: another cell than
+before, a mismatch, an agent that begins or ceases to insist.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numba import int64, uint64
+from numpy.typing import NDArray
 
 from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.intrinsics import apart, bit_plane, from_entry, lowest, ones
 from cobandit.engine.fast.lockstep.steps import LANES, at
 from cobandit.engine.fast.random import compiled
 from cobandit.engine.tally import EXPLORING, MISMATCH, WRONG, count_places, lock_rounds
+
+if TYPE_CHECKING:
+    from cobandit.engine.fast.lockstep.loop import Agents
 
 BYTES = 4
 """Bytes of a lane for the events of a round: enough for four bits each of a cell, four aims and three predictions."""
@@ -43,7 +47,7 @@ class LaneNotes(NamedTuple):
     """
 
     words: Ints
-    bytes: Any
+    bytes: NDArray[np.uint8]
     aims: Ints
     planes: Words
     last: Words
@@ -76,14 +80,16 @@ class LaneNotes(NamedTuple):
 
 
 def make_notes(higher: Sequence[int], cells: int, horizon: int, points: int, runs: int) -> LaneNotes:
-    """Room for pieces of up to so many runs, over so many (padded) cells; ``higher``: how many each agent foresees."""
+    """Return notes for pieces of up to ``runs`` runs, over ``cells`` (padded) cells; ``higher``: number of predicted
+    agents.
+    """
     agents, bits = len(higher), (cells - 1).bit_length()
     used_bits = bits * (1 + agents + sum(map(bool, higher)))
 
-    def numbers(count: int) -> Any:
+    def numbers(count: int) -> Ints:
         return np.zeros(count, dtype=np.int64)
 
-    def planes(count: int) -> Any:
+    def planes(count: int) -> Words:
         return np.zeros(max(count, 1), dtype=np.uint64)
 
     width = count_places(agents, cells).predicted
@@ -123,8 +129,8 @@ def make_notes(higher: Sequence[int], cells: int, horizon: int, points: int, run
 
 
 @compiled
-def begin_notes(cells: int, agents: Any, gaps: Any, tally: Any, live: int) -> None:
-    """Nothing was played yet in these runs, of which the first ``live`` lanes stand for some."""
+def begin_notes(cells: int, agents: Agents, gaps: Floats, tally: LaneNotes, live: int) -> None:
+    """Reset the notes for new runs; only the first ``live`` lanes are in use."""
     tally.odd_lanes[0] = uint64(0)
     tally.odd_lanes[1] = uint64(0)
     tally.live[0] = EVERY if live == LANES else (uint64(1) << uint64(live)) - uint64(1)
@@ -158,7 +164,7 @@ def begin_notes(cells: int, agents: Any, gaps: Any, tally: Any, live: int) -> No
 
 
 @compiled
-def note_events(t: int, companion: int, agents: Any, decides: Any, plays: Any, tally: Any) -> None:
+def note_events(t: int, companion: int, agents: Agents, decides: Ints, plays: Floats, tally: LaneNotes) -> None:
     """Count round t of every lane (`tally.note_round`)."""
     bits, live = tally.bits, tally.live[0]
     for byte in range((tally.used_bits + 7) >> 3):
@@ -205,7 +211,7 @@ def note_events(t: int, companion: int, agents: Any, decides: Any, plays: Any, t
 
 
 @compiled
-def count_stretch(tally: Any, lane: int, t: int, cells: int) -> None:
+def count_stretch(tally: LaneNotes, lane: int, t: int, cells: int) -> None:
     """Count the rounds before round t in which a lane played its cell by mismatch, or while exploring."""
     rounds = t - tally.stretch[lane]
     tally.stretch[lane] = t
@@ -216,7 +222,7 @@ def count_stretch(tally: Any, lane: int, t: int, cells: int) -> None:
 
 
 @compiled
-def collect(team: Any, agents: Any, chosen: Any, foreseen: Any, aims: Any, words: Any) -> None:
+def collect(team: tuple[object, ...], agents: Agents, chosen: Ints, foreseen: Ints, aims: Ints, words: Ints) -> None:
     """Put the events of the round of each lane into a word."""
     apart()
     for lane in range(LANES):
@@ -230,15 +236,15 @@ def collect(team: Any, agents: Any, chosen: Any, foreseen: Any, aims: Any, words
 
 
 @compiled
-def pack(words: Any, shift: int, packed: Any) -> None:
-    """One byte of each word."""
+def pack(words: Ints, shift: int, packed: NDArray[np.uint8]) -> None:
+    """Pack one byte of each word."""
     apart()
     for lane in range(LANES):
         packed[at(lane)] = np.uint8((words[at(lane)] >> shift) & 255)
 
 
 @compiled
-def note_aims(t: int, agents: Any, decides: Any, tally: Any) -> Any:
+def note_aims(t: int, agents: Agents, decides: Ints, tally: LaneNotes) -> np.uint64:
     """Count who insists; the lanes in which two agents aim at different cells."""
     bits, live = tally.bits, tally.live[0]
     differing = uint64(0)
@@ -276,7 +282,7 @@ def note_aims(t: int, agents: Any, decides: Any, tally: Any) -> Any:
 
 
 @compiled
-def note_predictions(agents: Any, tally: Any) -> None:
+def note_predictions(agents: Agents, tally: LaneNotes) -> None:
     """Count in how many lanes each agent foresaw the arms of those that rank higher."""
     live = tally.live[0]
     for i in range(agents.count):
@@ -292,7 +298,7 @@ def note_predictions(agents: Any, tally: Any) -> None:
 
 
 @compiled
-def lock_if_long(tally: Any, lane: int, streak: int) -> None:
+def lock_if_long(tally: LaneNotes, lane: int, streak: int) -> None:
     """Note that a lane has locked on its cell, if it has played that for long enough and locked on none before."""
     if streak >= tally.lock_rounds and tally.lock[lane] == 0:
         tally.lock[lane] = tally.began[lane]
@@ -300,7 +306,9 @@ def lock_if_long(tally: Any, lane: int, streak: int) -> None:
 
 
 @compiled
-def keep_notes(t: int, cells: int, agents: int, plays: Any, gaps: Any, tally: Any, point: int, start: int) -> None:
+def keep_notes(
+    t: int, cells: int, agents: int, plays: Floats, gaps: Floats, tally: LaneNotes, point: int, start: int
+) -> None:
     """Add the counts of the lanes that stand for runs, from run ``start`` on, to the totals of a checkpoint."""
     live = ones(tally.live[0])
     known = 1 + agents * (2 + agents)
@@ -337,7 +345,7 @@ def keep_notes(t: int, cells: int, agents: int, plays: Any, gaps: Any, tally: An
 
 
 @compiled
-def end_notes(t: int, agents: int, live: int, tally: Any) -> None:
+def end_notes(t: int, agents: int, live: int, tally: LaneNotes) -> None:
     """Take in when runs locked, and the spells of insisting that last to their end."""
     for lane in range(live):
         tally.overall[0] += tally.lock[lane]

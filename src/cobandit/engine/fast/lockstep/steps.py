@@ -1,29 +1,35 @@
 """The steps of a round in lock-step: each a loop over lanes that the compiler turns into vector code.
 
-All state lies cell by cell and lane by lane, behind plain pointers with unsigned positions: signed ones could be
-negative, and the check for that would keep the compiler from using vectors. ``each`` is a tuple with one entry per
-cell, so that loops over cells unroll. For few cells the played one is picked by comparing with each of them; beyond
-`FEW_CELLS` it is cheaper to go to its place. ``team`` has one entry per agent, likewise. ``changing`` is None where no
-index changes but that of the played cell: ``estimates`` are whole indices then.
+All state is stored cell by cell and lane by lane, behind plain pointers with unsigned positions: signed ones could be
+negative, and the check for that would prevent vectorisation. ``each`` is a tuple with one entry per cell, so that loops
+over cells unroll. With few cells the played one is selected by comparison with each of them; beyond `FEW_CELLS`
+indexing is cheaper. ``team`` has one entry per agent, for the same reason. ``changing`` is None if only the index of
+the played cell changes: ``estimates`` are whole indices then.
 
-With few cells the numbers of those not played are stored again as they were. Between loading and storing such a number
-another one is stored: else the compiler makes a masked store of it, which is slower.
+With few cells the numbers of unplayed cells are stored again unchanged. Between loading and storing such a number
+another one is stored: otherwise the compiler generates a masked store, which is slower.
 
-A draw is one of SFC64's, whose fourth word counts the draws of a stream: it is the same in all lanes, so it is handed
-over as ``counter`` instead of being kept. ``keep`` is 0 for the first agent's part of a code, which starts it, and -1
-for the others.
+A draw is one of SFC64's, whose fourth word counts the draws of a stream: it is the same in all lanes, so it is passed
+as ``counter`` instead of being stored. ``keep`` is 0 for the first agent's part of a code, which starts it, and -1 for
+the others.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import int64, uint64
 
 from cobandit.engine.fast.intrinsics import apart, select
 from cobandit.engine.fast.random import TO_UNIT, compiled, inlined
+
+if TYPE_CHECKING:
+    from cobandit.engine.fast.arrays import Ints, Words
+    from cobandit.engine.fast.lockstep.loop import Agents, Lanes
+    from cobandit.engine.fast.lockstep.notes import LaneNotes
+    from cobandit.engine.fast.protocols import Squads
 
 LANES = 64
 FIRST_COUNT = uint64(13)
@@ -37,8 +43,8 @@ at = np.uintp
 
 
 @inlined
-def next_word(bits: Any, place: Any, counter: Any) -> Any:
-    """The next 64 bits of the stream of one lane."""
+def next_word(bits: Words, place: np.uintp, counter: np.uint64) -> np.uint64:
+    """Return the next 64 bits of the stream of one lane."""
     a, b, c = bits[place], bits[place + at(LANES)], bits[place + at(2 * LANES)]
     word = a + b + counter
     bits[place] = b ^ (b >> uint64(11))
@@ -48,8 +54,8 @@ def next_word(bits: Any, place: Any, counter: Any) -> Any:
 
 
 @compiled
-def foresee_drawn(bits: Any, counter: Any, arms: int, shift: int, keep: int, foreseen: Any) -> None:
-    """An agent's arm by a draw, for the first round, put into a code."""
+def foresee_drawn(bits: Words, counter: np.uint64, arms: int, shift: int, keep: int, foreseen: Ints) -> None:
+    """Draw an agent's arm for the first round, and put it into a code."""
     apart()
     for lane in range(LANES):
         o = at(lane)
@@ -60,18 +66,18 @@ def foresee_drawn(bits: Any, counter: Any, arms: int, shift: int, keep: int, for
 
 @compiled
 def foresee_remembered(
-    bits: Any,
-    counter: Any,
+    bits: Words,
+    counter: np.uint64,
     remembered: int,
-    ring: Any,
+    ring: Words,
     ring_size: int,
     step: int,
     oldest: int,
     shift: int,
     keep: int,
-    foreseen: Any,
+    foreseen: Ints,
 ) -> None:
-    """A higher-ranked agent's arm of a remembered round, from a ring in which they come every ``step`` words."""
+    """Draw a higher-ranked agent's arm of a remembered round, from a ring with one entry every ``step`` words."""
     apart()
     for lane in range(LANES):
         o = at(lane)
@@ -83,21 +89,21 @@ def foresee_remembered(
 
 @compiled
 def foresee_packed(
-    bits: Any,
-    counter: Any,
+    bits: Words,
+    counter: np.uint64,
     remembered: int,
-    latest: Any,
+    latest: Words,
     shifted: int,
-    history: Any,
+    history: Words,
     width: int,
     low: int,
     shift: int,
     keep: int,
-    foreseen: Any,
+    foreseen: Ints,
 ) -> None:
-    """The same where all remembered arms are the bits of one word, the latest ones lowest.
+    """Draw an arm as above, if all remembered arms are the bits of one word, the latest ones lowest.
 
-    The ``latest`` arms are put there first, unless somebody who foresees the same agent has done it (``shifted`` is 0).
+    The ``latest`` arms are added first, unless another agent that predicts the same one has done it (``shifted`` is 0).
     """
     apart()
     for lane in range(LANES):
@@ -113,7 +119,7 @@ def foresee_packed(
 
 
 @compiled
-def remember(chosen: Any, latest: Any) -> None:
+def remember(chosen: Ints, latest: Words) -> None:
     """Put an agent's arms into their place in the ring."""
     apart()
     for lane in range(LANES):
@@ -121,8 +127,17 @@ def remember(chosen: Any, latest: Any) -> None:
 
 
 @compiled
-def play_round(each: Any, team: Any, changing: Any, t: int, prior: float, agents: Any, lanes: Any, tally: Any) -> None:
-    """What is left of round t: everybody's arm, one more play of the cell, its reward, what each sees and learns.
+def play_round(
+    each: Squads,
+    team: Squads,
+    changing: int | None,
+    t: int,
+    prior: float,
+    agents: Agents,
+    lanes: Lanes,
+    tally: LaneNotes | None,
+) -> None:
+    """Play the rest of round t: all arms, one more play of the cell, its reward, all observations and learning.
 
     An agent that does not decide in this round keeps its arm. ``prior`` is 1 for the Beta(1, 1) mean, else 0. The
     ``tally`` gets the cells of which the arms are parts, unless it is None.

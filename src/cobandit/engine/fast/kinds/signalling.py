@@ -1,11 +1,11 @@
-"""Steered teams with reports, compiled (`agents.reports`): the plain functions themselves, on arrays."""
+"""Steered teams with reports, compiled (`agents.signalling`): the plain functions themselves, on arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from cobandit.agents import reports as plain
-from cobandit.agents.reports import CELL, NOTHING, Reporting, make_reporting, reporting_arm, reporting_learn
+from cobandit.agents import signalling as plain
+from cobandit.agents.signalling import CELL, NOTHING, Reporting, make_reporting, reporting_arm, reporting_learn
 from cobandit.agents.steered import Steered
 from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
 from cobandit.base.tuples import joined_tuple
@@ -31,15 +31,15 @@ compile_plain(
 
 
 class ReportingPlayer(joined_tuple(SEATED, Reporting)):  # type: ignore[misc]
-    """The fields of `agents.reports.Reporting`, for leaders and followers."""
+    """The fields of `agents.signalling.Reporting`, for leaders and followers."""
 
     def begin(self, world: World) -> None:
-        """The slots of a run's ranks."""
+        """Compute the slots from a run's ranks."""
         self.notes[LEADER] = steering_agent(world.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(world.arms, world.order, world.agents, self.movers, self.steps)
 
     def choose(self, world: World, t: int) -> Arm:
-        """The own arm; the leader foresees the follower's, but for a report's bits."""
+        """Return the agent's own arm; the leader predicts the follower's, except for a report's bits."""
         if self.seat == self.notes[LEADER]:
             other = 1 - self.seat
             foreseen = own_arm(world, other, self.notes[AT]) if self.report[CELL] == NOTHING else -1
@@ -52,6 +52,6 @@ class ReportingPlayer(joined_tuple(SEATED, Reporting)):  # type: ignore[misc]
 
 
 def reporting(agent: Steered, seat: Seat) -> ReportingPlayer:
-    """The compiled form of a member of a reporting team."""
+    """Return the compiled form of a member of a reporting team."""
     knowledge = make_reporting(agent, seat.briefing, np.array)
     return ReportingPlayer(seat.number, seat.stream, *with_tables(knowledge, "arms", "strides", "own", "values"))
