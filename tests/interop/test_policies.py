@@ -83,7 +83,7 @@ def test_refusals_are_clear():
     with pytest.raises(cb.InvalidInput, match="a Discrete space"):
         TeamPolicy(Pixels(), {"left": "softmax"}, horizon=5)
     policy = TeamPolicy(env, {"left": "softmax"}, horizon=5)
-    with pytest.raises(cb.InvalidInput, match=r"Nobody plays right; give others=\{'right'"):
+    with pytest.raises(cb.InvalidInput, match=r"No policy plays right; give others=\{'right'"):
         play_env(env, policy)
     with pytest.raises(cb.InvalidInput, match="no arm of right"):
         policy.observe({"left": 5}, {"left": 1.0})

@@ -108,7 +108,7 @@ def test_refusals_are_clear():
         env.step(0)
     env.reset(seed=0)
     for wrong in (2, -1, 0.5, None, "0", np.array([0, 1])):
-        with pytest.raises(cb.InvalidInput, match="a whole number from 0 to 1 is needed"):
+        with pytest.raises(cb.InvalidInput, match="must be an integer from 0 to 1"):
             env.step(wrong)
     env.step(0)
     env.step(np.int64(1))
@@ -116,7 +116,7 @@ def test_refusals_are_clear():
         env.step(0)
     with pytest.raises(cb.InvalidInput, match="one brain for the whole team"):
         SeatEnv(PAPER, cb.Team.of("centralised-ucb"), 0, 5)
-    with pytest.raises(cb.InvalidInput, match="seat is 2"):
+    with pytest.raises(cb.InvalidInput, match=r"seat must be .*got 2"):
         SeatEnv(PAPER, AWARE, 2, 5)
     with pytest.raises(cb.InvalidInput, match=r"team must be a cobandit\.Team, .* got 3\."):
         SeatEnv(PAPER, 3, 0, 5)  # type: ignore[arg-type]
@@ -125,11 +125,11 @@ def test_refusals_are_clear():
     envs: Any = SeatVectorEnv(PAPER, AWARE, 0, 5, 3, engine="reference")
     with pytest.raises(cb.InvalidInput, match="never reset"):
         envs.step(np.zeros(3, dtype=int))
-    with pytest.raises(cb.InvalidInput, match="one number is needed"):
+    with pytest.raises(cb.InvalidInput, match="seed must be one number"):
         envs.reset(seed=[1, 2, 3])
     envs.reset(seed=0)
     for wrong in (np.zeros(2, dtype=int), np.zeros(3), np.full(3, 2), [0, 0, -1], "000"):
-        with pytest.raises(cb.InvalidInput, match="an array of 3 whole numbers from 0 to 1"):
+        with pytest.raises(cb.InvalidInput, match="an array of 3 integers from 0 to 1"):
             envs.step(wrong)
-    with pytest.raises(cb.InvalidInput, match="num_envs is 0"):
+    with pytest.raises(cb.InvalidInput, match=r"num_envs must be .*got 0"):
         SeatVectorEnv(PAPER, AWARE, 0, 5, 0)

@@ -92,7 +92,7 @@ def test_refusals():
 
     with pytest.raises(InvalidInput, match=r"cobandit\.mdp\.Team"):
         mdp.simulate(problem, cb.Team.of("naive-ucb"), 3)
-    with pytest.raises(InvalidInput, match="problem is MarkovProblem"):
+    with pytest.raises(InvalidInput, match=r"problem must be .*got MarkovProblem"):
         cb.simulate(problem, cb.Team.of("naive-ucb"), 3)  # type: ignore[arg-type]
     with pytest.raises(InvalidInput, match="must be an agent, its class or its registry name"):
         mdp.Team([cb.make_agent("naive-ucb"), cb.make_agent("naive-ucb")])

@@ -243,5 +243,5 @@ def test_optimal_plays_its_part_of_the_first_best():
         agent = mdp.OptimalAgent()
         agent.reset(mdp.MarkovBriefing(agent=seat, optimal=values, **BRIEF), np.random.default_rng(0))
         assert [agent.choose(step, step) for step in range(2)] == arms
-    with pytest.raises(AgentError, match="was not told the values"):
+    with pytest.raises(AgentError, match="does not know the values"):
         mdp.OptimalAgent().reset(mdp.MarkovBriefing(agent=0, **BRIEF), np.random.default_rng(0))

@@ -1,4 +1,4 @@
-"""Our agents as policies of a PettingZoo environment that is a bandit: all act at once, and nothing else matters."""
+"""Our agents as policies of a PettingZoo environment that is a bandit: simultaneous actions, no state."""
 
 from __future__ import annotations
 
@@ -18,23 +18,25 @@ from cobandit.base.streams import checked_seed
 from cobandit.engine.partner import Partner
 from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
+from cobandit.problem.problem import ActionsName
 
 require_extras("Playing in a PettingZoo environment", pettingzoo=True)
 
 from gymnasium import spaces  # noqa: E402
 
 Policy = Callable[[Any], int]
-"""Somebody else's policy: an observation in, an action out."""
+"""Any other policy: a function from observation to action."""
 
 
 class TeamPolicy:
-    """Agents in some or all places of a ``pettingzoo.ParallelEnv`` whose actions are arms.
+    """Agents in some or all seats of a ``pettingzoo.ParallelEnv`` whose actions are arms.
 
-    ``agents`` has an agent, or the name of a registered one, for each place that ours play. ``horizon`` is T, for
-    agents that plan by it. Whoever is named first in ``env.possible_agents`` leads, unless ``ranks`` says otherwise (0
-    leads). An agent takes its reward of the environment for what it saw, or, where an info has ``seen``, that.
+    ``agents`` has an agent, or the name of a registered one, for each seat that our agents play. ``horizon`` is T, for
+    agents that use it to plan. The first agent in ``env.possible_agents`` leads, unless ``ranks`` says otherwise (0
+    leads). An agent takes its reward of the environment as its observation, or ``seen`` of its info, if present.
     ``binary`` says whether rewards are all 0 or 1; by default they need not be. ``observation`` names the observation
-    model; where an info may have ``seen`` as None, it must be ``"missed-known"``.
+    model; if an info may have ``seen`` as None, it must be ``"missed-known"``. With ``actions="hidden"`` no agent gets
+    the arms of the others.
 
         policy = TeamPolicy(env, {"agent_0": "partner-aware-ucb", "agent_1": "partner-aware-ucb"}, horizon=1000)
     """
@@ -48,6 +50,7 @@ class TeamPolicy:
         ranks: Any = None,
         binary: bool = False,
         observation: ObservationName = "missed",
+        actions: ActionsName = "observed",
         seed: int | None = None,
     ) -> None:
         self.names: tuple[str, ...] = tuple(env.possible_agents)
@@ -70,15 +73,16 @@ class TeamPolicy:
             "roles": roles,
             "binary": bool(binary),
             "observation": observation,
+            "actions": actions,
             "seed": checked_seed(seed),
         }
         self.reset()
 
     @classmethod
     def for_problem(cls, env: Any, agents: Mapping[str, Agent | str], *, seed: int | None = None) -> TeamPolicy:
-        """Policies for a `TeamEnv`, which tells horizon, roles and what rewards are; it has been reset.
+        """Create policies for a `TeamEnv` that has been reset; it provides horizon, roles and kind of rewards.
 
-        With the seed of the environment they play, together, the very rounds of a simulation.
+        With the seed of the environment they play, together, exactly the rounds of a simulation.
         """
         problem: Problem = env.unwrapped.problem
         # Observation models of other people may show nothing, too.
@@ -90,6 +94,7 @@ class TeamPolicy:
             ranks=env.unwrapped.ranks,
             binary=problem.binary,
             observation=names.get(problem.observation.name, "missed-known"),
+            actions=problem.actions,
             seed=seed,
         )
 
@@ -100,7 +105,7 @@ class TeamPolicy:
         }
 
     def act(self) -> dict[str, int]:
-        """The actions of this round: the same until `observe`."""
+        """Return the actions of this round: the same until `observe`."""
         return {name: partner.choose() + self._first[name] for name, partner in self._partners.items()}
 
     def observe(
@@ -109,7 +114,7 @@ class TeamPolicy:
         rewards: Mapping[str, float],
         infos: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
-        """Learn from a round: everybody's actions, and what the environment gave for them."""
+        """Learn from a round: all actions, and the rewards and infos of the environment."""
         missing = [name for name in self.names if name not in actions]
         if missing:
             raise InvalidInput(f"actions has no arm of {', '.join(missing)}; in a bandit team all act in every round.")
@@ -121,7 +126,7 @@ class TeamPolicy:
 
 @dataclass(frozen=True, eq=False)
 class Play:
-    """An episode: everybody's arms and rewards, rounds x agents, in the order of ``agents``."""
+    """An episode: the arms and rewards of all agents, rounds x agents, in the order of ``agents``."""
 
     agents: tuple[str, ...]
     actions: NDArray[np.int64] = field(repr=False)
@@ -141,9 +146,9 @@ def play_env(
     seed: int | None = None,
     rounds: int = MOST,
 ) -> Play:
-    """Play an episode of a ``pettingzoo.ParallelEnv``, up to so many rounds.
+    """Play an episode of a ``pettingzoo.ParallelEnv``, up to ``rounds`` rounds.
 
-    ``policy`` plays its places, ``others`` has somebody else's policy, a function of the observation, for each other.
+    ``policy`` plays its seats; ``others`` has another policy, a function of the observation, for each other seat.
     """
     strangers = dict(others or {})
     limit = whole(1, MOST)("rounds", rounds)
@@ -151,7 +156,7 @@ def play_env(
     names = tuple(env.possible_agents)
     missing = sorted(set(names) - set(strangers) - set(policy.act()))
     if missing:
-        raise InvalidInput(f"Nobody plays {', '.join(missing)}; give others={{{missing[0]!r}: ...}}, a function.")
+        raise InvalidInput(f"No policy plays {', '.join(missing)}; give others={{{missing[0]!r}: ...}}, a function.")
     actions: list[list[int]] = []
     rewards: list[list[float]] = []
     while env.agents and len(actions) < limit:

@@ -19,6 +19,7 @@ from cobandit.interop.games import (
     checked_move,
     checked_problem,
     checked_reward,
+    observed_arms,
     paid,
     partners_of,
     seen_row,
@@ -35,11 +36,12 @@ from gymnasium import spaces  # noqa: E402
 class SeatEnv(gymnasium.Env[NDArray[np.float32], int]):
     """A learner in one seat of a team; its partners play in the other seats.
 
-    ``team`` is a whole team; whoever it has in ``seat`` is left out. ``observation`` and ``reward`` are those of
-    `TeamEnv`; by default a learner is paid what the team is. An info has everybody's ``arms``, what the learner has
-    ``seen`` (None: nothing, and it knows) and the ``round_regret``. After ``horizon`` rounds the episode is truncated.
+    ``team`` is a whole team; its agent in ``seat`` is left out. ``observation`` and ``reward`` are those of `TeamEnv`;
+    by default a learner gets the team reward. An info has all ``arms`` (-1: hidden), the learner's ``seen`` reward
+    (None: it knows that it saw nothing) and the ``round_regret``. After ``horizon`` rounds the episode is truncated.
 
-    ``reset(seed=s)`` begins run 0 of seed s, with the luck of `simulate`; every further ``reset()`` the next run.
+    ``reset(seed=s)`` begins run 0 of seed s, with the random numbers of `simulate`; every further ``reset()`` the next
+    run.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012  # as Gymnasium declares it
@@ -60,7 +62,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], int]):
         self.seat = int(seat)
         self.horizon = int(whole(1, MOST)("horizon", horizon))
         self.reward = checked_reward(reward)
-        self._view = make_view(observation, problem, self.horizon)
+        self._view = make_view(observation, problem, self.horizon, self.seat)
         low, high = self._view.bounds()
         self.observation_space = spaces.Box(low, high, dtype=np.float32)
         self.action_space: Any = spaces.Discrete(problem.arms[self.seat])
@@ -89,5 +91,6 @@ class SeatEnv(gymnasium.Env[NDArray[np.float32], int]):
         self._view.add(row, seen[:, self.seat])
         pay = paid(self.reward, self.seat, self.problem.weights, seen, np.array([outcome.reward]))
         ended = self._match.environment.round > self.horizon
-        info = {"arms": row[0], "seen": outcome.seen[self.seat], "round_regret": outcome.round_regret}
+        observed = observed_arms(self.problem, self.seat, row[0])
+        info = {"arms": observed, "seen": outcome.seen[self.seat], "round_regret": outcome.round_regret}
         return self._view.numbers()[0], float(pay[0]), False, ended, info

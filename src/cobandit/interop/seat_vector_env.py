@@ -1,4 +1,4 @@
-"""Many copies of one seat of a team at once, the partners compiled: what a learner trains on."""
+"""Many parallel copies of one seat of a team, with compiled partners, for training a learner."""
 
 from __future__ import annotations
 
@@ -14,7 +14,16 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.engine.choice import engine_for
 from cobandit.engine.match import OpenMatch
-from cobandit.interop.games import Luck, RewardName, checked_problem, checked_reward, paid, partners_of, seen_row
+from cobandit.interop.games import (
+    Luck,
+    RewardName,
+    checked_problem,
+    checked_reward,
+    observed_arms,
+    paid,
+    partners_of,
+    seen_row,
+)
 from cobandit.interop.views import ViewName, make_view
 from cobandit.problem import Problem
 
@@ -37,7 +46,7 @@ class Games(Protocol):
         """Begin a run of each."""
 
     def play(self, moves: NDArray[np.int64]) -> Round:
-        """One round of each: arms, what was seen, rewards, task regret."""
+        """Play one round of each copy: arms, observations, rewards, task regret."""
 
 
 class _PlainGames:
@@ -94,7 +103,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         self.horizon = int(whole(1, MOST)("horizon", horizon))
         self.num_envs = int(whole(1, MOST_COPIES)("num_envs", num_envs))
         self.reward = checked_reward(reward)
-        self._view = make_view(observation, problem, self.horizon, self.num_envs)
+        self._view = make_view(observation, problem, self.horizon, self.seat, self.num_envs)
         self.single_observation_space = spaces.Box(*self._view.bounds(), dtype=np.float32)
         self.single_action_space = spaces.Discrete(problem.arms[self.seat])
         self.observation_space = batch_space(self.single_observation_space, self.num_envs)
@@ -116,7 +125,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
     ) -> tuple[NDArray[np.float32], dict[str, Any]]:
         """Begin a run of every copy; ``seed`` is one number for all, ``options`` has no meaning here."""
         if isinstance(seed, (list, tuple, np.ndarray)):
-            raise InvalidInput(f"seed is {short_repr(seed)}; one number is needed: copy c plays run c of that seed.")
+            raise InvalidInput(f"seed must be one number, got {short_repr(seed)}. Copy c plays run c of that seed.")
         super().reset(seed=seed)
         self._begin(seed)
         return self._view.numbers(), {}
@@ -136,7 +145,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         pay = paid(self.reward, self.seat, self.problem.weights, seen, rewards)
         everybody = ~nothing
         info = {
-            "arms": arms.copy(),
+            "arms": observed_arms(self.problem, self.seat, arms),
             "_arms": everybody,
             "seen": seen[:, self.seat].copy(),
             "_seen": everybody,
@@ -155,7 +164,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.float32], NDArray[np.int64], NDArray[An
         moves = np.asarray(actions)
         if moves.shape != (self.num_envs,) or moves.dtype.kind not in "iu" or moves.min() < 0 or moves.max() >= arms:
             raise InvalidInput(
-                f"actions is {short_repr(actions)}; an array of {self.num_envs:,} whole numbers from 0 to {arms - 1} "
+                f"actions is {short_repr(actions)}; an array of {self.num_envs:,} integers from 0 to {arms - 1} "
                 "is needed, an arm for each copy."
             )
         return np.ascontiguousarray(moves, dtype=np.int64)

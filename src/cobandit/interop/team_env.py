@@ -1,4 +1,4 @@
-"""Any problem as a PettingZoo environment, a `ParallelEnv`: all agents act at once. Paper: Problem Setting."""
+"""Any problem as a PettingZoo environment, a `ParallelEnv`: all agents act simultaneously. Paper: Problem Setting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,16 @@ from cobandit.base.checks import MOST, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.engine.match import OpenMatch
-from cobandit.interop.games import Luck, RewardName, checked_move, checked_problem, checked_reward, paid, seen_row
+from cobandit.interop.games import (
+    Luck,
+    RewardName,
+    checked_move,
+    checked_problem,
+    checked_reward,
+    observed_arms,
+    paid,
+    seen_row,
+)
 from cobandit.interop.views import ViewName, make_view
 from cobandit.problem import Problem
 
@@ -25,15 +34,17 @@ Observation = NDArray[np.float32]
 
 
 class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # PettingZoo carries no types
-    """A problem for agents of anybody's make.
+    """A problem as an environment for any agents.
 
-    ``horizon`` is T; after so many rounds the episode is truncated. ``observation`` is what agents are shown:
-    ``"statistics"`` (per team action how often it was played and what was seen of it, then the latest round) or
-    ``"round"`` (the latest round alone). ``reward`` is what each is paid: ``"seen"``, its own seen reward, ``"team"``,
-    the weighted mean of what all saw, or ``"task"``, the reward itself. An info has everybody's ``arms``, what the
-    agent has ``seen`` (None: nothing, and it knows) and the ``round_regret``, which no agent could know.
+    ``horizon`` is T; after T rounds the episode is truncated. ``observation`` selects what agents observe:
+    ``"statistics"`` (count and mean seen reward of each team action, then the latest round) or ``"round"`` (only the
+    latest round). ``reward`` selects each agent's reward: ``"seen"``, its own seen reward, ``"team"``, the weighted
+    mean of all seen rewards, or ``"task"``, the reward itself. An info has all ``arms``, the agent's ``seen`` reward
+    (None: it knows that it saw nothing) and the ``round_regret``, which no agent could know. If the problem hides
+    actions, observations and ``arms`` contain the agent's own arms alone: the others are 0 and -1.
 
-    ``reset(seed=s)`` begins run 0 of seed s, with the luck of `simulate`; every further ``reset()`` the next run.
+    ``reset(seed=s)`` begins run 0 of seed s, with the random numbers of `simulate`; every further ``reset()`` the next
+    run.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"name": "cobandit_team_v0", "render_modes": [], "is_parallelizable": True}
@@ -47,9 +58,11 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
         self.reward = checked_reward(reward)
         self.possible_agents = [f"agent_{i}" for i in range(problem.agents)]
         self.agents: list[str] = []
-        self._views = [make_view(observation, problem, self.horizon) for _ in self.possible_agents]
-        low, high = self._views[0].bounds()
-        self.observation_spaces = {name: spaces.Box(low, high, dtype=np.float32) for name in self.possible_agents}
+        self._views = [make_view(observation, problem, self.horizon, i) for i in range(problem.agents)]
+        self.observation_spaces = {
+            name: spaces.Box(*view.bounds(), dtype=np.float32)
+            for name, view in zip(self.possible_agents, self._views, strict=True)
+        }
         self.action_spaces = {
             name: spaces.Discrete(size) for name, size in zip(self.possible_agents, problem.arms, strict=True)
         }
@@ -57,11 +70,11 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
         self._match: OpenMatch | None = None
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """What an agent is shown."""
+        """Return the space of an agent's observations."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
-        """The arms of an agent."""
+        """Return the arms of an agent."""
         return self.action_spaces[agent]
 
     @property
@@ -96,7 +109,7 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
             return {}, {}, {}, {}, {}
         if not isinstance(actions, Mapping) or set(actions) != set(self.agents):
             raise InvalidInput(
-                f"actions is {short_repr(actions)}; an arm for each of {', '.join(self.agents)} is needed."
+                f"actions must be an arm for each of {', '.join(self.agents)}, got {short_repr(actions)}."
             )
         given = {
             i: checked_move(f"actions[{name!r}]", actions[name], self.problem.arms[i])
@@ -111,7 +124,11 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
             pay = paid(self.reward, i, self.problem.weights, seen, np.array([outcome.reward]))
             rewards[name] = float(pay[0])
         infos = {
-            name: {"arms": arms[0].copy(), "seen": outcome.seen[i], "round_regret": outcome.round_regret}
+            name: {
+                "arms": observed_arms(self.problem, i, arms[0]),
+                "seen": outcome.seen[i],
+                "round_regret": outcome.round_regret,
+            }
             for i, name in enumerate(names)
         }
         ended = match.environment.round > self.horizon
@@ -120,14 +137,14 @@ class TeamEnv(ParallelEnv[str, Observation, int]):  # type: ignore[misc]  # Pett
         return observations, rewards, dict.fromkeys(names, False), dict.fromkeys(names, ended), infos
 
     def state(self) -> Observation:
-        """What all agents together were shown."""
+        """Return the observations of all agents together."""
         return np.concatenate([view.numbers()[0] for view in self._views])
 
     def render(self) -> None:
-        """Nothing is drawn."""
+        """Do nothing: there is no rendering."""
 
     def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: no resources are open."""
 
     def _observations(self) -> dict[str, Observation]:
         return {name: view.numbers()[0] for name, view in zip(self.possible_agents, self._views, strict=True)}

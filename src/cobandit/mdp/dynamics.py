@@ -1,4 +1,4 @@
-"""How states follow each other and what steps pay: given once as arrays, or drawn anew for each run."""
+"""Transitions between states and rewards of steps: fixed arrays, or drawn for each run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_ENTRIES = 2**27
 """More transition probabilities, S x A x S', than this could not be held for one run."""
 
 ROUNDING = 1e-9
-"""By so much chances may miss a sum of 1, after which they are made to meet it."""
+"""Probabilities may differ from a sum of 1 by this much; they are then normalised."""
 
 
 class Dynamics(ABC):
@@ -47,14 +47,14 @@ class Dynamics(ABC):
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> World:
-        """The world of one run, with whatever is random drawn from ``rng``, the run's set-up stream."""
+        """Return the world of one run, with all random numbers drawn from ``rng``, the run's set-up stream."""
 
     def state_names(self) -> list[str]:
-        """What a person calls each state."""
+        """Return a readable name for each state."""
         return [str(state) for state in range(self.states)]
 
     def arm_names(self) -> list[list[str]]:
-        """What a person calls each arm of each agent."""
+        """Return a readable name for each arm of each agent."""
         return [[str(arm) for arm in range(size)] for size in self.arms]
 
 
@@ -128,7 +128,7 @@ class GivenDynamics(Dynamics):
         return math.prod(self.arms)
 
     def draw(self, rng: np.random.Generator) -> World:
-        """Nothing is drawn."""
+        """Return the same world for every run, without random draws."""
         shape = self.states, self.cells
         return World(
             np.reshape(self.transitions, (*shape, self.states)), np.reshape(self.means, shape), np.array(self.start)
@@ -136,7 +136,7 @@ class GivenDynamics(Dynamics):
 
 
 def checked_chances(name: str, chances: Tensor) -> Tensor:
-    """Chances whose last axis sums to 1, made to do so exactly but for the last bits."""
+    """Return probabilities whose last axis sums to 1, normalised up to rounding."""
     if not ((chances >= 0.0) & (chances <= 1.0)).all():
         where = tuple(int(i) for i in np.argwhere(~((chances >= 0.0) & (chances <= 1.0)))[0])
         raise InvalidInput(f"{name}{list(where)} is {chances[where]}; a chance from 0 to 1 is needed.")
@@ -157,7 +157,7 @@ def _checked_means(means: Tensor) -> Tensor:
 
 
 def drawn_world(dynamics: Any, rng: np.random.Generator, low: float, high: float) -> World:
-    """The world of one run, checked: a class of one's own may give anything."""
+    """Return the world of one run after a check: a user-defined class may return anything."""
     world = dynamics.draw(rng)
     title = type(dynamics).__name__
     states, cells = dynamics.states, math.prod(dynamics.arms)
@@ -180,7 +180,7 @@ def drawn_world(dynamics: Any, rng: np.random.Generator, low: float, high: float
 
 
 def plain_dynamics(dynamics: Any) -> dict[str, Any]:
-    """The fields of dynamics as plain data."""
+    """Return the fields of dynamics as plain data."""
     ours = type(dynamics).__module__.startswith("cobandit.mdp.")
     known = {"name": dynamics.name} if ours else {"class": type(dynamics).__qualname__}
     values = {spec.name: getattr(dynamics, spec.name) for spec in fields(dynamics) if spec.init}

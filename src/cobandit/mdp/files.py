@@ -22,7 +22,7 @@ MOVE = ("state", "action", "mean", "to")
 
 
 def load_problem(path: str | os.PathLike[str]) -> MarkovProblem:
-    """The problem in a TOML file; `parse_problem` says what stands in it."""
+    """Load the problem of a TOML file; `parse_problem` describes the format."""
     source = checked_path("path", path)
     try:
         text = source.read_text(encoding="utf-8")
@@ -32,7 +32,7 @@ def load_problem(path: str | os.PathLike[str]) -> MarkovProblem:
 
 
 def parse_problem(text: str, where: str = "the text") -> MarkovProblem:
-    """The problem that a TOML text describes.
+    """Return the problem that a TOML text describes.
 
     Either ``problem = "burger-line"`` with the options of that problem; or ``states`` (a list of names, or how many),
     ``arms``, ``steps``, ``start`` (a state, or a chance for each) and a list of ``moves``, one for each state and team
@@ -73,7 +73,7 @@ def _state_names(states: Any) -> list[str]:
     else:
         names = [str(state) for state in range(whole(1, 10_000)("states", states))]
     if not names or len(set(names)) < len(names):
-        raise InvalidInput(f"states is {short_repr(states)}; at least one state, each with its own name, is needed.")
+        raise InvalidInput(f"states must be at least one state, each with its own name, got {short_repr(states)}.")
     return names
 
 
@@ -84,7 +84,7 @@ def _number(name: str, state: Any, names: list[str]) -> int:
 
 
 def _chances(name: str, given: Any, names: list[str]) -> Tensor:
-    """A chance for each state: a table of them, or one state for sure."""
+    """Return a chance for each state: a table of them, or one state for sure."""
     chances = np.zeros(len(names))
     table = given if isinstance(given, Mapping) else {given: 1.0}
     for state, chance in table.items():
@@ -104,24 +104,24 @@ def _moves(moves: Any, names: list[str], arms: tuple[int, ...]) -> tuple[Tensor,
     for state in range(len(names)):
         transitions[state, ..., state] = 1.0
     if not isinstance(moves, list):
-        raise InvalidInput(f"moves is {short_repr(moves)}; a list of tables is needed.")
+        raise InvalidInput(f"moves must be a list of tables, got {short_repr(moves)}.")
     for i, move in enumerate(moves):
         name = f"moves[{i}]"
         if not isinstance(move, Mapping):
-            raise InvalidInput(f"{name} is {short_repr(move)}; a table with state, action, mean and to is needed.")
+            raise InvalidInput(f"{name} must be a table with state, action, mean and to, got {short_repr(move)}.")
         for key in move:
             if key not in MOVE:
                 raise UnknownName(f"key of {name} called", key, MOVE)
         for key in ("state", "action"):
             if key not in move:
-                raise InvalidInput(f"{name} has no {key}; it is needed.")
+                raise InvalidInput(f"{name} must have the field {key!r}.")
         state = _number(name, move["state"], names)
         action = one_per_agent(f"{name}.action", move["action"], len(arms), whole(0))
         if any(arm >= size for arm, size in zip(action, arms, strict=True)):
             raise InvalidInput(f"{name}.action is {list(action)}; arms from 0 are needed, fewer than {list(arms)}.")
         mean = move.get("mean", 0.0)
         if isinstance(mean, (bool, str)) or not isinstance(mean, (int, float)):
-            raise InvalidInput(f"{name}.mean is {short_repr(mean)}; a number is needed.")
+            raise InvalidInput(f"{name}.mean must be a number, got {short_repr(mean)}.")
         means[(state, *action)] = mean
         if "to" in move:
             transitions[(state, *action)] = _chances(f"{name}.to", move["to"], names)

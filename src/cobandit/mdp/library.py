@@ -1,6 +1,6 @@
 """Problems by name: small Markov decision processes in which a team must coordinate over several steps.
 
-Each is drawn anew for every run from the run's set-up stream, so that no team can know which arm is which.
+Each is drawn for every run from the run's set-up stream, so that no team can know the meaning of its arms.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def _check(record: Any, **checks: Any) -> None:
 
 
 def _coordination_games(states: int, agents: int, rng: np.random.Generator) -> Tensor:
-    """One game of two local optima (.8 and .6) for each state, everybody's arms renamed at random: states x cells."""
+    """Return one game of two local optima (.8 and .6) for each state, with all arms renamed at random: states x
+    cells.
+    """
     games = np.empty((states, 2**agents))
     plain = two_corners(agents, leader=0)
     for state in range(states):
@@ -65,7 +67,7 @@ class Chain(Dynamics):
         return (2,) * self.agents
 
     def draw(self, rng: np.random.Generator) -> World:
-        """The games of one run."""
+        """Return the games of one run."""
         means = _coordination_games(self.states, self.agents, rng)
         transitions = np.zeros((*means.shape, self.states))
         for state, cell in np.ndindex(means.shape):
@@ -87,7 +89,7 @@ class DelayedChain(Chain):
     name: ClassVar[str] = "delayed-chain"
 
     def draw(self, rng: np.random.Generator) -> World:
-        """The games of one run."""
+        """Return the games of one run."""
         games = _coordination_games(self.states, self.agents, rng)
         last = self.states - 1
         means = np.where(games == 0.6, 0.15, 0.0)
@@ -125,12 +127,12 @@ class BurgerLine(Dynamics):
         return sum(4**layer for layer in range(self.steps))
 
     def stacks(self) -> Iterator[tuple[int, ...]]:
-        """The team actions that lie on the plate, state by state."""
+        """Yield the team actions that lie on the plate, state by state."""
         for layers in range(self.steps):
             yield from itertools.product(range(4), repeat=layers)
 
     def draw(self, rng: np.random.Generator) -> World:
-        """The tastes of one run."""
+        """Return the tastes of one run."""
         states, first_of_last = self.states, sum(4**layer for layer in range(self.steps - 1))
         transitions, means = np.zeros((states, 4, states)), np.zeros((states, 4))
         below = 0
@@ -144,11 +146,11 @@ class BurgerLine(Dynamics):
         return World(transitions, means, _starting_in(0, states))
 
     def arm_names(self) -> list[list[str]]:
-        """The fillings, as in the paper's burger study."""
+        """Return the fillings, as in the paper's burger study."""
         return [list(names) for names in FILLINGS]
 
     def state_names(self) -> list[str]:
-        """What lies on the plate, from below."""
+        """Return the items on the plate for each state, from below."""
         pairs = ["+".join(pair) for pair in itertools.product(*FILLINGS)]
         return [", ".join(["bun", *(pairs[cell] for cell in stack)]) for stack in self.stacks()]
 
@@ -172,7 +174,7 @@ class BoxPush(Dynamics):
         return (2,) * self.agents
 
     def draw(self, rng: np.random.Generator) -> World:
-        """Which arm pushes where, and which end pays more."""
+        """Return which arm pushes where, and which end pays more."""
         flips = [int(rng.random() < 0.5) for _ in range(self.agents)]
         left, right = (0.5, 0.8) if rng.random() < 0.5 else (0.8, 0.5)
         shape = self.states, 2**self.agents
@@ -191,10 +193,10 @@ class BoxPush(Dynamics):
 
 @dataclass(frozen=True)
 class SameDoor(Dynamics):
-    """Two walkers on a corridor (left, stay, right) are paid while both stand at the same end: .8 at one, .5 at the
+    """Two walkers on a corridor (left, stay, right) get rewards while both are at the same end: .8 at one, .5 at the
     other.
 
-    A step succeeds with chance .9. The state is where both stand.
+    A step succeeds with probability .9. The state is the pair of positions.
     """
 
     corridor: int = 4
@@ -216,7 +218,7 @@ class SameDoor(Dynamics):
         return self.corridor**2
 
     def draw(self, rng: np.random.Generator) -> World:
-        """Which arm walks where, and which end pays more."""
+        """Return which arm walks where, and which end pays more."""
         better_left = rng.random() < 0.5
         ways = [rng.permutation(3) - 1 for _ in range(2)]
         size, states = self.corridor, self.states
@@ -230,15 +232,15 @@ class SameDoor(Dynamics):
         return World(transitions, means, _starting_in(size // 4 * size + size // 2, states))
 
     def state_names(self) -> list[str]:
-        """Where both stand."""
+        """Return the positions of both walkers for each state."""
         return [f"{x},{y}" for x, y in itertools.product(range(self.corridor), repeat=2)]
 
 
 @dataclass(frozen=True)
 class RandomDynamics(Dynamics):
-    """Transitions from a Dirichlet distribution, means and start at random, all drawn anew for each run.
+    """Transitions from a Dirichlet distribution, means and start at random, all drawn for each run.
 
-    The smaller ``concentration``, the fewer states follow a state. With one state nothing but the means is drawn, in
+    The smaller ``concentration``, the fewer successors a state has. With one state only the means are drawn, in
     row-major order: the random means of the bandit.
     """
 
@@ -255,7 +257,7 @@ class RandomDynamics(Dynamics):
         checked_size(self.states, math.prod(self.arms))
 
     def draw(self, rng: np.random.Generator) -> World:
-        """The world of one run."""
+        """Return the world of one run."""
         shape = self.states, math.prod(self.arms)
         if self.states == 1:
             return World(np.ones((*shape, 1)), rng.random(shape), np.ones(1))

@@ -47,7 +47,7 @@ class Nature:
         self._streams, self._moves = streams, moves
 
     def begin_episode(self) -> int:
-        """The state in which the next episode starts."""
+        """Return the state in which the next episode starts."""
         self.state = _drawn(self.instance.world.start_limits, self._moves)
         self.step = 0
         return self.state
@@ -160,7 +160,7 @@ def run_regrets(
 
 
 def run_trajectory(problem: MarkovProblem, team: Team, horizon: int, seed: int, run: int) -> MarkovTrajectory:
-    """One run with everything that happened in it, on the plain engine."""
+    """Return one run with all its steps, on the plain engine."""
     match = MarkovMatch(problem, team, horizon, seed, run)
     trajectory = MarkovTrajectory.of_run(problem, run, match.nature.instance, horizon)
     for t, (action, outcome) in enumerate(match.steps()):

@@ -43,9 +43,9 @@ class Instance:
 class MarkovProblem:
     """Episodes of a team of N >= 2 agents through the states of a Markov decision process.
 
-    Made by `MarkovProblem.of` from arrays, by `make_problem` from a name, by `load_problem` from a file. ``reward``,
-    ``observation``, ``weights`` and ``roles`` are those of the bandit's `Problem`. ``ceiling`` is what no mean exceeds;
-    the agents are told, and are never more hopeful than that.
+    Created by `MarkovProblem.of` from arrays, by `make_problem` from a name, by `load_problem` from a file. ``reward``,
+    ``observation``, ``weights`` and ``roles`` are those of the bandit's `Problem`. ``ceiling`` is an upper bound on all
+    means; the agents know it and use it to limit their optimism.
     """
 
     dynamics: Dynamics
@@ -68,7 +68,8 @@ class MarkovProblem:
         highest = 1.0 if accept.accept_reward(self.reward).binary else LARGEST_MEAN
         if hasattr(self.reward, "shock"):
             raise InvalidInput(
-                f"reward is {short_repr(self.reward)}; rewards that hang on those of the round before are for bandits."
+                f"reward must not depend on the previous round, got {short_repr(self.reward)}. "
+                "Such rewards are for bandits."
             )
         object.__setattr__(self, "ceiling", real(0.0, highest, above=True)("ceiling", self.ceiling))
         values = getattr(self.reward, "values", None)
@@ -103,10 +104,10 @@ class MarkovProblem:
         roles: Any = "observability",
         ceiling: float = 1.0,
     ) -> MarkovProblem:
-        """From arrays: ``transitions[s, a_1, .., a_N, z]``, ``means[s, a_1, .., a_N]``, ``start[s]`` (default:
-        state 0).
+        """Create a problem from arrays: ``transitions[s, a_1, .., a_N, z]``, ``means[s, a_1, .., a_N]``, ``start[s]``
+        (default: state 0).
 
-        ``steps`` is H. Sight is described as in `Problem.bernoulli`; everybody sees everything by default.
+        ``steps`` is H. Observation is described as in `Problem.bernoulli`; by default all agents see every reward.
         """
         dynamics = GivenDynamics.of(transitions, means, steps, start)
         seen = make_observation(observation, observability, noise, len(dynamics.arms))
@@ -175,15 +176,15 @@ class MarkovProblem:
 
     @property
     def draws_roles(self) -> bool:
-        """Whether nobody knows beforehand who sees more."""
+        """Whether the agents' observability is unknown before a run."""
         return self.seats.draws_roles
 
     def known_ranks(self) -> tuple[int, ...]:
-        """Each agent's rank, where it does not depend on the run."""
+        """Return each agent's rank, where it does not depend on the run."""
         return self.seats.known_ranks()
 
     def instance(self, rng: np.random.Generator) -> Instance:
-        """What nature fixes for one run, drawn from the run's set-up stream: world, spreads, roles."""
+        """Draw the world, spreads and roles of one run from its set-up stream."""
         world = drawn_world(self.dynamics, rng, self._lowest, self.ceiling)
         spreads = accept.drawn_spreads(
             self.reward, (self.states, *self.arms), self.reward.spreads((self.states, *self.arms), rng)
@@ -192,7 +193,7 @@ class MarkovProblem:
         return Instance(world, optimal_values(world, self.steps), flat, self.seats.draw_ranks(rng))
 
     def describe(self) -> dict[str, Any]:
-        """The problem as plain data (for provenance and JSON)."""
+        """Return the problem as plain data (for provenance and JSON)."""
         return {
             "dynamics": plain_dynamics(self.dynamics),
             "reward": {"name": self.reward.name, **accept.plain_fields(self.reward)},
@@ -204,9 +205,9 @@ class MarkovProblem:
 
     @classmethod
     def from_dict(cls, description: Mapping[str, Any], own: Iterable[type] = ()) -> MarkovProblem:
-        """The problem that `describe` told of, also after a way through JSON; ``own`` as in `Problem.from_dict`."""
+        """Create the problem from the result of `describe`, also after JSON; ``own`` as in `Problem.from_dict`."""
         if not isinstance(description, Mapping):
-            raise InvalidInput(f"The description of a problem is {short_repr(description)}; a dict is needed.")
+            raise InvalidInput(f"The description of a problem must be a dict, got {short_repr(description)}.")
         for key in description:
             if key not in KEYS:
                 raise UnknownName("part of a Markov problem called", key, KEYS)
@@ -236,7 +237,7 @@ def make_problem(
     roles: Any = "observability",
     **options: Any,
 ) -> MarkovProblem:
-    """A problem of the library by its name, with its options: ``make_problem("burger-line", steps=3)``.
+    """Return a problem of the library by its name, with its options: ``make_problem("burger-line", steps=3)``.
 
     By default agent 0 sees every reward and all others half of them.
     """

@@ -55,7 +55,7 @@ class Values:
 
 
 def optimal_values(world: World, steps: int) -> Values:
-    """The optimal values of episodes of so many steps, in O(H S A S')."""
+    """Return the optimal values of episodes of ``steps`` steps, in O(H S A S')."""
     states, cells = world.means.shape
     q = np.zeros((steps, states, cells))
     v = np.zeros((steps + 1, states))
@@ -66,7 +66,7 @@ def optimal_values(world: World, steps: int) -> Values:
 
 
 def policy_value(world: World, cells: NDArray[np.int64], steps: int) -> float:
-    """What an episode pays on average where ``cells[h, s]`` is the team action in state s at step h."""
+    """Return the mean reward of an episode if ``cells[h, s]`` is the team action in state s at step h."""
     rows = np.arange(len(world.start))
     value = np.zeros(len(rows))
     for h in range(steps - 1, -1, -1):

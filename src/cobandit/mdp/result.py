@@ -21,7 +21,7 @@ class MarkovResult(Result):
     team: Team
 
     def trajectory(self, run: int) -> MarkovTrajectory:
-        """The steps of one run, played again from the seed (so nothing had to be kept)."""
+        """Return the steps of one run, played again from the seed (so nothing had to be kept)."""
         return cast(MarkovTrajectory, super().trajectory(run))
 
     def _played_again(self, number: int) -> Trajectory:
@@ -33,7 +33,7 @@ class MarkovResult(Result):
         return match.run_trajectory(*setting)
 
     @classmethod
-    def _of_room(cls, fields: dict[str, Any]) -> Self:
+    def _of_problem(cls, fields: dict[str, Any]) -> Self:
         if not isinstance(fields["problem"], MarkovProblem):
             raise InvalidInput("This is the result of a bandit, which has no states; cobandit.Result takes it.")
         return cls(**fields)

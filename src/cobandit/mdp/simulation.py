@@ -51,7 +51,7 @@ def simulate(
     """
     if not isinstance(problem, MarkovProblem):
         raise InvalidInput(
-            f"problem is {short_repr(problem)}; a MarkovProblem is needed, such as mdp.make_problem('burger-line')."
+            f"problem must be a MarkovProblem, such as mdp.make_problem('burger-line'), got {short_repr(problem)}."
         )
     team = Team.from_any(team)
     checked_progress(progress)
@@ -63,7 +63,7 @@ def simulate(
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     keeps_runs = keeps_every_run(one_of(KEEPS)("keep", keep), runs, len(points), problem)
     if one_of(ENGINES)("engine", engine) == "fast" and out is not None:
-        require_extras("This simulation", fast=True, parquet=True)  # both at once
+        require_extras("This simulation", fast=True, parquet=True)  # name both missing extras in one error
     target = None if out is None else checked_output(out)
     _refuse_what_cannot_fit(problem, runs * len(points) if keeps_runs else len(points), workers)
     team.players(problem.agents)
@@ -96,7 +96,7 @@ def simulate(
 def run_trajectory(
     problem: MarkovProblem, team: Team, horizon: int, seed: int, run: int, engine: str = "reference"
 ) -> MarkovTrajectory:
-    """One run of ``horizon`` steps with everything that happened in it."""
+    """Return one run of ``horizon`` steps with all its steps."""
     if engine == "fast":
         from cobandit.mdp import fast
 
@@ -105,7 +105,7 @@ def run_trajectory(
 
 
 def _refuse_what_cannot_fit(problem: MarkovProblem, numbers: int, workers: int) -> None:
-    """A size that cannot fit is refused before any work starts."""
+    """Refuse a size that does not fit into memory before any work starts."""
     per_agent = problem.states * problem.cells * (problem.states + 2 * problem.steps + 8)
     needed = 8 * (numbers + (workers + 1) * (problem.agents + 3) * per_agent)
     memory = physical_memory()

@@ -24,7 +24,7 @@ class MarkovTrajectory(Trajectory):
 
     @classmethod
     def of_run(cls, problem: MarkovProblem, run: int, instance: Instance, horizon: int) -> MarkovTrajectory:
-        """Room for ``horizon`` steps."""
+        """Return an empty record of ``horizon`` steps."""
         means = instance.world.means.reshape(problem.states, *problem.arms)
         base = Trajectory.empty(run, means, instance.ranks, horizon, changing=True)
         return cls(**vars(base), states=np.zeros(horizon, dtype=np.int64), steps=problem.steps)
@@ -37,7 +37,7 @@ class MarkovTrajectory(Trajectory):
         return {"run": base.pop("run"), "t": base.pop("t"), **places, **base}
 
     def same_as(self, other: Trajectory) -> bool:
-        """Whether two runs agree to the last bit."""
+        """Return whether two runs agree to the last bit."""
         return (
             isinstance(other, MarkovTrajectory) and super().same_as(other) and np.array_equal(self.states, other.states)
         )

@@ -1,6 +1,6 @@
-"""What an agent in a Markov decision process is: the contract between it and whoever drives it.
+"""The contract between an agent in a Markov decision process and its driver.
 
-It knows the sizes, the roles, how long the game lasts, every past state and team action, and its own seen rewards.
+An agent knows the sizes, the roles, the length of the game, every past state and team action, and its own seen rewards.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from cobandit.problem.means import LARGEST_MEAN, Tensor
 
 @dataclass(frozen=True)
 class MarkovBriefing(Briefing):
-    """What an agent is told before the first episode.
+    """The information that an agent gets before the first episode.
 
-    To the bandit's `Briefing` it adds ``states`` (S), ``steps`` (H) and ``ceiling``, what no mean exceeds; ``horizon``
-    is T, all steps of all episodes. ``optimal`` is None but for an oracle, which is told Q*: H x S x team actions.
+    To the bandit's `Briefing` it adds ``states`` (S), ``steps`` (H) and ``ceiling``, an upper bound on all means;
+    ``horizon`` is T, all steps of all episodes. ``optimal`` is None except for an oracle, which knows Q*: H x S x team
+    actions.
     """
 
     states: int = 1
@@ -38,7 +39,7 @@ class MarkovBriefing(Briefing):
         object.__setattr__(self, "ceiling", real(0.0, LARGEST_MEAN, above=True)("ceiling", self.ceiling))
         if self.horizon % self.steps:
             raise InvalidInput(
-                f"horizon is {self.horizon}; a multiple of the {self.steps} steps of an episode is needed."
+                f"horizon must be a multiple of the {self.steps} steps of an episode, got {self.horizon}."
             )
 
     @property
@@ -62,27 +63,28 @@ class _InStates(Player):
 
     def _start(self, briefing: Any, rng: Any) -> None:
         if not isinstance(briefing, MarkovBriefing):
-            raise InvalidInput(f"briefing is {briefing!r:.60}; a cobandit.mdp.MarkovBriefing is needed.")
+            raise InvalidInput(f"briefing must be a cobandit.mdp.MarkovBriefing, got {briefing!r:.60}.")
         super()._start(briefing, rng)
 
 
 @dataclass
 class MarkovAgent(_InStates, ABC):
-    """One member of a team. A custom agent subclasses this and writes `choose` and `observe`, and `plan` if it plans.
+    """One member of a team. A custom agent subclasses this and implements `choose` and `observe`, and `plan` if it
+    plans.
 
-    `reset` sets ``self.briefing``, ``self.rng`` and ``self.round`` (t, counted from 1 over all episodes). Whoever
-    drives it calls `plan` at the start of each episode, then `choose` and `observe` at each step.
+    `reset` sets ``self.briefing``, ``self.rng`` and ``self.round`` (t, counted from 1 over all episodes). The driver
+    calls `plan` at the start of each episode, then `choose` and `observe` at each step.
     """
 
     @abstractmethod
     def choose(self, state: int, step: int) -> int:
-        """The own arm to play in ``state`` at ``step``, from 0 to ``self.briefing.own_arms - 1``."""
+        """Return the own arm to play in ``state`` at ``step``, from 0 to ``self.briefing.own_arms - 1``."""
 
     @abstractmethod
     def observe(self, team_action: TeamAction, reward: float | None, state: int, step: int, next_state: int) -> None:
-        """Learn from the step just made: everybody's arms, the own seen reward, and where it led.
+        """Learn from the last step: the arms of all agents, the agent's own seen reward, and the next state.
 
-        ``reward`` is None when the agent knows it saw nothing, as under *missed-known* observation.
+        ``reward`` is None if the agent knows that it saw nothing, as under *missed-known* observation.
         """
 
     @property
@@ -96,11 +98,11 @@ class MarkovAgent(_InStates, ABC):
 
 @dataclass
 class MarkovController(_InStates, ABC):
-    """One brain for the whole team: it chooses everybody's arms and gets everybody's seen rewards."""
+    """A joint controller: it chooses the arms of all agents and gets the seen rewards of all agents."""
 
     @abstractmethod
     def choose(self, state: int, step: int) -> TeamAction:
-        """The team action to play in ``state`` at ``step``."""
+        """Return the team action to play in ``state`` at ``step``."""
 
     @abstractmethod
     def observe(

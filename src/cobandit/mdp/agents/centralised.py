@@ -20,7 +20,7 @@ EYES = ("all", "best")
 
 
 def seen_by(eyes: str, rewards: Sequence[float | None], briefing: Briefing) -> float | None:
-    """What one brain sees: through everybody's eyes, or through those of the best observer alone."""
+    """Return the observation of a joint controller: of all agents combined, or of the best observer only."""
     return fused(rewards, briefing) if eyes == "all" else rewards[briefing.best_observer]
 
 
@@ -35,7 +35,7 @@ class CentralisedUCBVI(OptimisticPlan, MarkovController):
     eyes: str = option("all", "whose eyes it has: " + ", ".join(EYES), one_of(EYES))
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
@@ -44,7 +44,7 @@ class CentralisedUCBVI(OptimisticPlan, MarkovController):
         self._q = self.plan_values(self._memory, joint_max(self.briefing.ceiling, self.briefing.steps))
 
     def choose(self, state: int, step: int) -> TeamAction:
-        """The team action with the best index."""
+        """Return the team action with the best index."""
         if self.starts_at_random():
             return tuple(random_arm(arms, self.rng) for arms in self.briefing.arms)
         return best(self._q[step, state].reshape(self.briefing.arms), self.ties, self.rng)

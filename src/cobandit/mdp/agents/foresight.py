@@ -23,7 +23,7 @@ SHARE = 0.01
 """How much of the weights the bank spreads evenly over its histograms after every visit."""
 
 PRIOR = 0.5
-"""Stands in every bin of a histogram of the bank before the first visit."""
+"""The initial value of every bin of a histogram of the bank."""
 
 
 class StateWindows:
@@ -37,7 +37,7 @@ class StateWindows:
         self.histograms = {agent: np.zeros((*places, size)) for agent, size in self.arms.items()}
 
     def predict(self, step: int, state: int, rng: np.random.Generator) -> dict[int, int]:
-        """A foreseen arm for each higher-ranked agent, one draw each (uniform before the first visit)."""
+        """Return a foreseen arm for each higher-ranked agent, one draw each (uniform before the first visit)."""
         foreseen = {}
         for agent, size in self.arms.items():
             past = self.past.get((agent, step, state))
@@ -70,7 +70,7 @@ class StateBanks:
         self.bins = {agent: np.full((*shape, size), PRIOR) for agent, size in self.arms.items()}
 
     def predict(self, step: int, state: int, rng: np.random.Generator) -> dict[int, int]:
-        """A foreseen arm for each higher-ranked agent, one draw each."""
+        """Return a foreseen arm for each higher-ranked agent, one draw each."""
         foreseen = {}
         for agent, size in self.arms.items():
             left = rng.random()

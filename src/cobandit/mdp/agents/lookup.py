@@ -10,12 +10,12 @@ from cobandit.mdp.agents.registry import AGENTS
 
 
 def agent_class(name: Any) -> type[MarkovAgent] | type[MarkovController]:
-    """The class behind a name; an unknown one gets the nearest right one."""
+    """Return the class behind a name; an unknown one gets the nearest right one."""
     if not isinstance(name, str) or name not in AGENTS:
         raise UnknownName("agent of Markov problems called", name, AGENTS)
     return AGENTS[name]
 
 
 def make_agent(name: str, **options: Any) -> MarkovAgent | MarkovController:
-    """A registered agent (or joint controller) with the given options."""
+    """Return a registered agent (or joint controller) with the given options."""
     return agent_class(name).of(**options)

@@ -8,10 +8,11 @@ from cobandit.problem.means import Tensor
 
 
 class StateMemory:
-    """Over states x actions: ``counts`` and ``sums`` of the own seen rewards, public ``visits`` and ``moves``.
+    """Arrays over states x actions: ``counts`` and ``sums`` of the agent's own seen rewards, public ``visits`` and
+    ``moves``.
 
-    The counts are the public visits, but for *missed-known* observation. Actions are team actions in row-major order,
-    or the own arms of an agent that knows of no others.
+    The counts are the public visits, except under *missed-known* observation. Actions are team actions in row-major
+    order, or the own arms of an agent that ignores the others.
     """
 
     def __init__(self, states: int, actions: int) -> None:

@@ -23,7 +23,7 @@ class NaiveUCBVI(OptimisticPlan, MarkovAgent):
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.ucbvi:ucbvi"
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
@@ -32,7 +32,7 @@ class NaiveUCBVI(OptimisticPlan, MarkovAgent):
         self._q = self.plan_values(self._memory, joint_max(self.briefing.ceiling, self.briefing.steps))
 
     def choose(self, state: int, step: int) -> int:
-        """The own coordinate of the team action with the best index."""
+        """Return the own coordinate of the team action with the best index."""
         if self.starts_at_random():
             return random_arm(self.briefing.own_arms, self.rng)
         indices = self._q[step, state].reshape(self.briefing.arms)
@@ -53,7 +53,7 @@ class VeryNaiveUCBVI(OptimisticPlan, MarkovAgent):
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.very_naive:very_naive"
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """An empty memory of the own arms."""
+        """Start with an empty memory of the agent's own arms."""
         super().reset(briefing, rng)
         self._memory = StateMemory(briefing.states, briefing.own_arms)
 
@@ -62,7 +62,7 @@ class VeryNaiveUCBVI(OptimisticPlan, MarkovAgent):
         self._q = self.plan_values(self._memory, joint_max(self.briefing.ceiling, self.briefing.steps))
 
     def choose(self, state: int, step: int) -> int:
-        """The own arm with the best index."""
+        """Return the own arm with the best index."""
         if self.starts_at_random():
             return random_arm(self.briefing.own_arms, self.rng)
         return best(self._q[step, state], self.ties, self.rng)[0]

@@ -3,8 +3,9 @@
     Q_h(s,a) = estimate + E[V_{h+1}] + scale sqrt(1/n + (Var[V_{h+1}] + (H-h-1)^2 / n) / n)
     V_h(s)   = BACKUP of min(H-h, max Q_h(s, .))
 
-Mean and variance are over the moves seen so far; estimate, scale and what stands for an untried action are those of the
-bandit's index variants (`UpperConfidence`). V alone is clipped: the last step's index is the bandit's, to the last bit.
+Mean and variance are over the moves seen so far; estimate, scale and the value of an untried action are those of the
+bandit's index variants (`UpperConfidence`). Only V is clipped: the last step's index has exactly the bits of the
+bandit's.
 """
 
 from __future__ import annotations
@@ -66,12 +67,12 @@ class OptimisticPlan(UpperConfidence):
         return np.asarray(np.where(tried, estimates + mean + scale * spans, untried))
 
     def starts_at_random(self: Any) -> bool:
-        """Whether the arms of this episode are simply drawn: the companion code draws the first."""
+        """Return whether the arms of this episode are simply drawn: the companion code draws the first."""
         return bool(self.index == "companion" and self.episode == 0)
 
 
 def joint_max(ceiling: float, steps: int) -> Backup:
-    """V_h(s) = min(H-h, max_a Q_h(s,a)): as if everybody would do what is best."""
+    """Return the backup V_h(s) = min(H-h, max_a Q_h(s,a)), as if all agents played the best team action."""
 
     def backup(h: int, q: Tensor) -> Tensor:
         return np.asarray(np.minimum(q.max(axis=1), ceiling * (steps - h)))

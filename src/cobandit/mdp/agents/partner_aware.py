@@ -1,7 +1,7 @@
 """Partner-aware UCBVI: the paper's leader and followers, planning over the steps of an episode.
 
-The leader plans as if everybody would do what is best, and plays its row of that. A follower backs values up over what
-it *predicts* the higher-ranked to play in later states, not over what would be best:
+The leader plans as if all agents played the best team action, and plays its row of it. A follower backs values up over
+the arms that it *predicts* for the higher-ranked agents in later states, not over the best ones:
 
     V_h(s) = sum over arms i of the higher-ranked of rho_h(s, i) min(H-h, max over the rest of Q_h(s, i, .))
 """
@@ -31,24 +31,24 @@ PREDICTIONS = ("window", "bank")
 
 @dataclass
 class PartnerAwareUCBVI(OptimisticPlan, MarkovAgent):
-    """Foresees every higher-ranked agent in every state, plans over what it foresees, plays the best that is left.
+    """Predicts every higher-ranked agent in every state, plans with the predictions, plays the best remaining action.
 
-    The leader (rank 0) foresees nobody and keeps an arm for ``repeat`` (L) visits of a step and state; every other
-    agent
-    samples each higher-ranked agent's last ``window`` (W) arms there. ``staleness`` and ``restart`` make a follower
-    hopeful again about states that were long not visited: there it backs up, in part or wholly, by the joint maximum.
+    The leader (rank 0) predicts no one and keeps an arm for ``repeat`` (L) visits of a step and state; every other
+    agent samples each higher-ranked agent's last ``window`` (W) arms there. ``staleness`` and ``restart`` make a
+    follower optimistic again about states that were not visited for long: there it backs up, in part or completely, the
+    joint maximum.
     """
 
     name: ClassVar[str] = "partner-aware-ucbvi"
     paper: ClassVar[str] = "Conclusion (future work), after Alg. 1, Alg. 2 and Generalization to More Agents"
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.ucbvi:ucbvi"
 
-    window: int = option(1, "W: how many past arms of a partner a prediction samples from", whole(1, MOST))
-    repeat: int = option(1, "L: for how many visits of a state the leader keeps an arm", whole(1, MOST))
+    window: int = option(1, "W: number of past arms that a prediction samples from", whole(1, MOST))
+    repeat: int = option(1, "L: visits of a state for which the leader keeps an arm", whole(1, MOST))
     backup: str = option("predicted", "what later states are worth: " + ", ".join(BACKUPS), one_of(BACKUPS))
     prediction: str = option("window", "how partners are foreseen: " + ", ".join(PREDICTIONS), one_of(PREDICTIONS))
-    staleness: float = option(0.0, "hope for states not visited for about so many times their visits; 0: none", real(0))
-    restart: int = option(0, "first episode of a hopeful restart, doubled each time; 0: none", whole(0, MOST))
+    staleness: float = option(0.0, "optimism after this multiple of visits without one; 0: none", real(0))
+    restart: int = option(0, "first episode of an optimistic restart, doubling; 0: none", whole(0, MOST))
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
         """Alg. 1 and 2, line "Initialize"."""
@@ -119,7 +119,7 @@ class PartnerAwareUCBVI(OptimisticPlan, MarkovAgent):
         return values if hope is None else np.where(hope > 0.0, hope * hopeful + (1.0 - hope) * values, values)
 
     def _hope(self, h: int) -> Tensor | None:
-        """How much of each state's value is the joint maximum; None: nothing of any."""
+        """Return how much of each state's value is the joint maximum; None: nothing of any."""
         if self.staleness == 0.0 and not self.restart:
             return None
         hope = np.zeros(self.briefing.states)
@@ -133,7 +133,7 @@ class PartnerAwareUCBVI(OptimisticPlan, MarkovAgent):
 
 
 def _in_seat_order(agents: tuple[int, ...], arms: tuple[int, ...]) -> list[dict[int, int]]:
-    """Every combination of some agents' arms, in the row-major order of the team actions."""
+    """Return every combination of some agents' arms, in the row-major order of the team actions."""
     seats = sorted(agents)
     return [dict(zip(seats, pick, strict=True)) for pick in itertools.product(*(range(arms[seat]) for seat in seats))]
 

@@ -1,4 +1,4 @@
-"""Posterior sampling (PSRL): a world is drawn from what is known, and the episode is played as if it were true."""
+"""Posterior sampling (PSRL): draw a world from the posterior, and play the episode as if it were the true one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cobandit.problem.means import Tensor
 class SampledPlan(Posterior):
     """The options of posterior sampling: those of Thompson sampling, and the weight of the prior over next states."""
 
-    move_prior: float = option(1.0, "weight of the Dirichlet prior over the next state, all states together", real(0.1))
+    move_prior: float = option(1.0, "total weight of the Dirichlet prior over next states", real(0.1))
 
     def sampled_values(self: Any, memory: StateMemory) -> Tensor:
         """Q of every step, state and team action in a world drawn from the posterior: H x S x A.
@@ -60,7 +60,7 @@ class NaivePSRL(SampledPlan, MarkovAgent):
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.psrl:psrl"
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
@@ -69,7 +69,7 @@ class NaivePSRL(SampledPlan, MarkovAgent):
         self._q = self.sampled_values(self._memory)
 
     def choose(self, state: int, step: int) -> int:
-        """The own coordinate of the best team action in the drawn world."""
+        """Return the own coordinate of the best team action in the drawn world."""
         return best(self._q[step, state].reshape(self.briefing.arms), self.ties, self.rng)[self.briefing.agent]
 
     def observe(self, team_action: TeamAction, reward: float | None, state: int, step: int, next_state: int) -> None:
@@ -89,7 +89,7 @@ class CentralisedPSRL(SampledPlan, MarkovController):
     eyes: str = option("all", "whose eyes it has: " + ", ".join(EYES), one_of(EYES))
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """An empty memory of team actions."""
+        """Start with an empty memory of team actions."""
         super().reset(briefing, rng)
         self._memory = StateMemory(briefing.states, int(np.prod(briefing.arms)))
 
@@ -98,7 +98,7 @@ class CentralisedPSRL(SampledPlan, MarkovController):
         self._q = self.sampled_values(self._memory)
 
     def choose(self, state: int, step: int) -> TeamAction:
-        """The best team action in the drawn world."""
+        """Return the best team action in the drawn world."""
         return best(self._q[step, state].reshape(self.briefing.arms), self.ties, self.rng)
 
     def observe(

@@ -17,7 +17,9 @@ import numpy as np
 from cobandit.agents.base import TeamAction, option
 from cobandit.agents.beliefs import COMPANION_FLOOR
 from cobandit.agents.steering import LEADER, SLOTS, most_slots, moved, plan_row, steering_agent, write_slots
+from cobandit.base.cells import arms_in_cells, strides_of
 from cobandit.base.checks import MOST, real, whole
+from cobandit.base.tuples import Floats, Ints, MakeRow
 from cobandit.mdp.agents.base import MarkovAgent
 from cobandit.mdp.agents.memory import StateMemory
 from cobandit.mdp.agents.optimism import joint_max
@@ -27,35 +29,33 @@ from cobandit.problem.means import Tensor
 class Protocol(NamedTuple):
     """What `plan_row` reads: sizes, every agent's arm in every cell, the slots, the indices, and scratch arrays."""
 
-    cells: Any
-    arms: Any
-    strides: Any
-    own: Any
-    kept: Any
-    ahead: Any
-    worth: Any
-    movers: Any
-    steps: Any
-    notes: Any
+    cells: int
+    arms: Ints
+    strides: Ints
+    own: Ints
+    kept: Floats
+    ahead: Floats
+    worth: Floats
+    movers: Ints
+    steps: Ints
+    notes: Ints
 
 
-def make_protocol(arms: tuple[int, ...], ranks: tuple[int, ...], room: Any) -> Protocol:
-    """The protocol of a team; ``room`` makes what stands for an array."""
+def make_protocol(arms: tuple[int, ...], ranks: tuple[int, ...], array: MakeRow) -> Protocol:
+    """Return the protocol of a team; ``array`` converts a list to the array type in use."""
     cells = math.prod(arms)
-    strides = [math.prod(arms[i + 1 :]) for i in range(len(arms))]
-    own = [cell // stride % size for stride, size in zip(strides, arms, strict=True) for cell in range(cells)]
     slots = most_slots(arms)
     protocol = Protocol(
         cells=cells,
-        arms=room(arms),
-        strides=room(strides),
-        own=room(own),
-        kept=room([0.0] * cells),
-        ahead=room([0.0] * cells),
-        worth=room([0.0] * cells),
-        movers=room([0] * slots),
-        steps=room([0] * slots),
-        notes=room([0, 1]),
+        arms=array(arms),
+        strides=array(strides_of(arms)),
+        own=array(arms_in_cells(arms)),
+        kept=array([0.0] * cells),
+        ahead=array([0.0] * cells),
+        worth=array([0.0] * cells),
+        movers=array([0] * slots),
+        steps=array([0] * slots),
+        notes=array([0, 1]),
     )
     order = sorted(range(len(ranks)), key=ranks.__getitem__)
     protocol.notes[LEADER] = steering_agent(arms, order, len(order))
@@ -63,8 +63,8 @@ def make_protocol(arms: tuple[int, ...], ranks: tuple[int, ...], room: Any) -> P
     return protocol
 
 
-def steering_row(me: Any, at: int, last: int, slot: int, visits: float) -> int:
-    """The leader's arm: to the cell of the best index if it is within reach, else on the best way to good ones.
+def steering_row(me: Protocol, at: int, last: int, slot: int, visits: float) -> int:
+    """Return the leader's arm: to the cell of the best index if it is within reach, else on the best way to good ones.
 
     ``at`` is the cell that is played if the leader plays ``last`` again; for ``visits`` visits a way is planned.
     """
@@ -79,8 +79,8 @@ def steering_row(me: Any, at: int, last: int, slot: int, visits: float) -> int:
     return int(plan_row(me, at, slot, max(visits - 2 * me.notes[SLOTS] + 1, 1.0)))
 
 
-def moved_cell(me: Any, played: int, last: int, slot: int) -> int:
-    """The cell that comes next at this place if the leader repeats its arm."""
+def moved_cell(me: Protocol, played: int, last: int, slot: int) -> int:
+    """Return the cell that comes next at this place if the leader repeats its arm."""
     row = me.own[me.notes[LEADER] * me.cells + played]
     mover = me.movers[slot]
     if mover < 0 or row == last:
@@ -91,9 +91,9 @@ def moved_cell(me: Any, played: int, last: int, slot: int) -> int:
 
 @dataclass
 class SteeredUCBVI(MarkovAgent):
-    """A team with an agreed protocol in every state: the leader plans by its own eyes and steers everybody.
+    """A team with an agreed protocol in every state: the leader plans with its own observations and steers all others.
 
-    A way to a team action is planned for ``stay`` + ``patience`` sqrt(visits of the state) visits. With no patience
+    A path to a team action is planned for ``stay`` + ``patience`` sqrt(visits of the state) visits. Without patience
     this is the bandit's steered team with the index ``ucb``. Every member must be of this kind.
     """
 
@@ -102,15 +102,15 @@ class SteeredUCBVI(MarkovAgent):
     protocol: ClassVar[str | None] = "steered-ucbvi"
     compiled: ClassVar[str] = "cobandit.mdp.fast.kinds.steered:steered"
 
-    stay: int = option(4, "D: for how many visits a way to a team action is planned at least", whole(1, MOST))
-    patience: float = option(1.0, "for how many more visits, times the root of past visits", real(0.0, 1e6))
+    stay: int = option(4, "D: minimal number of visits for which a path is planned", whole(1, MOST))
+    patience: float = option(1.0, "further visits, as a multiple of the root of past visits", real(0.0, 1e6))
     exploration: float = option(0.025, "exploration constant c of the index", real(0.0))
-    prior_mean: float = option(0.5, "mean of the normal prior (Gaussian settings only)", real(-1e6, 1e6))
-    prior_sd: float = option(0.3, "standard deviation of the normal prior (Gaussian settings only)", real(1e-6, 1e6))
+    prior_mean: float = option(0.5, "mean of the prior (Gaussian settings only)", real(-1e6, 1e6))
+    prior_sd: float = option(0.3, "standard deviation of the prior (Gaussian settings only)", real(1e-6, 1e6))
     noise_sd: float = option(0.35, "assumed noise of a seen reward (Gaussian settings only)", real(1e-6, 1e6))
 
     def reset(self, briefing: Any, rng: np.random.Generator) -> None:
-        """Everybody's arm is the first in every state, the first slot is free, nothing was seen."""
+        """Start with all agents at their first arm in every state, the first slot free, and no observations."""
         super().reset(briefing, rng)
         self._protocol = make_protocol(briefing.arms, briefing.ranks, list)
         self._memory = StateMemory(briefing.states, self._protocol.cells)
@@ -124,7 +124,7 @@ class SteeredUCBVI(MarkovAgent):
         return self._predictions
 
     def plan(self) -> None:
-        """Only the leader plans."""
+        """Plan the episode, if this agent is the leader."""
         me = self.briefing
         if me.agent != self._protocol.notes[LEADER]:
             return
@@ -151,13 +151,14 @@ class SteeredUCBVI(MarkovAgent):
         return np.where(memory.visits > 0, estimates + mean + scale * spans, untried)
 
     def choose(self, state: int, step: int) -> int:
-        """The own arm: the leader's decision, or a follower's public arm."""
+        """Return the own arm: the leader's decision, or a follower's public arm."""
         seat, place, protocol = self.briefing.agent, (step, state), self._protocol
         at = np.unravel_index(self._at[place], self.briefing.arms)
         if seat != protocol.notes[LEADER]:
             return int(at[seat])
         self._predictions = {other: int(arm) for other, arm in enumerate(at) if other != seat}
-        protocol.kept[:] = self._q[place].tolist()
+        for cell, value in enumerate(self._q[place].tolist()):
+            protocol.kept[cell] = value
         left = self.briefing.episodes - self.episode
         stay = min(self.stay + self.patience * math.sqrt(self._visits[place]), float(left))
         return steering_row(protocol, int(self._at[place]), int(self._last[place]), int(self._slot[place]), stay)

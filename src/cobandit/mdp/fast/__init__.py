@@ -60,7 +60,7 @@ def run_regrets(
 
 
 def run_trajectory(problem: MarkovProblem, team: Team, horizon: int, seed: int, run: int) -> MarkovTrajectory:
-    """One run with everything that happened in it."""
+    """Return one run with all its steps."""
     game: MarkovGame = make_game(problem, team, horizon)
     instance = problem.instance(generator(seed, run, SETUP))
     steps = MarkovTrajectory.of_run(problem, run, instance, horizon)

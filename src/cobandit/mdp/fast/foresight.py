@@ -1,6 +1,6 @@
-"""Foreseeing the higher-ranked at every place, compiled (`mdp.agents.foresight`).
+"""Prediction of the higher-ranked agents at every place, compiled (`mdp.agents.foresight`).
 
-Room for agent j's arms at a place starts at ``place * me.all_arms + me.offsets[j]``.
+The entries of agent j's arms at a place start at ``place * me.all_arms + me.offsets[j]``.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BANKS = len(DECAYS)
 
 @inlined
 def decay_of(k: int) -> Any:
-    """How much of the past histogram k of a bank keeps."""
+    """Return how much of the past histogram k of a bank keeps."""
     return DECAYS[k]
 
 
@@ -50,7 +50,7 @@ def chance(me: Any, world: MarkovWorld, place: int, agent: int, arm: int) -> Any
 
 @inlined
 def foreseen_arm(me: Any, world: MarkovWorld, place: int, agent: int) -> Any:
-    """One draw from rho."""
+    """Draw one arm from rho."""
     u = uniform(world.streams, me.stream)
     if me.bank == 1:
         arm = 0

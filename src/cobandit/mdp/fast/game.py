@@ -45,13 +45,15 @@ class MarkovGame:
         return pairs * (2 + problem.states) + problem.states + places * (problem.cells + 1) + problem.agents
 
     def stage(self, record: StepRecord = NO_RECORD) -> Stage:
-        """Room for one thread to play in, as often as it likes."""
+        """Return the memory in which one thread plays, for any number of runs."""
         return make_stage(self.squads, self.world, *self.models, record)
 
     def arguments(
         self, stage: Stage, seed: int, runs: range, checkpoints: NDArray[np.int64], out: NDArray[np.float64]
     ) -> tuple[Any, ...]:
-        """In the order of `loop.play`; nature draws every run's world here, from its set-up stream."""
+        """Return the arguments of `loop.play`, in its order; nature draws every run's world here, from its set-up
+        stream.
+        """
         drawn = np.zeros((len(runs), self.world_size))
         for row, run in zip(drawn, runs, strict=True):
             row[:] = packed_world(self.problem.instance(generator(seed, run, SETUP)))
@@ -60,7 +62,7 @@ class MarkovGame:
 
 
 def packed_world(instance: Instance) -> NDArray[np.float64]:
-    """A run's world as one row of numbers: means, spreads, limits, start, gaps, best team actions, ranks."""
+    """Return a run's world as one row of numbers: means, spreads, limits, start, gaps, best team actions, ranks."""
     world, values = instance.world, instance.values
     spreads = np.zeros(world.means.shape) if instance.spreads is None else instance.spreads
     parts = (
@@ -76,7 +78,7 @@ def packed_world(instance: Instance) -> NDArray[np.float64]:
 
 
 def make_game(problem: MarkovProblem, team: Team, horizon: int) -> MarkovGame:
-    """The game of a problem and a team, or `NotCompiled`."""
+    """Return the game of a problem and a team, or `NotCompiled`."""
     if type(problem) is not MarkovProblem:
         raise NotCompiled(f"the problem is a {type(problem).__name__}, which has no compiled form")
     flat: tuple[Any, ...] = np.zeros(1), 1, 0.0, 0.0

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import types
 
-from cobandit.engine.fast.arrays import Floats, Ints
+from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_all, call_own_method, choose_all, learn_all, overload, squads_of
 from cobandit.engine.fast.pipeline import PART_OPTIONS
+from cobandit.engine.fast.protocols import Code, Sight, Sizes, Squads
 from cobandit.engine.fast.random import inlined, uniform
-from cobandit.engine.fast.rows import kind_at, player
+from cobandit.engine.fast.rows import Tag, kind_at, player
 from cobandit.engine.fast.world import keep_moves
 from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, STEP, MarkovWorld, count_move, first_above, set_ranks
 
@@ -28,7 +30,7 @@ class StepRecord(NamedTuple):
     regrets: Floats
 
     def keep(self, world: MarkovWorld, t: int, played: int, reward: float) -> None:
-        """One step."""
+        """Record one step."""
         if self.wanted == 0:
             return
         self.rewards[t - 1] = reward
@@ -46,20 +48,20 @@ NO_RECORD = StepRecord(0, _NONE, np.zeros(1), np.zeros(1), _NONE, _NONE, np.zero
 call_own_method("plan_episode", "world t", PART_OPTIONS)
 
 
-def plan_all(squads: Any, sizes: Any, world: MarkovWorld, t: int) -> None:
-    """Let everybody plan the episode that begins with round t."""
+def plan_all(squads: Squads, sizes: Sizes, world: MarkovWorld, t: int) -> None:
+    """Let all agents plan the episode that begins with round t."""
     for squad, size in zip(squads, sizes, strict=True):
         for k in range(size):
             player(squad, k).plan_episode(world, t)
 
 
 @overload(plan_all, jit_options=PART_OPTIONS, strict=False)
-def _plan_all(squads: Any, sizes: Any, world: MarkovWorld, t: Any) -> Any:
-    def last(squads: Any, sizes: Any, world: MarkovWorld, t: int) -> None:
+def _plan_all(squads: types.Type, sizes: types.Type, world: types.Type, t: types.Type) -> Code:
+    def last(squads: Squads, sizes: Sizes, world: MarkovWorld, t: int) -> None:
         for k in range(sizes[0]):
             player(squads[0], k).plan_episode(world, t)
 
-    def more(squads: Any, sizes: Any, world: MarkovWorld, t: int) -> None:
+    def more(squads: Squads, sizes: Sizes, world: MarkovWorld, t: int) -> None:
         for k in range(sizes[0]):
             player(squads[0], k).plan_episode(world, t)
         plan_all(squads[1:], sizes[1:], world, t)
@@ -68,8 +70,8 @@ def _plan_all(squads: Any, sizes: Any, world: MarkovWorld, t: Any) -> Any:
 
 
 @inlined
-def load_world(world: MarkovWorld, drawn: Any, run: int) -> None:
-    """What nature drew for a run, in the order of `game.packed_world`."""
+def load_world(world: MarkovWorld, drawn: Floats, run: int) -> None:
+    """Load the world that nature drew for a run, in the order of `game.packed_world`."""
     at = 0
     pairs, places = world.states * world.cells, world.steps * world.states
     for k in range(pairs):
@@ -94,8 +96,10 @@ def load_world(world: MarkovWorld, drawn: Any, run: int) -> None:
 
 
 @inlined
-def make_step(squads: Any, sizes: Any, world: MarkovWorld, t: int, rewards: Any, sight: Any, record: Any) -> None:
-    """One step of everybody; the world is then in the next state."""
+def make_step(
+    squads: Squads, sizes: Sizes, world: MarkovWorld, t: int, rewards: Any, sight: Sight, record: StepRecord
+) -> None:
+    """Play one step of all agents; the world is then in the next state."""
     state, place = world.here[STATE], world.here[PLACE]
     played = choose_all(squads, sizes, world, t)
     pair = state * world.cells + played
@@ -112,16 +116,16 @@ def make_step(squads: Any, sizes: Any, world: MarkovWorld, t: int, rewards: Any,
 
 @compiled_loop
 def play(
-    tags: Any,
-    team: Any,
-    sizes: Any,
-    memory: Any,
-    fresh: Any,
-    state: Any,
-    seeds: Any,
-    drawn: Any,
-    checkpoints: Any,
-    out: Any,
+    tags: tuple[Tag, ...],
+    team: tuple[Tag, ...],
+    sizes: Sizes,
+    memory: Ints,
+    fresh: Words,
+    state: Words,
+    seeds: Words,
+    drawn: Floats,
+    checkpoints: Ints,
+    out: Floats,
 ) -> None:
     """Play one run for each row of ``seeds`` and ``drawn`` into the rows of ``out``: task regret at each checkpoint."""
     world = kind_at(tags[0], memory, 0)

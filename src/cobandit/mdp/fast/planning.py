@@ -67,7 +67,7 @@ def hopeful_value(me: Any, start: int, actions: int, most: float) -> Any:
 
 @inlined
 def joint_max_plan(me: Any, model: Any, states: int, actions: int, steps: int, scale: float) -> None:
-    """All steps, as if everybody would do what is best."""
+    """Plan all steps, as if all agents played the best team action."""
     for step in range(steps - 1, -1, -1):
         step_indices(me, model, states, actions, step, scale, me.ceiling * (steps - 1 - step))
         if step > 0:

@@ -6,12 +6,12 @@ A *place* is a step and a state, h S + s. The streams are those of the bandit, a
 from __future__ import annotations
 
 import hashlib
-import math
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from cobandit.base.cells import strides_of
 from cobandit.engine.fast.arrays import Cells, Floats, Ints, Words
 from cobandit.engine.fast.random import inlined
 from cobandit.mdp.model import MarkovProblem
@@ -68,17 +68,17 @@ class _Fields(NamedTuple):
 
 
 class MarkovWorld(_Fields):
-    """The fields, those that start anew with every run, and a digest of the files that compiled loops are made of."""
+    """The fields, those that are reset with every run, and a digest of the files of the compiled loops."""
 
     starting = ("plays", "predictions", "visits", "link_counts", "place_visits")
     digest = _digest()
 
 
 def make_markov_world(problem: MarkovProblem, streams: int) -> MarkovWorld:
-    """A world for this problem, before any run."""
+    """Return a world for this problem, before any run."""
     arms = problem.arms
     agents, cells, states, steps = problem.agents, problem.cells, problem.states, problem.steps
-    strides = np.array([math.prod(arms[i + 1 :]) for i in range(agents)], dtype=np.int64)
+    strides = np.array(strides_of(arms), dtype=np.int64)
     own = (np.arange(cells) // strides[:, np.newaxis]) % np.array(arms)[:, np.newaxis]
     pairs, places = states * cells, steps * states
 
@@ -120,7 +120,7 @@ def make_markov_world(problem: MarkovProblem, streams: int) -> MarkovWorld:
 
 @inlined
 def set_ranks(world: MarkovWorld) -> None:
-    """The order and the blocks that follow from the ranks."""
+    """Compute the order and the blocks from the ranks."""
     for i in range(world.agents):
         world.order[world.ranks[i]] = i
     for i in range(world.agents + 1):
@@ -139,7 +139,7 @@ def set_ranks(world: MarkovWorld) -> None:
 
 @inlined
 def first_above(limits: Any, start: int, states: int, u: float) -> Any:
-    """The first state whose limit is above a draw; the last limit is 1."""
+    """Return the first state whose limit is above a draw; the last limit is 1."""
     low = 0
     high = states - 1
     while low < high:

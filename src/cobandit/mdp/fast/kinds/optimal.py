@@ -17,16 +17,16 @@ class Oracle(NamedTuple):
     stream: int
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
-        """There is nothing to plan."""
+        """Do nothing: an oracle does not plan."""
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The own coordinate."""
+        """Return the own coordinate."""
         return own_arm(world, self.seat, world.best[world.here[PLACE]])
 
     def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
-        """There is nothing to learn."""
+        """Do nothing: an oracle has nothing to learn."""
 
 
 def optimal(agent: Any, seat: Seat) -> Oracle:
-    """The compiled form."""
+    """Return the compiled form."""
     return Oracle(seat.number, seat.stream)

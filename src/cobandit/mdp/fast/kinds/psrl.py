@@ -12,7 +12,7 @@ from cobandit.engine.fast.kinds.thompson import gaussian_prior
 from cobandit.engine.fast.players import Seat, table
 from cobandit.engine.fast.random import beta, compiled, exponential, gamma, gamma_steps, inlined, normal, uniform
 from cobandit.engine.fast.world import own_arm
-from cobandit.mdp.fast.kinds.ucbvi import best_in_block, plan_room, record_reward
+from cobandit.mdp.fast.kinds.ucbvi import best_in_block, plan_arrays, record_reward
 from cobandit.mdp.fast.world import STATE, MarkovWorld
 
 
@@ -42,7 +42,7 @@ class SampledPlanner(NamedTuple):
         solve_drawn(self, world)
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The own part of the best team action in the drawn world."""
+        """Return the own part of the best team action in the drawn world."""
         return own_arm(world, self.seat, best_in_block(self, world, 0, world.agents))
 
     def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
@@ -56,11 +56,11 @@ class JointSampledPlanner(SampledPlanner):
     joint = True
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The best team action in the drawn world."""
+        """Return the best team action in the drawn world."""
         return best_in_block(self, world, 0, world.agents)
 
     def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
-        """Take in what everybody's eyes, or the best observer's, are worth."""
+        """Store the combined observation of all agents, or that of the best observer."""
         look = seen if self.observer < 0 else world.seen[self.observer]
         record_reward(self, world.here[STATE] * world.cells + played, look)
 
@@ -86,7 +86,7 @@ def any_gamma(streams: Any, row: int, shape: float) -> Any:
 
 @compiled
 def draw_world(me: Any, world: MarkovWorld) -> None:
-    """Rewards first, state by state, then moves; where there is nothing to be moved to, nothing is drawn for it."""
+    """Draw rewards, state by state, then moves. Without alternatives for a move, nothing is drawn."""
     states, cells = world.states, world.cells
     for pair in range(states * cells):
         total, n = me.sums[pair], me.counts[pair]
@@ -148,18 +148,18 @@ def _fields(agent: Any, seat: Seat, observer: int) -> tuple[Any, ...]:
         float(agent.move_prior),
         observer,
         table(gamma_steps(most)),
-        *plan_room(briefing, seat.cells),
+        *plan_arrays(briefing, seat.cells),
         np.zeros(pairs),
         np.zeros(pairs * briefing.states if briefing.steps > 1 else 1),
     )
 
 
 def psrl(agent: Any, seat: Seat) -> SampledPlanner:
-    """The compiled form of a naive agent."""
+    """Return the compiled form of a naive agent."""
     return SampledPlanner(*_fields(agent, seat, -1))
 
 
 def centralised_psrl(agent: Any, seat: Seat) -> JointSampledPlanner:
-    """The compiled form of one brain for all."""
+    """Return the compiled form of one brain for all."""
     observer = seat.briefing.best_observer if agent.eyes == "best" else -1
     return JointSampledPlanner(*_fields(agent, seat, observer))

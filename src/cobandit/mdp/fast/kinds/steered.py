@@ -16,7 +16,7 @@ from cobandit.engine.fast.players import Seat, with_tables
 from cobandit.engine.fast.world import own_arm
 from cobandit.mdp.agents import steered as plain
 from cobandit.mdp.agents.steered import Protocol, make_protocol, moved_cell, posterior_weights, steering_row
-from cobandit.mdp.fast.kinds.ucbvi import plan_room, record_reward
+from cobandit.mdp.fast.kinds.ucbvi import plan_arrays, record_reward
 from cobandit.mdp.fast.planning import COMPANION, joint_max_plan
 from cobandit.mdp.fast.world import EPISODE, PLACE, STATE, MarkovWorld
 
@@ -24,7 +24,7 @@ compile_plain(plain.steering_row, plain.moved_cell)
 
 
 class Planner(NamedTuple):
-    """What a steered planner has beside the fields of the protocol."""
+    """The fields of a steered planner in addition to those of the protocol."""
 
     seat: int
     stream: int
@@ -50,18 +50,18 @@ class SteeredPlanner(joined_tuple(Planner, Protocol)):  # type: ignore[misc]
     """A leader that plans and steers, or a follower."""
 
     def begin(self, world: MarkovWorld) -> None:
-        """The slots that follow from the ranks."""
+        """Compute the slots from the ranks."""
         self.notes[LEADER] = steering_agent(self.arms, world.order, world.agents)
         self.notes[SLOTS] = write_slots(self.arms, world.order, world.agents, self.movers, self.steps)
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
-        """Only the leader plans."""
+        """Plan the episode, if this agent is the leader."""
         if self.seat == self.notes[LEADER]:
             scale = math.sqrt(2.0 * self.exploration * math.log(t - 1.0)) if t > 1 else 0.0
             joint_max_plan(self, world, world.states, world.cells, world.steps, scale)
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The leader's decision, or a follower's public arm."""
+        """Return the leader's decision, or a follower's public arm."""
         place = world.here[PLACE]
         at = self.at[place]
         if self.seat != self.notes[LEADER]:
@@ -85,7 +85,7 @@ class SteeredPlanner(joined_tuple(Planner, Protocol)):  # type: ignore[misc]
 
 
 def steered(agent: Any, seat: Seat) -> SteeredPlanner:
-    """The compiled form."""
+    """Return the compiled form."""
     briefing: Any = seat.briefing
     prior, weight, noise = posterior_weights(agent, briefing.binary)
     protocol = make_protocol(briefing.arms, briefing.ranks, np.array)
@@ -102,7 +102,7 @@ def steered(agent: Any, seat: Seat) -> SteeredPlanner:
         float(prior * weight),
         float(weight),
         float(noise),
-        *plan_room(briefing, seat.cells),
+        *plan_arrays(briefing, seat.cells),
         *(np.zeros(places, dtype=np.int64) for _ in range(3)),
     )
     return SteeredPlanner(*planner, *with_tables(protocol, "arms", "strides", "own"))

@@ -45,15 +45,15 @@ class Plan(NamedTuple):
 
 
 class NaivePlanner(joined_tuple(Optimism, ("observer",), Plan)):  # type: ignore[misc]
-    """Plans for the whole team, as if everybody would do what is best."""
+    """Plans for the whole team, as if all agents played the best team action."""
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
-        """The indices of the episode to come."""
+        """Compute the indices of the next episode."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             joint_max_plan(self, world, world.states, world.cells, world.steps, scale_at(self, t))
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The own part of the best team action."""
+        """Return the own part of the best team action."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return own_arm(world, self.seat, best_in_block(self, world, 0, world.agents))
@@ -69,7 +69,7 @@ class JointPlanner(NaivePlanner):
     joint = True
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The best team action."""
+        """Return the best team action."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             cell = 0
             for j in range(world.agents):
@@ -78,7 +78,7 @@ class JointPlanner(NaivePlanner):
         return best_in_block(self, world, 0, world.agents)
 
     def learn(self, world: MarkovWorld, t: int, played: int, seen: float) -> None:
-        """Take in what everybody's eyes, or the best observer's, are worth."""
+        """Store the combined observation of all agents, or that of the best observer."""
         look = seen if self.observer < 0 else world.seen[self.observer]
         record_reward(self, world.here[STATE] * world.cells + played, look)
 
@@ -108,7 +108,7 @@ class PartnerAwarePlanner(joined_tuple(Optimism, Plan, Foresight)):  # type: ign
     """Plans over what it foresees of the higher-ranked."""
 
     def begin(self, world: MarkovWorld) -> None:
-        """The first cell of each block of the higher-ranked agents' arms, in row-major order."""
+        """Compute the first cell of each block of the higher-ranked agents' arms, in row-major order."""
         count = 0
         for cell in range(world.cells):
             first = True
@@ -121,7 +121,7 @@ class PartnerAwarePlanner(joined_tuple(Optimism, Plan, Foresight)):  # type: ign
         self.notes[0] = count
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
-        """The indices of the episode to come."""
+        """Compute the indices of the next episode."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return
         scale = scale_at(self, t)
@@ -142,7 +142,7 @@ class PartnerAwarePlanner(joined_tuple(Optimism, Plan, Foresight)):  # type: ign
                     self.v[place] = predicted_value(self, world, place, self.ceiling * (world.steps - step))
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The own part of the best that is left (`PartnerAwareUCBVI.choose`)."""
+        """Return the own part of the best that is left (`PartnerAwareUCBVI.choose`)."""
         place = world.here[PLACE]
         leads = world.ranks[self.seat] == 0
         if leads and world.place_visits[place] % self.repeat != 0:
@@ -177,7 +177,7 @@ def record_reward(me: Any, pair: int, seen: float) -> None:
 
 @inlined
 def best_in_block(me: Any, world: MarkovWorld, base: int, row: int) -> Any:
-    """The cell of the best index at the present place among those of a block."""
+    """Return the cell of the best index at the present place among those of a block."""
     start, size, at = row * world.cells, world.block_size[row], world.here[PLACE] * world.cells + base
     best = 0
     top = me.q[at + world.block[start]]
@@ -195,7 +195,9 @@ def best_in_block(me: Any, world: MarkovWorld, base: int, row: int) -> Any:
 
 @inlined
 def predicted_value(me: Any, world: MarkovWorld, place: int, most: float) -> Any:
-    """What a place is worth under the predicted arms of the higher-ranked (`PartnerAwareUCBVI._backup`)."""
+    """Return the value of a place under the predicted arms of the higher-ranked agents
+    (`PartnerAwareUCBVI._backup`).
+    """
     start = me.seat * world.cells
     at = place * world.cells
     value = 0.0
@@ -239,7 +241,7 @@ def optimism_of(agent: Any, seat: Seat) -> Optimism:
     )
 
 
-def plan_room(briefing: Any, actions: int) -> Plan:
+def plan_arrays(briefing: Any, actions: int) -> Plan:
     """Return a planner's arrays before the first episode."""
     pairs = briefing.states * actions
     values = np.zeros((briefing.steps + 1) * briefing.states)
@@ -247,12 +249,12 @@ def plan_room(briefing: Any, actions: int) -> Plan:
 
 
 def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
-    """The compiled form of a partner-aware or naive agent."""
+    """Return the compiled form of a partner-aware or naive agent."""
     briefing: Any = seat.briefing
-    room = plan_room(briefing, seat.cells)
+    arrays = plan_arrays(briefing, seat.cells)
     shared = optimism_of(agent, seat)
     if not isinstance(agent, PartnerAwareUCBVI):
-        return NaivePlanner(*shared, -1, *room)
+        return NaivePlanner(*shared, -1, *arrays)
     arms, places = briefing.arms, briefing.steps * briefing.states
     window = min(agent.window, briefing.episodes)
     bank = agent.prediction == "bank"
@@ -275,10 +277,10 @@ def ucbvi(agent: Any, seat: Seat) -> NaivePlanner | PartnerAwarePlanner:
         np.full(places, -1, dtype=np.int64),
         np.zeros(2, dtype=np.int64),
     )
-    return PartnerAwarePlanner(*shared, *room, *foresight)
+    return PartnerAwarePlanner(*shared, *arrays, *foresight)
 
 
 def centralised_ucbvi(agent: Any, seat: Seat) -> JointPlanner:
-    """The compiled form of one brain for all."""
+    """Return the compiled form of one brain for all."""
     observer = seat.briefing.best_observer if agent.eyes == "best" else -1
-    return JointPlanner(*optimism_of(agent, seat), observer, *plan_room(seat.briefing, seat.cells))
+    return JointPlanner(*optimism_of(agent, seat), observer, *plan_arrays(seat.briefing, seat.cells))

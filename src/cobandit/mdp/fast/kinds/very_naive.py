@@ -11,7 +11,7 @@ from cobandit.engine.fast.arrays import Arm, Cells, Floats, Ints
 from cobandit.engine.fast.kinds.search import best_of
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined, uniform
-from cobandit.mdp.fast.kinds.ucbvi import Optimism, Plan, optimism_of, plan_room, record_reward
+from cobandit.mdp.fast.kinds.ucbvi import Optimism, Plan, optimism_of, plan_arrays, record_reward
 from cobandit.mdp.fast.planning import COMPANION, joint_max_plan, scale_at
 from cobandit.mdp.fast.world import EPISODE, NEXT, PLACE, STATE, MarkovWorld, count_move
 
@@ -29,13 +29,13 @@ class OwnArmsPlanner(joined_tuple(Optimism, Plan, OwnModel)):  # type: ignore[mi
     """Plans by a model of its own, over states and own arms."""
 
     def plan_episode(self, world: MarkovWorld, t: int) -> None:
-        """The indices of the episode to come."""
+        """Compute the indices of the next episode."""
         if self.index != COMPANION or world.here[EPISODE] > 0:
             actions = world.arms[self.seat]
             joint_max_plan(self, self, world.states, actions, world.steps, scale_at(self, t))
 
     def choose(self, world: MarkovWorld, t: int) -> Arm:
-        """The own arm with the best index."""
+        """Return the own arm with the best index."""
         if self.index == COMPANION and world.here[EPISODE] == 0:
             return np.int64(uniform(world.streams, self.stream) * world.arms[self.seat])
         return best_own(self, world)
@@ -50,7 +50,7 @@ class OwnArmsPlanner(joined_tuple(Optimism, Plan, OwnModel)):  # type: ignore[mi
 
 @inlined
 def best_own(me: Any, world: MarkovWorld) -> Any:
-    """The own arm of the best index at the present place."""
+    """Return the own arm of the best index at the present place."""
     arms = world.arms[me.seat]
     start = world.here[PLACE] * arms
     for k in range(arms):
@@ -59,7 +59,7 @@ def best_own(me: Any, world: MarkovWorld) -> Any:
 
 
 def very_naive(agent: Any, seat: Seat) -> OwnArmsPlanner:
-    """The compiled form."""
+    """Return the compiled form."""
     briefing: Any = seat.briefing
     pairs = briefing.states * briefing.own_arms
     model = OwnModel(
@@ -68,4 +68,4 @@ def very_naive(agent: Any, seat: Seat) -> OwnArmsPlanner:
         np.zeros(pairs * briefing.states, dtype=np.int32),
         np.zeros(pairs * briefing.states),
     )
-    return OwnArmsPlanner(*optimism_of(agent, seat), *plan_room(briefing, briefing.own_arms), *model)
+    return OwnArmsPlanner(*optimism_of(agent, seat), *plan_arrays(briefing, briefing.own_arms), *model)
