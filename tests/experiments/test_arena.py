@@ -59,7 +59,7 @@ def played(tmp_path_factory):
         leaders=PEOPLE,
         followers=[*WINDOWS, "bank"],
         own=[Stubborn],
-        runs=12,
+        runs=5,
         executor=InThisProcess(),
         watch=events.append,
     )
@@ -116,7 +116,7 @@ def test_numbers_are_those_of_simulate_with_the_same_seed(played):
     _, result, _ = played
     casino = result.place("casino")
     team = cb.Team([cb.EpsilonGreedy(epsilon=0.0), cb.Bank(sight=0.4)])
-    alone = cb.simulate(casino.setting.problem, team, 1000, runs=12, seed=0)
+    alone = cb.simulate(casino.setting.problem, team, 1000, runs=5, seed=0)
     assert (casino.pair("greedy", "bank") == alone.task_regret[:, -1]).all()
     standing = casino.standings["pair.greedy.bank"]
     assert standing.mean == pytest.approx(alone.task_regret[:, -1].mean())
@@ -170,7 +170,7 @@ def test_claims_are_judged_with_their_settings(played):
     assert judged.count(("casino", "ratio")) == 2
     assert ("exact-12", "beats") in judged
     for _, verdict in result.verdicts:
-        assert verdict.runs == 12
+        assert verdict.runs == 5
 
 
 def test_an_election_is_judged_where_roles_are_drawn():
@@ -200,7 +200,7 @@ def test_resuming_plays_nothing_twice_and_a_folder_is_read_again(played, tmp_pat
         leaders=PEOPLE,
         followers=[*WINDOWS, "bank"],
         own=[Stubborn],
-        runs=12,
+        runs=5,
         executor=InThisProcess(),
         resume=True,
         watch=again.append,
@@ -229,7 +229,7 @@ def test_a_class_by_its_address_joins(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     assert own_entry("my_stubborn_agents:Mine").name == "own-mine"
     for bad, words in (
-        ("my_stubborn_agents", "module:Class is needed"),
+        ("my_stubborn_agents", "must be module:Class"),
         ("my_stubborn_agents:Yours", "has no 'Yours'"),
         ("no_such_module_here:Mine", "cannot be loaded"),
         ("my_stubborn_agents:Controller.of", "has no"),
@@ -238,7 +238,7 @@ def test_a_class_by_its_address_joins(tmp_path, monkeypatch):
     ):
         with pytest.raises(cb.InvalidInput, match=words):
             own_entry(bad)
-    with pytest.raises(cb.InvalidInput, match="Two agents"):
+    with pytest.raises(cb.InvalidInput, match="must be unique"):
         Arena.of(own=["my_stubborn_agents:Mine", "my_stubborn_agents:Mine"])
 
 

@@ -92,7 +92,7 @@ def test_no_cluster_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr("cobandit.experiments.dask.PATIENCE", "1s")
     with pytest.raises(ClusterError, match=r"No Dask cluster answers at tcp://127\.0\.0\.1:9"):
         run([panel("sim4")], SETTINGS, tmp_path, Dask("tcp://127.0.0.1:9"))
-    with pytest.raises(cb.InvalidInput, match=r"one like tcp://127\.0\.0\.1:8786 is needed"):
+    with pytest.raises(cb.InvalidInput, match=r"must be one like tcp://127\.0\.0\.1:8786"):
         Dask("127.0.0.1")
 
 

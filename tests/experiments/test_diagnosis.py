@@ -22,7 +22,7 @@ def test_causes_add_up_to_the_regret_of_the_first_runs(tmp_path: Path) -> None:
         expected = curve.task_regret[:8].mean(axis=0)
         np.testing.assert_allclose(diagnosed.regret.sum(axis=1), expected, rtol=1e-9, atol=1e-9)
     assert {each.runs for each in diagnose_panel(result).values()} == {12}
-    with pytest.raises(InvalidInput, match="runs is 0"):
+    with pytest.raises(InvalidInput, match=r"runs must be .*got 0"):
         diagnose_panel(result, runs=0)
 
 

@@ -4,7 +4,8 @@ import pytest
 
 import cobandit as cb
 from cobandit.experiments import Job, Settings, chunks, with_index
-from cobandit.experiments.figures import PANELS, STANDOFF, THEORY, panel
+from cobandit.experiments.figures import HIDDEN_ACTIONS, PANELS, STANDOFF, THEORY, panel
+from cobandit.experiments.figures.curiosity import CURIOSITY
 from cobandit.problem import FixedMeans, RandomMeans
 from cobandit.theory import bound
 
@@ -31,16 +32,42 @@ def test_every_panel_can_be_made() -> None:
 def test_the_standoff_is_in_the_setting_of_the_theorem_and_played_only_when_named() -> None:
     found = panel(STANDOFF)
     assert STANDOFF not in (*PANELS, *(panel.name for panel in Job.paper().panels))
-    assert (found.horizon, found.long_horizon) == (1_000_000, 100_000_000)
+    assert (found.horizon, found.long_horizon) == (200_000, 10_000_000)
     assert panel(THEORY).long_horizon is None
-    for team in teams(STANDOFF):
-        assert (team["window"], team["repeat"], team["exploration"]) == (1, 2, 2.0)
-    footnote, alike, better = (curve.problem for curve in found.curves)
+    printed, curious, heeding = (teams(STANDOFF)[i::3] for i in range(3))
+    assert {(team["window"], team["repeat"]) for team in teams(STANDOFF)} == {(1, 2)}
+    assert {team["exploration"] for team in (*printed, *heeding)} == {2.0}
+    assert [team["follower_exploration"] for team in curious] == pytest.approx([8.0, 4.5, 4.2722], abs=1e-4)
+    assert all(team["heed"] for team in heeding)
+    footnote, alike, better = (curve.problem for curve in found.curves[::3])
     assert (footnote.known_ranks(), alike.known_ranks(), better.known_ranks()) == ((1, 0), (0, 1), (0, 1))
     assert alike.arms == (2, 31)
     assert bound(alike, 10**8).proved == pytest.approx(623_948, abs=1)
     assert bound(better, 3 * 10**8).proved == pytest.approx(635_925, abs=1)
     assert not bound(alike, 10**8).logarithmic
+
+
+def test_hidden_actions_differ_only_in_whether_rewards_are_common() -> None:
+    found = panel(HIDDEN_ACTIONS)
+    assert HIDDEN_ACTIONS not in (*PANELS, *(panel.name for panel in Job.paper().panels))
+    for curve in found.curves:
+        problem = curve.problem
+        assert problem.hides_actions
+        common = curve.name.endswith("-common")
+        noise, spread = problem.observation.noise, problem.reward.low
+        assert (noise, spread) == (((0.0, 0.0), 0.25) if common else ((0.25, 0.25), 0.0))
+        assert {team.get("exploration", 0.125) for team in teams(HIDDEN_ACTIONS)} == {0.125}
+    assert {claim.kind for claim in found.claims} == {"linear", "sublinear", "beats", "no difference"}
+
+
+def test_curiosity_varies_the_exploration_of_followers() -> None:
+    assert [made.name for made in Job.paper(["curiosity"]).panels] == list(CURIOSITY)
+    for name in CURIOSITY:
+        assert [team.get("follower_exploration") for team in teams(name)] == [0.0125, 0.025, 0.05, 0.1, 0.2]
+        assert {team["exploration"] for team in teams(name)} == {0.025}
+        assert panel(name).claims
+    with pytest.raises(cb.UnknownName, match="curiosity-fixed"):
+        panel("curiosity-fixd")
 
 
 def test_an_unknown_panel_gets_the_nearest() -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -224,36 +225,57 @@ class KillOnce(cb.Agent):
         if not os.path.exists(self.mark):
             if self.mark:
                 Path(self.mark).touch()
+            self.last_words()
             os.kill(os.getpid(), signal.SIGKILL)
         return 0
+
+    def last_words(self) -> None:
+        pass
 
     def observe(self, team_action, reward) -> None:
         pass
 
 
-def _deadly(mark: str):
+class KillWhileSending(KillOnce):
+    """Its process ends when the length of a result and a few of its bytes are sent."""
+
+    def last_words(self) -> None:
+        frame = sys._getframe()
+        while "result_queue" not in frame.f_locals:
+            assert frame.f_back is not None
+            frame = frame.f_back
+        os.write(frame.f_locals["result_queue"]._writer.fileno(), struct.pack("!i", 1000) + b"half of it")
+
+
+def _deadly(mark: str, kind: type[KillOnce] = KillOnce):
     from cobandit.experiments import Curve, Panel
 
-    team = cb.Team([KillOnce(mark), cb.NaiveUCB()])
+    team = cb.Team([kind(mark), cb.NaiveUCB()])
     problem = cb.Problem.bernoulli(cb.local_optima(2), [1, 0.5])
     return Panel("deadly", "", "", "", (Curve("one", "one", problem, team),), 20)
 
 
-def test_a_worker_that_dies_takes_nothing_with_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def known_to_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let worker processes import the agents of this file."""
     monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    monkeypatch.setattr(KillOnce, "__module__", "test_run")
+    for kind in (KillOnce, KillWhileSending):
+        monkeypatch.setattr(kind, "__module__", "test_run")
     monkeypatch.setitem(sys.modules, "test_run", sys.modules[__name__])
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    deadly = _deadly(str(tmp_path / "mark"))
+
+
+@pytest.mark.usefixtures("known_to_workers")
+@pytest.mark.parametrize("kind", [KillOnce, KillWhileSending])
+def test_a_worker_that_dies_takes_nothing_with_it(tmp_path: Path, kind: type[KillOnce]) -> None:
+    deadly = _deadly(str(tmp_path / "mark"), kind)
     (result,) = run([deadly], Settings(runs=6, horizon=20, chunk_runs=2), tmp_path / "out", Processes(2))
     assert result.curves[0].task_regret.shape == (6, 20)
     assert (tmp_path / "mark").exists()
 
 
+@pytest.mark.usefixtures("known_to_workers")
 def test_workers_that_die_again_and_again_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.setattr(KillOnce, "__module__", "test_run")
-    monkeypatch.setitem(sys.modules, "test_run", sys.modules[__name__])
     deadly = _deadly("")
     monkeypatch.setattr("cobandit.experiments.executors.MOST_RESTARTS", 1)
     with pytest.raises(WorkerLost, match="died 2 times, lately on one of deadly/one/0"):

@@ -85,22 +85,22 @@ def test_the_example_file_is_a_sweep() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ('name = "windows"\n', "", "has no name; it is needed"),
+        ('name = "windows"\n', "", "must have the field 'name'"),
         ("horizon = 300", "horizont = 300", "There is no key 'horizont'. Did you mean 'horizon'?"),
-        ("horizon = 300", "horizon = 1", "horizon is 1"),
-        ("runs = 20", "runs = 0", "runs is 0"),
-        ("runs = 20", "runs = 2.5", "runs is 2.5"),
-        ('name = "windows"', 'name = "../up"', "name is '../up'; lower-case letters"),
+        ("horizon = 300", "horizon = 1", "horizon must be"),
+        ("runs = 20", "runs = 0", "runs must be"),
+        ("runs = 20", "runs = 2.5", "runs must be"),
+        ('name = "windows"', 'name = "../up"', "name must be lower-case letters"),
         ("observability = [1.0, 0.5]\n\n", "observabilty = [1.0, 0.5]\n\n", "Did you mean 'observability'"),
         ("[1.0, 0.2]]", "[1.0]]", "observability has 1 entries"),
         ("means = [[0.8", "means = [[1.8", "must lie in \\[0, 1\\]"),
         ('"partner-aware-ucb"\nexpl', '"partner-aware-usb"\nexpl', "Did you mean 'partner-aware-ucb'"),
         ("exploration = 0.1", "explorations = 0.1", "Did you mean 'exploration'"),
-        ("exploration = 0.1", "exploration = -1", "exploration is -1"),
+        ("exploration = 0.1", "exploration = -1", "exploration must be"),
         ("window = [1, 25]", "windows = [1, 25]", "Did you mean 'window'"),
-        ("window = [1, 25]", "window = 1", "grid.window is 1; a list"),
+        ("window = [1, 25]", "window = 1", "grid.window must be a list"),
         ("window = [1, 25]", "window = []", "a list of at least one value"),
-        ("window = [1, 25]", "window = [0, 25]", "window is 0"),
+        ("window = [1, 25]", "window = [0, 25]", "window must be"),
         ("problem.observability", "problem.sight", "There is no key of problem called 'sight'"),
         ('kind = "beats"', 'kind = "beat"', "Did you mean 'beats'"),
         ('better = "aware-window-1"', 'better = "aware-window-2"', "Did you mean 'aware-window-25'"),
@@ -212,11 +212,22 @@ def test_the_grid_reaches_options_of_ones_own_agents(own_agents: Path) -> None:
     [
         ("no_such_module_here:Mine", "cannot be loaded"),
         ("my_sweep_agents:Yours", "has no 'Yours'"),
-        ("my_sweep_agents:", "module:Class is needed"),
-        ("my_sweep_agents:dataclass", "a subclass of Agent or Controller is needed"),
+        ("my_sweep_agents:", "must be module:Class"),
+        ("my_sweep_agents:dataclass", "must be a subclass of Agent or Controller"),
         ("my_sweep_agents:Needy", "cannot be made with these options"),
     ],
 )
 def test_mistakes_about_ones_own_agents_are_named(own_agents: Path, agent: str, message: str) -> None:
     with pytest.raises(cb.InvalidInput, match=message):
         parse_sweep(OWN_SWEEP.replace("my_sweep_agents:Stubborn", agent))
+
+
+def test_hidden_actions_and_who_may_play_them():
+    text = GOOD.split("[[team]]")[0].replace("observability = [1.0, 0.5]", 'actions = "hidden"')
+    teams = '[[team]]\nname = "plans"\nagent = "mucb"\n[grid]\n"problem.actions" = ["observed", "hidden"]\n'
+    panels, _ = parse_sweep(text + teams)
+    assert [made.curves[0].problem.actions for made in panels] == ["observed", "hidden"]
+    with pytest.raises(cb.InvalidInput, match="actions is 'hidden', but bank needs"):
+        parse_sweep(text + teams.replace("mucb", "bank"))
+    with pytest.raises(cb.UnknownName, match="hidden"):
+        parse_sweep(text.replace('"hidden"', '"hiden"') + teams.split("[grid]")[0])

@@ -72,11 +72,11 @@ class Regrets:
         return float(self.final.mean())
 
     def final_interval(self, level: float) -> Interval:
-        """The mean at the end, with its interval."""
+        """Return the mean at the end, with its interval."""
         return mean_interval(self.final, level, seed=0)
 
     def growth(self, level: float) -> Interval:
-        """By how much the mean grows from half-way to the end."""
+        """Return the growth of the mean from half-time to the end."""
         return ratio_interval(self.final, self.half, level, seed=0)
 
 
@@ -105,16 +105,16 @@ class StreamedRegrets:
         return self.final.mean
 
     def final_interval(self, level: float) -> Interval:
-        """The mean at the end, with its interval."""
+        """Return the mean at the end, with its interval."""
         return streamed_mean_interval(self.final, level)
 
     def growth(self, level: float) -> Interval:
-        """By how much the mean grows from half-way to the end."""
+        """Return the growth of the mean from half-time to the end."""
         return streamed_ratio_interval(self.final, self.half, self.gain, level)
 
 
 Evidence = Mapping[str, Regrets | StreamedRegrets]
-"""What is known of each curve of a panel."""
+"""The regrets of each curve of a panel."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Sublinear:
     rule = f"growth of the mean from T/2 to T, 95 % interval below {LINEAR_FROM}"
 
     def judge(self, regrets: Evidence) -> Verdict:
-        """Below the limit: holds; above: does not."""
+        """Judge that the claim holds below the limit and does not hold above it."""
         growth = regrets[self.curve].growth(1 - ALPHA)
         outcome = _sided(growth, LINEAR_FROM, above="does not hold", below="holds")
         return _verdict(self, outcome, [_quantity(f"growth of {self.curve}", growth)], regrets)
@@ -208,7 +208,7 @@ class Beats:
         return tuple((self.better, other) for other in self.others)
 
     def judge(self, regrets: Evidence) -> Verdict:
-        """All below 0: holds; any above 0: does not."""
+        """Return all below 0: holds; any above 0: does not."""
         gaps = _differences(self.pairs, regrets)
         quantities = [_quantity(f"{self.better} - {other}", gap) for other, gap in zip(self.others, gaps, strict=True)]
         outcome = _all_below(gaps)
@@ -231,7 +231,7 @@ class NoDifference:
         return tuple((other, self.curves[0]) for other in self.curves[1:])
 
     def judge(self, regrets: Evidence) -> Verdict:
-        """All within the margin: holds; any wholly off 0 with an estimate outside it: does not."""
+        """Return all within the margin: holds; any wholly off 0 with an estimate outside it: does not."""
         first, *others = self.curves
         margin = EQUIVALENT_WITHIN * regrets[first].final_mean
         gaps = _differences(self.pairs, regrets)
@@ -260,7 +260,7 @@ class Rises:
         return tuple(pairwise(self.curves))
 
     def judge(self, regrets: Evidence) -> Verdict:
-        """All below 0: holds; any above 0: does not."""
+        """Return all below 0: holds; any above 0: does not."""
         gaps = _differences(self.pairs, regrets)
         quantities = [_quantity(f"{a} - {b}", gap) for (a, b), gap in zip(self.pairs, gaps, strict=True)]
         return _verdict(self, _all_below(gaps), quantities, regrets)
@@ -279,7 +279,7 @@ class AgainstBound:
     text: str
     note: str = ""
     shown: tuple[str, ...] = ()
-    """Further bounds beside which the regret is seen."""
+    """Further bounds to show with the regret."""
 
     @property
     def kind(self) -> str:
@@ -293,7 +293,7 @@ class AgainstBound:
         return f"mean of the final regret, 95 % interval {self.side} the bound{proved}"
 
     def judge(self, regrets: Evidence) -> Verdict:
-        """On the side that it says: holds; on the other: does not."""
+        """Judge that the claim holds on the named side and does not hold on the other."""
         curve = regrets[self.curve]
         limits = bound(curve.problem, curve.horizon)
         mean = curve.final_interval(1 - ALPHA)
@@ -310,12 +310,12 @@ Claim = Linear | Sublinear | Beats | NoDifference | Rises | AgainstBound
 
 
 def pairs_of(claims: Iterable[Claim]) -> list[Pair]:
-    """Every pair of curves that some claim compares, once."""
+    """Return every pair of curves that some claim compares, once."""
     return list(dict.fromkeys(pair for claim in claims for pair in getattr(claim, "pairs", ())))
 
 
 def _differences(pairs: Sequence[Pair], regrets: Evidence) -> list[Interval]:
-    """The paired differences, with intervals that all hold together."""
+    """Return the paired differences, with intervals that all hold together."""
     level = 1 - ALPHA / max(1, len(pairs))
     return [_difference(regrets, pair, level) for pair in pairs]
 

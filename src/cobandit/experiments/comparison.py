@@ -21,8 +21,8 @@ from cobandit.engine.choice import Engine
 from cobandit.engine.result import Band, RegretName
 from cobandit.engine.simulation import Progress, checked_flag
 from cobandit.engine.words import distinct_labels
+from cobandit.experiments.any_problem import simulate_any, team_kind
 from cobandit.experiments.compiling import compiled_by_two
-from cobandit.experiments.rooms import simulate_any, team_kind
 from cobandit.problem import Problem
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class TeamComparison:
 
     @property
     def labels(self) -> list[str]:
-        """A short name for each team; teams of one kind are told apart by the options in which they differ."""
+        """A short name for each team; teams of one kind are distinguished by the options in which they differ."""
         return distinct_labels([result.team for result in self.results])
 
     def finals(self, result: Result, regret: RegretName = "task") -> tuple[float, float | None, float, float, float]:
@@ -53,21 +53,21 @@ class TeamComparison:
         return mean, None if math.isnan(se) else se, median, q10, q90
 
     def growth(self, result: Result) -> float | None:
-        """By how much a team's mean regret grows while the number of rounds doubles, from T/2 to T."""
+        """Return the growth of a team's mean regret while the number of rounds doubles, from T/2 to T."""
         summary = result.summary()
         means = summary.task_regret.mean
         halfway = means[np.searchsorted(summary.checkpoints, -(-result.horizon // 2))]
         return float(means[-1] / halfway) if halfway > 0.0 else None
 
     def rows(self, regret: RegretName = "task") -> list[tuple[Any, ...]]:
-        """One row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""
+        """Return one row for each team, in the order of `COLUMNS`; ``regret`` is ``"task"`` or ``"team"``."""
         return [
             (label, *self.finals(result, regret), self.growth(result), result.engine, result.seconds)
             for label, result in zip(self.labels, self.results, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """Both regrets of every team at every checkpoint as plain data, ready for JSON."""
+        """Return both regrets of every team at every checkpoint as plain data, ready for JSON."""
         first = self.results[0].provenance()
         shared = {key: first[key] for key in ("cobandit", "problem", "horizon", "runs", "seed")}
         teams = [
@@ -101,7 +101,7 @@ class TeamComparison:
             return save_json(target, self.to_dict())
         if target.suffix == ".csv":
             return save_csv(target, COLUMNS, self.rows(regret))
-        raise InvalidInput(f"path is {str(target)!r}; a name that ends in .csv or .json is needed.")
+        raise InvalidInput(f"path must be a name that ends in .csv or .json, got {str(target)!r}.")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, TeamComparison) and self.results == other.results
@@ -130,12 +130,12 @@ def compare_teams(
     progress: Callable[[str], Progress | None] | None = None,
     diagnose: bool = False,
 ) -> TeamComparison:
-    """Simulate each team on the same problem with the same seed, so that all of them meet the same luck.
+    """Simulate each team on the same problem with the same seed, so that all teams get the same random numbers.
 
-    ``progress`` is called with a team's label and gives what `cobandit.simulate` calls meanwhile. A team of the wrong
-    size is refused before any of them has played. The problem may be a `cobandit.mdp.MarkovProblem` with teams of its
-    room; ``horizon`` are then the steps of all episodes. ``diagnose`` is that of `cobandit.simulate`, for bandits:
-    their results can then say why the teams lost.
+    ``progress`` is called with a team's label and returns the callback for `cobandit.simulate`. A team of the wrong
+    size is refused before any team has played. The problem may be a `cobandit.mdp.MarkovProblem` with teams of
+    `cobandit.mdp`; ``horizon`` is then the number of steps of all episodes. ``diagnose`` is that of
+    `cobandit.simulate`, for bandits: their results can then explain why the teams lost.
     """
     kind = team_kind(problem)
     if not is_list(teams) or not (given := list(teams)):

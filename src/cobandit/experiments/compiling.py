@@ -17,7 +17,7 @@ import numpy as np
 
 from cobandit.base.machine import available_cores
 from cobandit.engine.compiling import at_first_compilation
-from cobandit.experiments.rooms import simulate_any
+from cobandit.experiments.any_problem import simulate_any
 from cobandit.problem import Problem
 
 _PROGRAM = "from cobandit.experiments.compiling import main; main()"
@@ -25,9 +25,9 @@ _PROGRAM = "from cobandit.experiments.compiling import main; main()"
 
 @contextmanager
 def compiled_by_two(problem: object, teams: Sequence[Any], horizon: int, runs: int, diagnose: bool) -> Iterator[None]:
-    """Within, the loops of the last teams are compiled by another process, if the first has to be compiled at all.
+    """Compile the loops of the last teams in a second process inside of the with block, if the first needs compiling.
 
-    Where that process cannot be had, or does not know a class of the caller's script, nothing is lost but its help.
+    If that process cannot start, or does not know a class of the caller's script, everything still works, only slower.
     """
     helpers: list[subprocess.Popen[bytes]] = []
 
@@ -53,7 +53,7 @@ def compiled_by_two(problem: object, teams: Sequence[Any], horizon: int, runs: i
             yield
     finally:
         for helper in helpers:
-            helper.kill()  # whatever it is at, nobody waits for it any more
+            helper.kill()  # its result is no longer needed, even if it is unfinished
             helper.wait()
 
 
@@ -61,12 +61,12 @@ def main() -> None:
     """Compile for the teams that standard input has, one after another."""
     problem, teams, horizon, runs, diagnose = pickle.load(sys.stdin.buffer)
     for team in teams:
-        with suppress(Exception):  # whatever it is, whoever plays the team will meet it and say so
+        with suppress(Exception):  # the simulation of this team will meet the same error and report it
             compile_loop(problem, team, horizon, runs, diagnose)
 
 
 def compile_loop(problem: Any, team: Any, horizon: int, runs: int, diagnose: bool) -> None:
-    """Have the loop on disk that so many runs of a team take, by playing one run of it."""
+    """Compile and cache the loop for ``runs`` runs of a team, by playing one run."""
     if not isinstance(problem, Problem):
         simulate_any(problem, team, problem.steps, 1, 0, engine="fast")
         return

@@ -32,12 +32,12 @@ class Dask:
 
     def __init__(self, address: str | None = None, workers: int | None = None) -> None:
         if address is not None and "://" not in address:
-            raise InvalidInput(f"The address of the cluster is {address!r}; one like tcp://127.0.0.1:8786 is needed.")
+            raise InvalidInput(f"The address of the cluster must be one like tcp://127.0.0.1:8786, got {address!r}.")
         self.address = address
         self.workers = available_cores() if workers is None else workers
 
     def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
-        """Each chunk with its file; Dask plays the chunks of a lost worker again on another one."""
+        """Yield each chunk with its file; Dask plays the chunks of a lost worker again on another one."""
         require_extras("Playing on a Dask cluster", dask=True)
         from distributed import Client, as_completed
 

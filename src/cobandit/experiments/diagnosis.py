@@ -12,7 +12,9 @@ DIAGNOSED_RUNS = 200
 
 
 def diagnose_panel(result: PanelResult, runs: int = DIAGNOSED_RUNS) -> dict[str, Diagnostics]:
-    """What is counted in the first ``runs`` runs of each curve, by the curve's name; Markov problems are left out."""
+    """Return the diagnostics of the first ``runs`` runs of each curve, by the curve's name, except of Markov
+    problems.
+    """
     runs = min(whole(1)("runs", runs), result.settings.runs)
     horizon = result.settings.horizon_of(result.panel)
     points = min(result.panel.checkpoints, horizon)

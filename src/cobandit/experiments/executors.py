@@ -23,6 +23,8 @@ except ImportError:  # a Python without processes, such as Pyodide in a browser
     ProcessPoolExecutor, BrokenProcessPool = None, RuntimeError
 
 MOST_RESTARTS = 3
+SECONDS_BETWEEN_LOOKS = 1.0
+"""How often the workers are looked after while no chunk is finished."""
 CHUNKS_PER_WORKER = 3
 """Chunks handed out and not yet stored: enough that no worker waits, few enough that memory does not grow."""
 
@@ -37,7 +39,7 @@ class Executor(Protocol):
     name: str
 
     def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
-        """Each chunk with its file, in the order of finishing."""
+        """Return each chunk with its file, in the order of finishing."""
 
 
 class Processes:
@@ -52,7 +54,7 @@ class Processes:
         self.workers = available_cores() if workers is None else workers
 
     def play(self, chunks: Sequence[Chunk]) -> Iterator[tuple[Chunk, ChunkFile]]:
-        """Each chunk with its file; chunks lost with a worker are played again by new workers."""
+        """Yield each chunk with its file; chunks lost with a worker are played again by new workers."""
         if ProcessPoolExecutor is None:
             for chunk in chunks:
                 yield chunk, compute_file(chunk)
@@ -83,19 +85,36 @@ class Processes:
                     under_way[pool.submit(compute_file, chunk)] = chunk
                 if not under_way:
                     break
-                for future in wait(under_way, return_when=FIRST_COMPLETED).done:
+                finished = wait(under_way, SECONDS_BETWEEN_LOOKS, return_when=FIRST_COMPLETED).done
+                if not finished and not all(process.is_alive() for process in (pool._processes or {}).values()):
+                    _end_workers(pool)
+                for future in finished:
                     chunk = under_way.pop(future)
                     file = future.result()
                     del waiting[chunk.id]
                     yield chunk, file
         except BaseException:
-            for process in list((pool._processes or {}).values()):
-                process.terminate()
+            _end_workers(pool)
             raise
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
 
+def _end_workers(pool: Any) -> None:
+    """End the workers, and the wait of the pool's thread for a message that no worker will finish.
+
+    A worker that dies while it sends leaves half a message. This process holds the sending end of that pipe, too, so
+    the thread would wait for the other half for ever, and the pool for the thread.
+    """
+    workers = list((pool._processes or {}).values())
+    for process in workers:
+        process.terminate()
+    for process in workers:
+        process.join()
+    if pool._result_queue is not None:
+        pool._result_queue._writer.close()
+
+
 def _keep_quiet() -> None:
-    """What a worker logs, such as that it compiles, would come once for each of them, in between the bars."""
+    """Silence the log of a worker: each worker would print, between the progress bars, that it compiles."""
     logging.getLogger("cobandit").addHandler(logging.NullHandler())

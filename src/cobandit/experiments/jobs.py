@@ -24,8 +24,8 @@ PAPER = "The paper's simulations, reproduced"
 class Job:
     """Panels, the settings they are run with, and a title for the report.
 
-    Made by `Job.paper`, by `Job.sweep`, or by `Job.stored` from a folder that one of them has filled. ``source`` is
-    what the folder's manifest says beside panels and settings: enough to make the job again.
+    Created by `Job.paper`, by `Job.sweep`, or by `Job.stored` from a folder that one of them has written. ``source`` is
+    the part of the folder's manifest that recreates the job, in addition to panels and settings.
     """
 
     title: str
@@ -35,9 +35,9 @@ class Job:
 
     @classmethod
     def paper(cls, names: Iterable[str] = (), settings: Settings | None = None) -> Job:
-        """Panels of the paper by name, such as ``sim1-left``; all of them, and Theorem 1, where none is named.
+        """Create a job from names of panels of the paper, such as ``sim1-left``; by default all panels, and Theorem 1.
 
-        ``mdp`` stands for all panels of Markov problems, whose teams keep their own index.
+        ``mdp`` means all panels of Markov problems, whose teams keep their own index.
         """
         chosen = Settings() if settings is None else settings
         panels = tuple(map(panel, panel_names(names)))
@@ -60,7 +60,7 @@ class Job:
 
     @classmethod
     def stored(cls, folder: str | os.PathLike[str]) -> Job:
-        """The job whose results lie in a folder."""
+        """Return the job whose results lie in a folder."""
         manifest = read_manifest(folder)
         try:
             settings = Settings(**manifest["settings"])
@@ -88,7 +88,7 @@ class Job:
         return run(self.panels, self.settings, folder, played_by, resume=resume, about=about, watch=watch)
 
     def results(self, folder: str | os.PathLike[str]) -> list[PanelResult]:
-        """The results that lie in a folder, without playing anything."""
+        """Return the results that lie in a folder, without playing anything."""
         store = Store(checked_path("folder", folder))
         return [gather(panel, self.settings, store) for panel in self.panels]
 

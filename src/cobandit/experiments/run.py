@@ -1,4 +1,4 @@
-"""From panels to results: expand into chunks, play what is missing, store, gather, judge."""
+"""From panels to results: expand into chunks, play missing chunks, store, gather, judge."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class CurveResult:
 
     @classmethod
     def of_runs(cls, curve: Curve, played: ChunkResult) -> CurveResult:
-        """The result of a curve of which every run is held."""
+        """Return the result of a curve of which every run is held."""
         half, horizon = _halfway(played.checkpoints), int(played.checkpoints[-1])
         regrets = Regrets(played.team_regret[:, half], played.team_regret[:, -1], curve.problem, horizon)
         task, team = summarise(played.task_regret), summarise(played.team_regret)
@@ -87,11 +87,11 @@ class CurveResult:
         return self.kept
 
     def summary(self) -> Summary:
-        """The statistics of task regret at each checkpoint."""
+        """Return the statistics of task regret at each checkpoint."""
         return self.statistics
 
     def finals(self) -> dict[str, float]:
-        """What it comes to in the end."""
+        """Return the final regret of each curve."""
         return {
             "mean_team_regret": float(self.team_statistics.mean[-1]),
             "median_team_regret": float(self.team_statistics.median[-1]),
@@ -100,7 +100,7 @@ class CurveResult:
 
 
 def _halfway(checkpoints: NDArray[np.int64]) -> int:
-    """The number of the checkpoint at half the rounds."""
+    """Return the number of the checkpoint at half the rounds."""
     return int(np.searchsorted(checkpoints, int(checkpoints[-1]) / 2))
 
 
@@ -157,6 +157,8 @@ def run(
     require_extras("Playing and storing experiments", parquet=True, dask=executor.name == "dask")
     out = make_folder(checked_path("out", out))
     store, tell = Store(out), watch or (lambda event: None)
+    if not resume:
+        _refuse_too_many_calls([chunk for panel in panels for chunk in chunks(panel, settings)])
     keep_manifest(out, panels, settings, about or {})
     waiting: list[Chunk] = []
     for panel in panels:
@@ -169,11 +171,25 @@ def run(
             if stored is None:
                 waiting.append(chunk)
             tell(ChunkEvent("planned" if stored is None else "kept", chunk))
+    if resume:
+        _refuse_too_many_calls(waiting)
     if waiting:
         for chunk, file in executor.play(waiting):
             store.write(chunk, file)
             tell(ChunkEvent("finished", chunk, seconds=file.seconds))
     return [gather(panel, settings, store) for panel in panels]
+
+
+def _refuse_too_many_calls(planned: Sequence[Chunk]) -> None:
+    """Ask an agent that waits for answers from outside, such as a language model, whether it may play all chunks."""
+    players: dict[str, tuple[Any, tuple[int, ...], int]] = {}
+    for chunk in planned:
+        for player in chunk.curve.team.players(chunk.curve.problem.agents):
+            if player.waits:
+                rounds = chunk.runs * chunk.horizon + players.get(str(player), (None, (), 0))[2]
+                players[str(player)] = player, chunk.curve.problem.arms, rounds
+    for player, arms, rounds in players.values():
+        player.before_runs(arms, rounds, 1, processes=True)
 
 
 def _stored_result(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]:
@@ -184,7 +200,7 @@ def _stored_result(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]
 
 
 def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
-    """A panel's results from its stored chunks: every run, or a summary where there are too many to hold."""
+    """Return a panel's results from its stored chunks: every run, or a summary where there are too many to hold."""
     points = min(panel.checkpoints, settings.horizon_of(panel))
     if worth_streaming(settings.runs, points):
         return PanelResult(panel, settings, _gathered_summaries(panel, settings, store))
@@ -196,7 +212,7 @@ def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
 
 
 def _gathered_summaries(panel: Panel, settings: Settings, store: Store) -> tuple[CurveResult, ...]:
-    """Every curve's summary, one chunk in memory at a time.
+    """Return every curve's summary, one chunk in memory at a time.
 
     Claims compare curves run by run, so the same runs of all curves are read one after another, and of each no more
     than its regret half-way and at the end is held until the others are there.
@@ -251,7 +267,7 @@ def _read(store: Store, chunk: Chunk) -> ChunkResult:
     try:
         computed = store.read(chunk)
     except Unusable as error:
-        raise InvalidInput(f"Chunk {chunk.id} is {error}. Run again with --resume to mend it.") from error
+        raise InvalidInput(f"Chunk {chunk.id} is {error}. Run again with --resume to repair it.") from error
     if computed is None:
         raise InvalidInput(f"Chunk {chunk.id} is not there. Run again with --resume to finish the work.")
     return computed
@@ -272,7 +288,7 @@ def keep_manifest(out: Path, panels: Sequence[Panel], settings: Settings, about:
 
 
 def read_manifest(out: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a folder holds."""
+    """Return the description of the contents of a folder."""
     out = checked_path("out", out)
     if not out.is_dir():
         kind = "is a file" if out.exists() else "is not there"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.agents import Team
 from cobandit.agents.beliefs import INDICES
+from cobandit.agents.team import require_visible_actions
 from cobandit.base.checks import MOST, one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.problem import Problem
@@ -29,9 +30,9 @@ _SLUG = re.compile(r"[a-z0-9]+(?:[-.][a-z0-9]+)*")
 
 
 def checked_slug(what: str, name: str) -> str:
-    """A name that can stand in an id and in a file's path."""
+    """Check a name that must be usable in ids and file paths."""
     if not isinstance(name, str) or not _SLUG.fullmatch(name):
-        raise InvalidInput(f"{what} is {name!r}; lower-case letters, digits, dots and dashes are needed.")
+        raise InvalidInput(f"{what} must be lower-case letters, digits, dots and dashes, got {name!r}.")
     return name
 
 
@@ -39,7 +40,7 @@ def checked_slug(what: str, name: str) -> str:
 class Curve:
     """One line of a panel: a team on a problem, with a name for ids and a label for people.
 
-    The problem is a `cobandit.Problem`, or a `cobandit.mdp.MarkovProblem` with a team of its room.
+    The problem is a `cobandit.Problem`, or a `cobandit.mdp.MarkovProblem` with a team of `cobandit.mdp`.
     """
 
     name: str
@@ -49,6 +50,8 @@ class Curve:
 
     def __post_init__(self) -> None:
         checked_slug("The name of a curve", self.name)
+        if isinstance(self.problem, Problem):
+            require_visible_actions(self.problem, self.team.lineup)
 
     def describe(self) -> dict[str, Any]:
         """Plain data."""
@@ -61,7 +64,7 @@ class Panel:
 
     ``horizon`` is the one the panel is usually drawn with; ``long_horizon`` one that takes minutes, where the usual
     one cannot decide everything. ``varies`` and ``fixed`` say in words what it is about. ``checkpoints`` is how many
-    rounds of a run are stored.
+    rounds of a run are stored. ``logarithmic`` draws the regret on a logarithmic axis.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Panel:
     claims: tuple[Claim, ...] = ()
     long_horizon: int | None = None
     checkpoints: int = CHECKPOINTS
+    logarithmic: bool = False
 
     def __post_init__(self) -> None:
         checked_slug("The name of a panel", self.name)
@@ -83,13 +87,13 @@ class Panel:
             )
 
     def curve(self, name: str) -> Curve:
-        """The curve of that name."""
+        """Return the curve of that name."""
         return next(curve for curve in self.curves if curve.name == name)
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How panels are run: everything a result depends on beside the panel itself."""
+    """How panels are run: all that a result depends on, except the panel itself."""
 
     runs: int = 100
     seed: int = 0
@@ -132,7 +136,7 @@ class Chunk:
         return f"{self.panel}/{self.curve.name}/{self.number}"
 
     def describe(self) -> dict[str, Any]:
-        """Everything its numbers depend on, as plain data."""
+        """Return all inputs that determine the numbers, as plain data."""
         return {
             "id": self.id,
             "curve": self.curve.describe(),
@@ -151,7 +155,7 @@ class Chunk:
 
 
 def chunks(panel: Panel, settings: Settings) -> Iterator[Chunk]:
-    """All pieces of a panel, curve by curve. Every curve has the same seed: all meet the same luck."""
+    """Yield all pieces of a panel, curve by curve. Every curve has the same seed: all meet the same luck."""
     for curve in panel.curves:
         for number, first in enumerate(range(0, settings.runs, settings.chunk_runs)):
             yield Chunk(
@@ -167,7 +171,7 @@ def chunks(panel: Panel, settings: Settings) -> Iterator[Chunk]:
 
 
 def with_index(panel: Panel, index: str) -> Panel:
-    """The panel with another index variant wherever an agent has one."""
+    """Return the panel with another index variant wherever an agent has one."""
     return replace(panel, curves=tuple(replace(c, team=c.team.with_options(index=index)) for c in panel.curves))
 
 

@@ -69,7 +69,7 @@ class ChunkFile:
 
 
 def packed(chunk: Chunk, computed: ChunkResult) -> ChunkFile:
-    """The file of a finished chunk: one row per run and checkpoint, and in its metadata where they come from."""
+    """Return the file of a finished chunk: one row per run and checkpoint, and in its metadata where they come from."""
     about = {
         "chunk": chunk.describe(),
         "digest": chunk.digest,
@@ -87,7 +87,7 @@ def packed(chunk: Chunk, computed: ChunkResult) -> ChunkFile:
 
 
 def this_machine() -> str:
-    """The machine's kind, without its name."""
+    """Return the machine's kind, without its name."""
     return f"{platform.system()} {platform.machine()}, Python {platform.python_version()}, NumPy {np.__version__}"
 
 
@@ -102,7 +102,7 @@ class Store:
     root: Path
 
     def path(self, chunk: Chunk) -> Path:
-        """Where a chunk's file is or will be."""
+        """Return the path of a chunk's file, which may not exist yet."""
         return self.root / "chunks" / chunk.panel / chunk.curve.name / f"{chunk.number:05d}.parquet"
 
     def write(self, chunk: Chunk, file: ChunkFile) -> None:
@@ -114,12 +114,12 @@ class Store:
                 target.write(file.content)
         except OSError as error:
             raise InvalidInput(
-                f"The finished chunk {chunk.id} cannot be stored at {str(path)!r}: {error.strerror}. Make room, then "
+                f"The finished chunk {chunk.id} cannot be stored at {str(path)!r}: {error.strerror}. Free space, then "
                 "start again with --resume; what is stored is not played again."
             ) from error
 
     def read(self, chunk: Chunk) -> ChunkResult | None:
-        """A finished chunk; None if there is none; `Unusable` if its file is damaged or of other settings."""
+        """Return a finished chunk; None if there is none; `Unusable` if its file is damaged or of other settings."""
         path = self.path(chunk)
         if not path.exists():
             return None

@@ -1,23 +1,24 @@
-"""Sweeps of one's own: a TOML file with a problem, teams and a grid of options, as panels like the paper's.
+"""Your own sweeps: a TOML file with a problem, teams and a grid of options, run as panels like the paper's.
 
 ::
 
-    name = "windows"                # the folder and the panels are named after it
+    name = "windows"                # name of the folder and the panels
     title = "Windows and sight"     # optional
     horizon = 2000
     runs = 200
     seed = 0                        # optional
-    chunk_runs = 500                # optional: runs of one stored piece
+    chunk_runs = 500                # optional: runs per stored chunk
 
-    [problem]                       # what Problem.bernoulli or Problem.gaussian takes
+    [problem]                       # arguments of Problem.bernoulli or Problem.gaussian
     reward = "bernoulli"
     means = [[0.8, 0.4], [0.2, 0.6]]
     observability = [1.0, 0.5]
     relabel = false                 # optional: permute each agent's arms at random in every run
+    actions = "observed"            # optional: "hidden" if agents never learn their partners' arms
 
     [[team]]
     name = "aware"
-    agent = "partner-aware-ucb"     # or members = [{ agent = "...", ... }, ...], one per place; or "module:Class"
+    agent = "partner-aware-ucb"     # or members = [{ agent = "...", ... }, ...], one per seat; or "module:Class"
     exploration = 0.025
 
     [grid]                          # every combination; a team takes the options it has
@@ -30,9 +31,9 @@
     others = ["aware-window-25"]
 
 A table with ``markov = "burger-line"`` and the options of that problem makes it a Markov problem, with agents of
-`cobandit.mdp`. An agent of one's own is ``module:Class``, of a module in the present folder or an installed one.
-Options of teams make curves of one panel; options of the problem make a panel each. A key that is not known is refused
-with the nearest right one.
+`cobandit.mdp`. A user-defined agent is ``module:Class``, from a module in the current folder or an installed one.
+Options of teams make curves of one panel; options of the problem make a panel each. An unknown key is an error that
+suggests the nearest known one.
 """
 
 from __future__ import annotations
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
 TOP = ("name", "title", "horizon", "runs", "seed", "chunk_runs", "problem", "team", "grid", "claim")
 PROBLEM = (
     "reward", "means", "arms", "observation", "observability", "noise", "sd", "weights", "roles", "relabel",
+    "actions",
 )  # fmt: skip
 CLAIMS: dict[str, type[Claim]] = {
     "linear": Linear,
@@ -73,7 +75,7 @@ LONGEST_FILE = 1_000_000
 
 
 def sweep_text(path: Path) -> str:
-    """The text of a sweep file."""
+    """Return the text of a sweep file."""
     try:
         if path.stat().st_size > LONGEST_FILE:
             raise InvalidInput(f"{str(path)!r} is larger than a sweep file can be ({LONGEST_FILE:,} bytes).")
@@ -85,12 +87,12 @@ def sweep_text(path: Path) -> str:
 
 
 def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Settings]:
-    """The panels and the settings in the text of a sweep file."""
+    """Return the panels and the settings in the text of a sweep file."""
     data = parse_toml(text, where)
     _known(data, TOP, "key")
     for key in ("name", "horizon", "runs", "problem", "team"):
         if key not in data:
-            raise InvalidInput(f"{where} has no {key}; it is needed.")
+            raise InvalidInput(f"{where} must have the field {key!r}.")
     name = checked_slug("name", data["name"])
     settings = Settings(
         runs=data["runs"],
@@ -105,7 +107,7 @@ def parse_sweep(text: str, where: str = "the sweep") -> tuple[list[Panel], Setti
     grid = _grid(data.get("grid", {}), markov)
     problem_grid = {key.removeprefix("problem."): values for key, values in grid.items() if key.startswith("problem.")}
     team_grid = {key: values for key, values in grid.items() if not key.startswith("problem.")}
-    teams = _teams(data["team"], team_grid, _room(markov))
+    teams = _teams(data["team"], team_grid, _package_of(markov))
     claims = tuple(_claim(entry, [slug for slug, _, _ in teams]) for entry in _tables("claim", data.get("claim", [])))
     panels = []
     for choice in _combinations(problem_grid):
@@ -138,17 +140,17 @@ def _known(data: Mapping[str, Any], known: Iterable[str], what: str) -> None:
 
 def _table(name: str, value: object) -> Mapping[str, Any]:
     if not isinstance(value, dict):
-        raise InvalidInput(f"{name} is {short_repr(value)}; a table [{name}] is needed.")
+        raise InvalidInput(f"{name} must be a table [{name}], got {short_repr(value)}.")
     return value
 
 
 def _tables(name: str, value: object) -> list[dict[str, Any]]:
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        raise InvalidInput(f"{name} is {short_repr(value)}; tables [[{name}]] are needed.")
+        raise InvalidInput(f"{name} must be tables [[{name}]], got {short_repr(value)}.")
     return value
 
 
-def _room(markov: bool) -> ModuleType:
+def _package_of(markov: bool) -> ModuleType:
     """Return the package with the agents and teams of a sweep: that of bandits or of Markov problems."""
     if markov:
         from cobandit import mdp
@@ -163,7 +165,7 @@ def _grid(value: object, markov: bool) -> dict[str, list[Any]]:
     grid = _table("grid", value)
     for key, values in grid.items():
         if not isinstance(values, list) or not values:
-            raise InvalidInput(f"grid.{key} is {short_repr(values)}; a list of at least one value is needed.")
+            raise InvalidInput(f"grid.{key} must be a list of at least one value, got {short_repr(values)}.")
         if key.startswith("problem.") and not markov:
             _known({key.removeprefix("problem."): 0}, PROBLEM, "key of problem called")
     return dict(grid)
@@ -192,7 +194,7 @@ def _problem(described: Mapping[str, Any]) -> Problem | MarkovProblem:
     return replace(problem, relabel=relabel)
 
 
-def _teams(value: object, grid: Mapping[str, list[Any]], room: ModuleType) -> list[tuple[str, str, Team]]:
+def _teams(value: object, grid: Mapping[str, list[Any]], package: ModuleType) -> list[tuple[str, str, Team]]:
     """Name, label and team of every curve."""
     described = _tables("team", value)
     if not described:
@@ -207,10 +209,10 @@ def _teams(value: object, grid: Mapping[str, list[Any]], room: ModuleType) -> li
         if (members is None) == ("agent" not in options):
             raise InvalidInput(f"Team {name!r} needs an agent or a list of members, one of the two.")
         if members is None:
-            known = _options_of(options["agent"], room)
+            known = _options_of(options["agent"], package)
         else:
             _known(options, (), f"key of team {name!r} called")
-            known = set().union(*(_options_of(member.get("agent"), room) for member in _tables("members", members)))
+            known = set().union(*(_options_of(member.get("agent"), package) for member in _tables("members", members)))
         mine = {key: values for key, values in grid.items() if key in known}
         taken |= set(mine)
         for choice in _combinations(mine):
@@ -218,70 +220,70 @@ def _teams(value: object, grid: Mapping[str, list[Any]], room: ModuleType) -> li
             words = ", ".join(f"{key} = {setting}" for key, setting in choice.items())
             if slug in curves:
                 raise InvalidInput(f"Two teams are called {slug!r}; give each its own name.")
-            team = _team(options, choice, room) if members is None else _mixed(members, choice, room)
+            team = _team(options, choice, package) if members is None else _mixed(members, choice, package)
             curves[slug] = (slug, f"{label}, {words}" if words else label, team)
     for key in grid:
         if key not in taken:
-            every = sorted(set().union(*(_agents_options(entry, room) for entry in described)))
+            every = sorted(set().union(*(_agents_options(entry, package) for entry in described)))
             raise UnknownName("option of these teams called", key, every)
     return list(curves.values())
 
 
-def _agents_options(entry: Mapping[str, Any], room: ModuleType) -> set[str]:
+def _agents_options(entry: Mapping[str, Any], package: ModuleType) -> set[str]:
     agents = [member["agent"] for member in entry.get("members") or [entry]]
-    return set().union(*(_options_of(agent, room) for agent in agents))
+    return set().union(*(_options_of(agent, package) for agent in agents))
 
 
-def _options_of(agent: object, room: ModuleType) -> set[str]:
-    return {row[0] for row in _agent_class(agent, room).option_rows()}
+def _options_of(agent: object, package: ModuleType) -> set[str]:
+    return {row[0] for row in _agent_class(agent, package).option_rows()}
 
 
 def _is_own(agent: object) -> bool:
-    """Whether it is named as ``module:Class``."""
+    """Return whether it is named as ``module:Class``."""
     return isinstance(agent, str) and ":" in agent
 
 
 def _agent_slug(agent: Any) -> Any:
-    """What a team is called after its agent."""
+    """Return the name of a team, from the name of its agent."""
     return _slug(agent.partition(":")[2]) if _is_own(agent) else agent
 
 
-def _agent_class(agent: Any, room: ModuleType) -> Any:
-    """A class that the room knows by name, or one of one's own."""
+def _agent_class(agent: Any, package: ModuleType) -> Any:
+    """Return the class of a registered name in ``package``, or a user-defined class."""
     if not _is_own(agent):
-        return room.agent_class(agent)
-    kind, kinds = load_named(agent), (room.Team.agent_kind, room.Team.controller_kind)
+        return package.agent_class(agent)
+    kind, kinds = load_named(agent), (package.Team.agent_kind, package.Team.controller_kind)
     if not (isinstance(kind, type) and issubclass(kind, kinds)):
         names = " or ".join(wanted.__name__ for wanted in kinds)
-        raise InvalidInput(f"The agent {agent!r} is {short_repr(kind)}; a subclass of {names} is needed.")
+        raise InvalidInput(f"The agent {agent!r} must be a subclass of {names}, got {short_repr(kind)}.")
     return kind
 
 
-def _player(agent: Any, options: Mapping[str, Any], room: ModuleType) -> Any:
+def _player(agent: Any, options: Mapping[str, Any], package: ModuleType) -> Any:
     if not _is_own(agent):
-        return room.make_agent(agent, **options)
+        return package.make_agent(agent, **options)
     try:
-        return _agent_class(agent, room).of(**options)
+        return _agent_class(agent, package).of(**options)
     except TypeError as error:
         raise InvalidInput(f"The agent {agent!r} cannot be made with these options: {error}.") from error
 
 
-def _team(options: Mapping[str, Any], choice: Mapping[str, Any], room: ModuleType) -> Any:
+def _team(options: Mapping[str, Any], choice: Mapping[str, Any], package: ModuleType) -> Any:
     settings = {key: value for key, value in options.items() if key != "agent"} | dict(choice)
-    return room.Team.of(_player(options["agent"], settings, room))
+    return package.Team.of(_player(options["agent"], settings, package))
 
 
-def _mixed(members: Any, choice: Mapping[str, Any], room: ModuleType) -> Any:
+def _mixed(members: Any, choice: Mapping[str, Any], package: ModuleType) -> Any:
     players = []
     for member in _tables("members", members):
         settings = dict(member)
         agent = settings.pop("agent", None)
-        mine = {key: value for key, value in choice.items() if key in _options_of(agent, room)}
-        player = _player(agent, settings | mine, room)
-        if not isinstance(player, room.Team.agent_kind):
+        mine = {key: value for key, value in choice.items() if key in _options_of(agent, package)}
+        player = _player(agent, settings | mine, package)
+        if not isinstance(player, package.Team.agent_kind):
             raise InvalidInput(f"{agent} is one brain for the whole team; it cannot be a member.")
         players.append(player)
-    return room.Team(players)
+    return package.Team(players)
 
 
 def _claim(entry: Mapping[str, Any], curves: list[str]) -> Claim:
@@ -306,7 +308,7 @@ def _claim(entry: Mapping[str, Any], curves: list[str]) -> Claim:
 
 
 def _words_for(kind: str, options: Mapping[str, Any]) -> str:
-    """A claim in words, where the file gives none."""
+    """Return a claim in words, where the file gives none."""
     if kind == "beats":
         return f"{options['better']} ends with less regret than {' and '.join(options['others'])}."
     if kind in ("linear", "sublinear"):
@@ -316,6 +318,6 @@ def _words_for(kind: str, options: Mapping[str, Any]) -> str:
 
 
 def _slug(value: object) -> str:
-    """A value or a key as part of a name."""
+    """Return a value or a key as part of a name."""
     text = re.sub(r"[^a-z0-9.]+", "-", str(value).lower())
     return re.sub(r"\.(?![a-z0-9])|(?<![a-z0-9])\.", "", text).strip("-.") or "x"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cobandit.experiments.rooms import simulate_any
+from cobandit.experiments.any_problem import simulate_any
 from cobandit.experiments.spec import Chunk
 from cobandit.experiments.store import ChunkFile, ChunkResult, packed, this_machine
 
@@ -34,5 +34,7 @@ def compute(chunk: Chunk) -> ChunkResult:
 
 
 def compute_file(chunk: Chunk) -> ChunkFile:
-    """Play a chunk and pack it for its file: done where it is played, so that little travels and nobody waits."""
+    """Play a chunk and compress it in the worker process, so that little data is sent and the main process does not
+    wait.
+    """
     return packed(chunk, compute(chunk))

@@ -44,13 +44,13 @@ from cobandit.experiments.store import Store
 from cobandit.stats import Resamples
 
 KIND = "arena"
-"""What a folder's manifest says of it."""
+"""The kind of folder in its manifest."""
 RUNS = 2_000
 MOST_RUNS = 20_000
 POINTS = 2
 """Rounds of a run that are stored: half-way and the last."""
 LARGE = 100
-"""From so many team actions on, agents that draw from every posterior in every round are left out."""
+"""With this many team actions or more, agents that draw from every posterior in every round are left out."""
 
 COLUMNS = (
     "setting", "family", "horizon", "runs", "team", "label", "mean", "se", "median",
@@ -84,17 +84,17 @@ class Arena:
         *,
         relabel: bool = True,
     ) -> Arena:
-        """Everybody in every setting, or the named ones alone; whole teams are always there.
+        """Create an arena with all or with the named settings, leaders and followers; whole teams are always included.
 
-        ``own`` are agents of one's own: ``"module:Class"``, subclasses of `Agent` or `Controller`, or agents. An agent
-        joins as a leader, as a follower and as a team; a controller, and whoever plays in states, as a team.
-        ``relabel`` permutes each agent's arms at random in every run, so that no agent gains by favouring its first
+        ``own`` are user-defined agents: ``"module:Class"``, subclasses of `Agent` or `Controller`, or agents. An agent
+        joins as a leader, as a follower and as a team; a controller or an agent of Markov problems joins as a team.
+        ``relabel`` permutes each agent's arms at random in every run, so that no agent gains by preferring its first
         arms; problems with states keep their labels.
         """
         joining = [own_entry(described) for described in own]
         names = [entry.name for entry in joining]
         if len(set(names)) != len(names):
-            raise InvalidInput(f"Two agents of one's own are called {sorted(names)}; give each a name of its own.")
+            raise InvalidInput(f"Names of custom agents must be unique, got {sorted(names)}.")
         agents = tuple(entry for entry in joining if isinstance(entry.own, Agent))
         if not isinstance(relabel, bool):
             raise InvalidInput(f"relabel must be True or False, got {short_repr(relabel)}.")
@@ -110,7 +110,7 @@ class Arena:
 
     @classmethod
     def stored(cls, folder: str | os.PathLike[str]) -> tuple[Arena, Settings]:
-        """The arena whose results lie in a folder, and how it was played."""
+        """Return the arena whose results lie in a folder, and how it was played."""
         manifest = read_manifest(Path(folder))
         try:
             if manifest.get("kind") != KIND:
@@ -125,7 +125,7 @@ class Arena:
             raise InvalidInput(f"The manifest in {str(folder)!r} is not one of this version: {error}.") from error
 
     def panels(self) -> tuple[Panel, ...]:
-        """A panel for each setting."""
+        """Return a panel for each setting."""
         return tuple(self._panel(place) for place in self.settings)
 
     def _panel(self, place: Setting) -> Panel:
@@ -146,7 +146,9 @@ class Arena:
         return Curve(f"{TEAM}.{entry.name}", entry.label, problem, whole_team(entry, place))
 
     def _pair(self, leader: Entry, follower: Entry, place: Setting) -> list[Curve]:
-        """One curve, or with drawn roles one for each agent that may be drawn; `SettingResult` takes their mean."""
+        """Return one curve, or with drawn roles one for each agent that may be drawn; `SettingResult` takes
+        their mean.
+        """
         orders = place.pair_ranks()
         name, label = f"{PAIR}.{leader.name}.{follower.name}", f"{leader.label} with {follower.label}"
         names = [name] if len(orders) == 1 else [f"{name}.{seat}" for seat in range(len(orders))]
@@ -166,7 +168,7 @@ class Arena:
         return [entry.name for entry in self.leaders if entry.human]
 
     def about(self) -> dict[str, Any]:
-        """What the manifest says beside panels and settings: enough to make the arena again."""
+        """Return the facts that recreate the arena, for the manifest, in addition to panels and settings."""
         agents = {entry.name for entry in self.teams if entry.own is not None}
         return {
             "kind": KIND,
@@ -186,19 +188,19 @@ class Arena:
         resume: bool = False,
         watch: Watch | None = None,
     ) -> ArenaResult:
-        """Play everything into a folder; with ``resume`` only what is missing in it."""
+        """Play the arena into a folder; with ``resume`` only its missing chunks."""
         played_by = Processes() if executor is None else executor
         played = run(self.panels(), settings, Path(folder), played_by, resume=resume, about=self.about(), watch=watch)
         return ArenaResult.of(self, settings, played)
 
     def results(self, folder: str | os.PathLike[str], settings: Settings) -> ArenaResult:
-        """The results that lie in a folder, without playing anything."""
+        """Return the results that lie in a folder, without playing anything."""
         store = Store(Path(folder))
         return ArenaResult.of(self, settings, [gather(panel, settings, store) for panel in self.panels()])
 
 
 def _plays(entry: Entry, place: Setting) -> bool:
-    """Whether a whole team takes part in a setting."""
+    """Return whether a whole team takes part in a setting."""
     if entry.markov != place.markov or (entry.leaders_eyes and place.leaders_eyes() is None):
         return False
     if entry.name == REPORTS and not place.has_reports:
@@ -216,13 +218,13 @@ class ArenaResult:
 
     @classmethod
     def of(cls, arena: Arena, settings: Settings, played: Sequence[PanelResult]) -> ArenaResult:
-        """From panels that were played in the order of the arena's settings."""
+        """Create the results from panels that were played in the order of the arena's settings."""
         resamples = Resamples(settings.runs, seed=0)
         pairs = zip(arena.settings, played, strict=True)
         return cls(arena, settings, tuple(SettingResult(place, panel, resamples) for place, panel in pairs))
 
     def place(self, name: str) -> SettingResult:
-        """The results of one setting."""
+        """Return the results of one setting."""
         for result in self.places:
             if result.setting.name == name:
                 return result
@@ -234,16 +236,16 @@ class ArenaResult:
         return judge(self.places, self.arena.people)
 
     def league(self, families: Sequence[str] = ()) -> list[LeagueRow]:
-        """Whole teams over the settings of some families; where none is named, over all bandits.
+        """Rank whole teams over the settings of some families; by default over all bandits.
 
-        Problems with states are a family apart, ``"markov"``, with teams of their own.
+        Problems with states are a separate family, ``"markov"``, with their own teams.
         """
         named = families or [place.setting.family for place in self.places if not place.setting.markov]
         wanted = [place for place in self.places if place.setting.family in named]
         return team_league(wanted, self.arena.brains)
 
     def rows(self) -> list[tuple[Any, ...]]:
-        """One row for each team and pair of each setting, in the order of `COLUMNS`."""
+        """Return one row for each team and pair of each setting, in the order of `COLUMNS`."""
         listed = []
         for place in self.places:
             setting = place.setting
@@ -255,7 +257,7 @@ class ArenaResult:
         return listed
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain data, ready for JSON."""
+        """Return all results as plain data, ready for JSON."""
         return {
             "runs": self.settings.runs,
             "seed": self.settings.seed,
@@ -273,11 +275,11 @@ class ArenaResult:
             return save_json(target, self.to_dict())
         if target.suffix == ".csv":
             return save_csv(target, COLUMNS, self.rows())
-        raise InvalidInput(f"path is {str(target)!r}; a name that ends in .csv or .json is needed.")
+        raise InvalidInput(f"path must be a name that ends in .csv or .json, got {str(target)!r}.")
 
 
 def arena_settings(runs: int = RUNS, seed: int = 0) -> Settings:
-    """How an arena is played: every curve is one piece of work, so that no two workers compile the same."""
+    """Return how an arena is played: every curve is one piece of work, so that no two workers compile the same."""
     many = whole(2, MOST_RUNS)("runs", runs)
     return Settings(runs=many, seed=seed, chunk_runs=RUNS)
 
@@ -295,12 +297,12 @@ def run_arena(
     resume: bool = False,
     watch: Watch | None = None,
 ) -> ArenaResult:
-    """Play the arena into a folder and give its results.
+    """Play the arena into a folder and return its results.
 
-    ``settings``, ``leaders`` and ``followers`` are names (all, where none is given; the whole teams, to which ratios
-    are taken, always play). ``own`` are agents of one's own: ``"module:Class"`` or subclasses of `Agent`. The executor
-    is this machine's cores where none is given; with ``resume`` only what is missing is played. Each agent's arms are
-    permuted at random in every run; `Arena.of` with ``relabel=False`` keeps the labels of the problems.
+    ``settings``, ``leaders`` and ``followers`` are names (default: all; the whole teams, which are the reference of the
+    ratios, always play). ``own`` are user-defined agents: ``"module:Class"`` or subclasses of `Agent`. The default
+    executor uses this machine's cores; with ``resume`` only missing chunks are played. Each agent's arms are permuted
+    at random in every run; `Arena.of` with ``relabel=False`` keeps the labels of the problems.
     """
     arena = Arena.of(settings, leaders, followers, own)
     return arena.run(folder, arena_settings(runs, seed), executor, resume=resume, watch=watch)

@@ -1,4 +1,4 @@
-"""Who plays in the arena: leaders, followers, whole teams, and agents of one's own (``module:Class``)."""
+"""The players of the arena: leaders, followers, whole teams, and user-defined agents (``module:Class``)."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Entry:
     markov: bool = False
 
     def player(self, setting: Setting) -> Player:
-        """The agent for a setting."""
+        """Return the agent for a setting."""
         if self.own is not None:
             return self.own
         options = {key: getattr(setting, value) if value in TOLD else value for key, value in self.options.items()}
@@ -151,7 +151,7 @@ SLOW_WHERE_LARGE = ("partner-aware-ts", "naive-ts")
 
 
 def chosen(what: str, known: Sequence[Entry], names: Iterable[str]) -> tuple[Entry, ...]:
-    """The entries of these names, all where none is named."""
+    """Return the entries of these names, all where none is named."""
     by_name = {entry.name: entry for entry in known}
     wanted = tuple(dict.fromkeys(names))
     for name in wanted:
@@ -161,7 +161,7 @@ def chosen(what: str, known: Sequence[Entry], names: Iterable[str]) -> tuple[Ent
 
 
 def own_entry(described: object) -> Entry:
-    """The entry of an agent of one's own: ``"module:Class"``, an agent or controller of either room, or its class."""
+    """Return the entry of a user-defined agent: ``"module:Class"``, an agent, a controller, or its class."""
     kind = load_named(described) if isinstance(described, str) else described
     if isinstance(kind, type) and issubclass(kind, OWN):
         try:
@@ -180,17 +180,17 @@ def own_entry(described: object) -> Entry:
 
 
 def whole_team(entry: Entry, setting: Setting) -> Team:
-    """Every place for one entry."""
+    """Return every place for one entry."""
     return MarkovTeam.of(entry.player(setting)) if entry.markov else Team.of(entry.player(setting))
 
 
 def yardsticks(setting: Setting) -> tuple[str, str]:
-    """The two teams that ratios are taken to in a setting."""
+    """Return the two teams that ratios are taken to in a setting."""
     return (MARKOV_BASELINE, MARKOV_CENTRAL) if setting.markov else (BASELINE, CENTRAL)
 
 
 def pair(leader: Entry, follower: Entry, setting: Setting, ranks: Sequence[int]) -> Team:
-    """A leader and followers of one kind, each in its place."""
+    """Return a leader and followers of one kind, each in its place."""
     members = [(leader if rank == 0 else follower).player(setting) for rank in ranks]
-    # The league measures what a protocol costs beside partners that do not follow it.
+    # The ranking measures the cost of a protocol with partners that do not follow it.
     return Team([member for member in members if isinstance(member, Agent)], check_protocol=False)

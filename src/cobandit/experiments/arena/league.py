@@ -100,11 +100,11 @@ class SettingResult:
         return None if limits is None or limits.one_brain is None else limits.perfect - limits.one_brain
 
     def team(self, name: str) -> Numbers:
-        """The final regrets of a whole team."""
+        """Return the final regrets of a whole team."""
         return self.finals[f"{TEAM}.{name}"]
 
     def pair(self, leader: str, follower: str) -> Numbers:
-        """The final regrets of a leader with followers."""
+        """Return the final regrets of a leader with followers."""
         return self.finals[f"{PAIR}.{leader}.{follower}"]
 
     @property
@@ -156,29 +156,29 @@ class SettingResult:
         )
 
     def mean_ratio(self, above: str, below: str, level: float = LEVEL) -> Interval:
-        """The ratio of two curves' means, paired over common luck."""
+        """Return the ratio of two curves' means, paired over common luck."""
         value = _quotient(float(self.finals[above].mean()), float(self.finals[below].mean()))
         drawn = _quotients(self._drawn_means[above], self._drawn_means[below])
         return self.resamples.interval(value, drawn, level)
 
     def median_ratio(self, above: str, below: str, level: float = LEVEL) -> Interval:
-        """The ratio of two curves' medians, paired over common luck."""
+        """Return the ratio of two curves' medians, paired over common luck."""
         value = _quotient(float(np.median(self.finals[above])), float(np.median(self.finals[below])))
         drawn = _quotients(self._drawn_medians[above], self._drawn_medians[below])
         return self.resamples.interval(value, drawn, level)
 
     def difference(self, first: str, second: str, level: float = LEVEL) -> Interval:
-        """The first curve's mean minus the second's, paired over common luck."""
+        """Return the first curve's mean minus the second's, paired over common luck."""
         value = float((self.finals[first] - self.finals[second]).mean())
         return self.resamples.interval(value, self._drawn_means[first] - self._drawn_means[second], level)
 
     def average_difference(self, firsts: Sequence[str], seconds: Sequence[str], level: float = LEVEL) -> Interval:
-        """The same, averaged over several pairs of curves."""
+        """Return the same, averaged over several pairs of curves."""
         gap = np.mean([self.finals[a] - self.finals[b] for a, b in zip(firsts, seconds, strict=True)], axis=0)
         return self.resamples.interval(float(gap.mean()), self.resamples.means(gap), level)
 
     def average(self, names: Sequence[str]) -> float:
-        """The mean regret over several curves."""
+        """Return the mean regret over several curves."""
         return float(np.mean([self.finals[name].mean() for name in names]))
 
     def to_dict(self) -> dict[str, Any]:
@@ -226,7 +226,7 @@ class LeagueRow:
 
 
 def team_league(results: Iterable[SettingResult], brains: Iterable[str]) -> list[LeagueRow]:
-    """Whole teams over settings, the lowest ratio to partner-aware UCB first; ``brains`` win no setting."""
+    """Rank whole teams over settings, the lowest ratio to partner-aware UCB first; ``brains`` win no setting."""
     rows: dict[str, list[Standing]] = {}
     won: dict[str, int] = {}
     labels: dict[str, str] = {}
@@ -261,10 +261,10 @@ def _geometric_mean(ratios: Sequence[float]) -> float:
 
 @dataclass(frozen=True)
 class FollowerRow:
-    """A follower's place among human-like leaders in one setting.
+    """A follower's rank with human-like leaders in one setting.
 
-    ``mean`` is its regret averaged over the leaders, ``difference`` that to window 5, paired; ``worst`` its highest
-    ratio to the best window beside any of them.
+    ``mean`` is its regret averaged over the leaders, ``difference`` the paired difference to window 5; ``worst`` its
+    highest ratio to the best window over the leaders.
     """
 
     follower: str
@@ -278,7 +278,9 @@ class FollowerRow:
 def follower_league(
     result: SettingResult, leaders: Sequence[str], labels: Mapping[str, str], windows: Sequence[str], study: str
 ) -> list[FollowerRow]:
-    """Followers of these leaders, the lowest average regret first; ``study`` is the follower they are compared with."""
+    """Rank the followers of these leaders, the lowest average regret first; ``study`` is the follower to compare
+    with.
+    """
     followers = list(dict.fromkeys(follower for leader, follower in result.pairs if leader in leaders))
     rows = []
     for follower in followers:
@@ -302,7 +304,7 @@ def follower_league(
 def best_window_ratio(
     result: SettingResult, leader: str, follower: str, windows: Sequence[str], level: float = LEVEL
 ) -> Interval:
-    """A follower's mean regret beside a leader, as a ratio to that of the window that is best beside this leader."""
+    """Return a follower's mean regret with a leader, as a ratio to that of the best window for this leader."""
     curves = [f"{PAIR}.{leader}.{window}" for window in windows]
     best = min(curves, key=lambda curve: float(result.finals[curve].mean()))
     return result.mean_ratio(f"{PAIR}.{leader}.{follower}", best, level)

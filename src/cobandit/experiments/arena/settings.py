@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from cobandit.agents import Briefing, Steered
-from cobandit.agents.reports import has_reports
+from cobandit.agents.signalling import has_reports
 from cobandit.base.errors import UnknownName
 from cobandit.mdp import MarkovProblem, make_problem
 from cobandit.problem import Noisy, Problem, RandomMeans
@@ -83,11 +83,13 @@ class Setting:
 
     @property
     def drawn_roles(self) -> bool:
-        """Whether nobody knows beforehand who sees more."""
+        """Whether the agents' observability is unknown before a run."""
         return self.problem.roles == "random"
 
     def pair_ranks(self) -> list[tuple[int, ...]]:
-        """The ranks with which pairs play: the known ones; with drawn roles those in which each agent leads once."""
+        """Return the ranks with which pairs play: the known ones; with drawn roles those in which each agent leads
+        once.
+        """
         if not self.drawn_roles:
             return [self.problem.known_ranks()]
         seats = range(self.problem.agents)
@@ -104,7 +106,9 @@ class Setting:
         return has_reports(Steered(leader_sight=self.leader_sight, follower_sight=self.follower_sight), briefing)
 
     def leaders_eyes(self) -> Problem | None:
-        """The problem with blind followers, for one brain with the leader's eyes; None where there are no sights."""
+        """Return the problem with blind followers, for one brain with the leader's eyes; None where there are no
+        sights.
+        """
         problem = self.problem
         if isinstance(problem, MarkovProblem) or isinstance(problem.observation, Noisy) or self.drawn_roles:
             return None
@@ -127,7 +131,7 @@ def _corners(agents: int) -> Problem:
 
 
 MANY_STATES = 20
-"""From so many states on, teams that draw every row of the transitions anew in each episode are left to themselves."""
+"""With this many states or more, teams that draw all transition rows in each episode are left out."""
 POSTERIOR_TEAMS = ("naive-psrl", "centralised-psrl")
 
 
@@ -191,7 +195,7 @@ SETTINGS: tuple[Setting, ...] = (
 
 
 def setting(name: str) -> Setting:
-    """The setting of that name; an unknown name gets the nearest right one."""
+    """Return the setting of that name; an unknown name gets the nearest right one."""
     for candidate in SETTINGS:
         if candidate.name == name:
             return candidate

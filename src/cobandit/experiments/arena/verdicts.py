@@ -29,7 +29,7 @@ from cobandit.experiments.claims import ALPHA, Outcome, Quantity, Verdict
 from cobandit.stats import Interval
 
 NEAR_ONE_BRAIN = 1.3
-"""A steered team costs at most so many times what its own one brain does."""
+"""The largest allowed regret of a steered team, as a ratio to its own centralised controller."""
 NEAR_BEST_WINDOW = 1.1
 """A bank is nowhere worse than the best window by more than this."""
 
@@ -37,7 +37,7 @@ CASINO = "casino"
 
 
 def judge(results: Sequence[SettingResult], people: Sequence[str]) -> list[tuple[str, Verdict]]:
-    """Every claim that what was played can decide, with its setting; ``people`` are the human-like leaders."""
+    """Return every claim that what was played can decide, with its setting; ``people`` are the human-like leaders."""
     judged = [(result.setting.name, verdict) for result in results for verdict in _of_setting(result)]
     for result in results:
         if result.setting.name == CASINO and people:
@@ -79,7 +79,7 @@ def _below_best_aware(result: SettingResult, aware: Sequence[str]) -> Verdict:
 
 
 def _median_note(result: SettingResult, better: str, others: Sequence[str]) -> str:
-    """Where the median says otherwise, this is said."""
+    """Return a note if the median contradicts the mean."""
     own = float(np.median(result.team(better)))
     medians = {name: float(np.median(result.team(name))) for name in others}
     lowest = min(medians, key=medians.__getitem__)
@@ -105,7 +105,7 @@ def _near_one_brain(result: SettingResult) -> Verdict:
 
 
 def team_beats(result: SettingResult, better: str, other: str, text: str) -> Verdict:
-    """One team against another."""
+    """Judge one team against another."""
     gap = _gap(result, better, other, 1)
     labels = [result.labels[f"{TEAM}.{name}"] for name in (better, other)]
     rule = "paired difference of mean task regret, 95 % interval below 0"
@@ -137,9 +137,9 @@ def _of_people(result: SettingResult, people: Sequence[str]) -> Iterator[Verdict
         "The casino's length: bank is nowhere more than 10 % worse than the best window.",
         "ratio",
         all_below(ratios.values(), NEAR_BEST_WINDOW),
-        f"ratio of means beside each leader, simultaneous 95 % intervals below {NEAR_BEST_WINDOW}",
+        f"ratio of means with each leader, simultaneous 95 % intervals below {NEAR_BEST_WINDOW}",
         [_quantity(f"beside {leader}", ratio) for leader, ratio in ratios.items()],
-        "The best window is chosen beside each leader afterwards, by the same runs, which favours it.",
+        "The best window is chosen for each leader afterwards, by the same runs, which favours it.",
     )
 
 
@@ -148,7 +148,7 @@ def _curves(leaders: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def all_below(intervals: Iterable[Interval], limit: float) -> Outcome:
-    """All below the limit: holds; any above it: does not."""
+    """Return all below the limit: holds; any above it: does not."""
     listed = list(intervals)
     if all(interval.high < limit for interval in listed):
         return "holds"

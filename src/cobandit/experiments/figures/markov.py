@@ -83,7 +83,7 @@ def _claims(title: str) -> tuple[Claim, ...]:
 
 
 def markov_panel(name: str) -> Panel:
-    """The panel of that name."""
+    """Return the panel of that name."""
     title, problem, rounds = ENVIRONMENTS[CURED.get(name, name)]
     teams = CURES if name in CURED else TEAMS
     claims = _claims(title)

@@ -1,7 +1,6 @@
 """Fig. "sim2 left" (Varying Other Conditions).
 
-What varies: how much the leader sees.
-What it must show: sublinear regret whatever is seen.
+What varies: the observability of the leader. What it must show: sublinear regret for every observability.
 """
 
 from __future__ import annotations

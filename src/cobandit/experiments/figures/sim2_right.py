@@ -1,7 +1,6 @@
 """Fig. "sim2 right" (Varying Other Conditions).
 
-What varies: how much the follower sees.
-What it must show: sublinear regret whatever is seen.
+What varies: the observability of the follower. What it must show: sublinear regret for every observability.
 """
 
 from __future__ import annotations

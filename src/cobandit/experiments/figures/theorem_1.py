@@ -1,7 +1,7 @@
-"""Thm 1, drawn beside what is measured (not a figure of the paper).
+"""Theorem 1 compared with measurements (not a figure of the paper).
 
-What is tried: the very setting of the theorem, beside its bounds.
-What it must show: the measured regret stays below the proved bound.
+What is tried: the setting of the theorem, with its bounds. What it must show: the measured regret stays below the
+proved bound.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CLAIMS = (
 
 PANEL = Panel(
     name="theorem-1",
-    title="Theory beside practice",
+    title="Theory and practice",
     varies="nothing: L = 2, W = 1, c = 2",
     fixed="fixed means",
     curves=CURVES,

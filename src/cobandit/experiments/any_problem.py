@@ -1,4 +1,4 @@
-"""Any problem played by its own room: a bandit, or a Markov problem, whose rounds are the steps of its episodes."""
+"""Simulate any problem: a bandit, or a Markov problem, whose rounds are the steps of its episodes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def team_kind(problem: object) -> type[Team]:
 
 
 def simulate_any(problem: Any, team: Any, horizon: Any, runs: Any, seed: Any, **options: Any) -> Result:
-    """``simulate`` of the problem's room; of a Markov problem as many whole episodes as fit into the rounds."""
+    """Simulate a bandit or a Markov problem; for the latter, as many whole episodes as fit into the rounds."""
     if isinstance(problem, Problem):
         return simulate(problem, team, horizon, runs, seed, **options)
     from cobandit import mdp
