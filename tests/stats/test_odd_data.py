@@ -52,11 +52,11 @@ class TestPairs:
     @pytest.mark.parametrize(
         ("x", "y", "words"),
         [
-            ([], [], "nobody has a value in both conditions"),
+            ([], [], "no participant has a value in both conditions"),
             ([1.0, NAN], [NAN, 2.0], "2 of 2 participants left out: no value in one condition."),
-            ([3.0, 1.0, 4.0], [NAN] * 3, "nobody has a value in both conditions"),
-            ([3, 1, 4], [3, 1, 4], "both conditions have the same value for everybody"),
-            ([0.3, 1.1], [0.1 + 0.2, 1.1], "both conditions have the same value for everybody"),
+            ([3.0, 1.0, 4.0], [NAN] * 3, "no participant has a value in both conditions"),
+            ([3, 1, 4], [3, 1, 4], "both conditions have the same value for all participants"),
+            ([0.3, 1.1], [0.1 + 0.2, 1.1], "both conditions have the same value for all participants"),
         ],
     )
     def test_not_tested(self, test, x, y, words):
@@ -133,7 +133,7 @@ class TestAnova:
 
     def test_no_spread(self):
         for found in rm_anova(np.full((6, 2, 3), 0.1)):
-            assert "no spread" in sound(found).note
+            assert "no variance" in sound(found).note
 
     def test_incomplete_people_and_empty_cells_are_counted(self):
         values = np.random.default_rng(0).normal(size=(6, 2, 4))
@@ -171,8 +171,8 @@ class TestReliability:
             (np.ones((1, 5)), "there are 5 and 1"),
             (np.ones((5, 1)), "there are 1 and 5"),
             (np.ones((0, 5)), "there are 5 and 0"),
-            (np.full((4, 3), 2.0), "every item has the same answer from everybody"),
-            ([[1, 5], [2, 4], [5, 1]], "add up to the same total"),
+            (np.full((4, 3), 2.0), "all participants gave the same answer to every item"),
+            ([[1, 5], [2, 4], [5, 1]], "have the same sum"),
             ([[1, NAN], [2, 4]], "1 of 2 surveys left out"),
         ],
     )
@@ -251,7 +251,7 @@ class TestOrders:
     @pytest.mark.parametrize("test", [order_effects, crossover_model])
     def test_the_swap_is_told_where_it_matters(self, test):
         rows = test(self.X, self.Y, ["A", "B"] * 3, swapped_labels=True)
-        assert ["swap's effect cannot be told" in sound(row).note for row in rows] == [False, True, False]
+        assert ["swap cannot be separated" in sound(row).note for row in rows] == [False, True, False]
         assert not any("swap" in row.note for row in test(self.X, self.Y, ["A", "B"] * 3))
 
     def test_wrong_input(self):
@@ -259,7 +259,7 @@ class TestOrders:
             order_effects([1, 2], [3, 4], ["A", "C"])
         with pytest.raises(InvalidInput, match="one per participant"):
             order_effects([1, 2], [3, 4], ["A"])
-        with pytest.raises(InvalidInput, match="met first is needed"):
+        with pytest.raises(InvalidInput, match="each participant met first"):
             crossover_model([1, 2], [3, 4], "A")
         with pytest.raises(InvalidInput, match="one each per person"):
             crossover_model([1, 2], [3, 4], ["A"])

@@ -1,6 +1,7 @@
 """The same numbers as pingouin, SciPy and statsmodels, on real data and on drawn ones."""
 
 import warnings
+from functools import cache
 
 import numpy as np
 import pytest
@@ -95,15 +96,16 @@ class TestT:
         np.testing.assert_allclose(paired_t_p_values(x - y, alternative), wanted, rtol=1e-10)
 
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(400)
+quadrature = cache(np.polynomial.legendre.leggauss)
 
 
 def smaller_t(t, df, noncentrality):
     """P(T < t) by integrating over the spread: another road than the series that SciPy sums."""
     low, high = stats.chi.ppf(1e-17, df), stats.chi.isf(1e-17, df)
-    spread = low + (high - low) * (NODES + 1) / 2
+    nodes, weights = quadrature(400)
+    spread = low + (high - low) * (nodes + 1) / 2
     heights = stats.norm.cdf(t * spread / np.sqrt(df) - noncentrality) * stats.chi.pdf(spread, df)
-    return (high - low) / 2 * WEIGHTS @ heights
+    return (high - low) / 2 * weights @ heights
 
 
 @pytest.mark.parametrize(("t", "df"), [(0.0, 9), (2.2, 23), (-4.06, 9), (5.0, 57), (0.3, 200), (30.0, 12)])

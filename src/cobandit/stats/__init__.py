@@ -20,6 +20,7 @@ from cobandit.stats.reliability import cronbach_alpha
 from cobandit.stats.samples import describe
 from cobandit.stats.streaming import Moment, Moments, StreamedSummary, worth_streaming
 from cobandit.stats.summary import Summary, summarise
+from cobandit.stats.team_mixed import team_mixed_model
 from cobandit.stats.ttests import paired_t, student_t, welch_t
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "streamed_ratio_interval",
     "student_t",
     "summarise",
+    "team_mixed_model",
     "welch_t",
     "wilcoxon",
     "wilson_interval",

@@ -1,4 +1,4 @@
-"""Analysis of variance when everybody meets every condition, with sphericity corrected for and never assumed."""
+"""Repeated-measures analysis of variance, always corrected for violations of sphericity."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ from cobandit.stats.samples import Array, left_out, library, measures, rounding
 
 
 def rm_anova(values: ArrayLike, factors: tuple[str, ...] = ("A", "B"), *, name: str = "") -> tuple[Finding, ...]:
-    """Repeated-measures analysis of variance, one row for each effect.
+    """Run a repeated-measures analysis of variance, and return one finding for each effect.
 
     ``values`` has one row per participant and one further axis for each factor: participants x levels, with one name in
     ``factors``, or participants x levels of A x levels of B, with two (effects A, B and A x B).
 
-    Where a factor has more than two levels, ``p`` and ``df`` are corrected by the Greenhouse-Geisser epsilon, always:
-    a correction that waits for Mauchly's verdict is no protection in small samples. ``more`` holds the uncorrected
+    If a factor has more than two levels, ``p`` and ``df`` are always corrected by the Greenhouse-Geisser epsilon: a
+    correction that depends on Mauchly's test does not protect in small samples. ``more`` contains the uncorrected
     degrees of freedom and p-value, both epsilons (``epsilon_gg``, ``epsilon_hf`` of Huynh and Feldt), the p-value
-    corrected by the latter, Mauchly's W, chi squared and p (with the second-order term as R and pingouin have it),
-    partial eta squared and the sums of squares. ``effect`` is generalised eta squared (Bakeman 2005), which has no
-    accepted exact interval; with two levels the paired t test of the participants' means gives one for d_z.
+    corrected by the latter, Mauchly's W, chi squared and p (with the second-order term as in R and pingouin), partial
+    eta squared and the sums of squares. ``effect`` is generalised eta squared (Bakeman 2005), which has no accepted
+    exact interval; with two levels the paired t test of the participants' means gives one for d_z.
 
-    Whoever lacks a value is left out, as the method needs everybody in every cell; the note says how many.
+    Participants with a missing value are left out, because the method needs values in every cell; the note contains
+    their number.
     """
     table = measures("values", values, (2, 3))
     if table.ndim != len(factors) + 1:
@@ -99,12 +100,12 @@ def _untestable(score: Array, error: float, slack: float, size: int) -> str:
     if n < 2:
         return f"Not tested: at least two participants with a value in every cell are needed; there are {n}."
     if error <= size * slack**2:
-        return "Not tested: everybody shows the very same effect, so there is no spread to test against."
+        return "Not tested: the effect is the same for all participants, so there is no variance to test against."
     return ""
 
 
 def _tested(row: Finding, score: Array, error: float, spread: float, cells: int) -> Finding:
-    """The F test of one effect from everybody's scores on its contrasts."""
+    """Return the F test of one effect from the participants' scores on its contrasts."""
     special = library("scipy.special")
     n, d = score.shape
     effect = n * _squares(score.mean(axis=0))
@@ -126,9 +127,9 @@ def _tested(row: Finding, score: Array, error: float, spread: float, cells: int)
         # Epsilon and Mauchly's test do not ask for the scale; with a trace of 1 nothing overflows.
         covariance = centred.T @ centred / error
         gg = min(1 / (d * _squares(covariance)), 1.0)
-        room = d * (n - 1 - d * gg)
-        # As many directions as participants allow: the estimate then has no upper bound but 1.
-        hf = min((n * d * gg - 2) / room, 1.0) if room > 1e-12 * d * n else 1.0
+        denominator = d * (n - 1 - d * gg)
+        # It is 0 if there are as many contrasts as participants allow; the estimate is then 1, its upper limit.
+        hf = min((n * d * gg - 2) / denominator, 1.0) if denominator > 1e-12 * d * n else 1.0
         mauchly, note = _mauchly(covariance, n - 1, cells)
         more |= {"epsilon_gg": gg, "epsilon_hf": hf, "p_hf": float(special.fdtrc(df[0] * hf, df[1] * hf, f))} | mauchly
     epsilon = more["epsilon_gg"] or 1.0

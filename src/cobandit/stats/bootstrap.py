@@ -25,12 +25,12 @@ class Interval:
     high: float
 
     def within(self, low: float, high: float) -> bool:
-        """Whether the whole interval lies between two numbers."""
+        """Return whether the whole interval lies between two numbers."""
         return low <= self.low and self.high <= high
 
 
 def mean_interval(sample: NDArray[np.float64], level: float, seed: int) -> Interval:
-    """The mean of a sample; for paired data hand in the differences."""
+    """Return the mean of a sample; for paired data hand in the differences."""
     value = float(sample.mean())
     if len(sample) < 2:
         return Interval(value, -math.inf, math.inf)
@@ -42,7 +42,7 @@ def mean_interval(sample: NDArray[np.float64], level: float, seed: int) -> Inter
 
 
 def ratio_interval(above: NDArray[np.float64], below: NDArray[np.float64], level: float, seed: int) -> Interval:
-    """The ratio of the means of two paired samples."""
+    """Return the ratio of the means of two paired samples."""
     top, bottom = float(above.mean()), float(below.mean())
     if bottom <= 0.0:
         return Interval(math.nan, -math.inf, math.inf)
@@ -59,7 +59,7 @@ def ratio_interval(above: NDArray[np.float64], below: NDArray[np.float64], level
 
 
 def streamed_mean_interval(sample: Moment, level: float) -> Interval:
-    """What `mean_interval` gives for many rows, from their moments alone."""
+    """Return the result of `mean_interval` for many rows, from their moments alone."""
     if sample.count < 2:
         return Interval(sample.mean, -math.inf, math.inf)
     reach = _quantile(level) * sample.se
@@ -67,7 +67,9 @@ def streamed_mean_interval(sample: Moment, level: float) -> Interval:
 
 
 def streamed_ratio_interval(above: Moment, below: Moment, difference: Moment, level: float) -> Interval:
-    """What `ratio_interval` gives for many rows, from the moments of two paired samples and of their difference."""
+    """Return the result of `ratio_interval` for many rows, from the moments of two paired samples and of their
+    difference.
+    """
     if below.mean <= 0.0:
         return Interval(math.nan, -math.inf, math.inf)
     value = above.mean / below.mean
@@ -90,7 +92,7 @@ def _limits(values: NDArray[np.float64], level: float) -> tuple[float, float]:
 
 
 def _resampled_means(columns: NDArray[np.float64], seed: int) -> NDArray[np.float64]:
-    """Means of rows drawn with replacement, many times over."""
+    """Return the means of many samples of rows, drawn with replacement."""
     rng = np.random.default_rng(seed)
     rows = len(columns)
     means = np.empty((RESAMPLES, columns.shape[1]))
@@ -121,11 +123,11 @@ class Resamples:
             self.counts[draw] = np.bincount(rng.integers(0, rows, rows), minlength=rows)
 
     def means(self, sample: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean of each draw; with a matrix, of each of its columns."""
+        """Return the mean of each draw; with a matrix, of each of its columns."""
         return np.asarray(self.counts @ sample / self.rows)
 
     def medians(self, sample: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The median of each draw of one column."""
+        """Return the median of each draw of one column."""
         order = np.argsort(sample, kind="stable")
         ranks = np.cumsum(self.counts[: self.FOR_MEDIANS, order], axis=1)
         ordered = sample[order]
@@ -134,7 +136,7 @@ class Resamples:
         return np.asarray((lower + upper) / 2.0)
 
     def interval(self, value: float, drawn: NDArray[np.float64], level: float) -> Interval:
-        """An estimate with the limits that its draws give; without limits where they say nothing."""
+        """Return an estimate with the limits that its draws give; without limits where they say nothing."""
         fine = drawn[np.isfinite(drawn)]
         if self.rows < 2 or not math.isfinite(value) or len(fine) < len(drawn) / 2:
             return Interval(value, -math.inf, math.inf)

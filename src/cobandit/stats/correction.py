@@ -39,7 +39,7 @@ def holm_p_values(p_values: NDArray[np.float64], tests: int) -> NDArray[np.float
 
 
 def adjusted(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """The same rows with ``p_adjusted`` filled, all of them taken as tests of one question."""
+    """Return the same rows with ``p_adjusted`` filled, all of them taken as tests of one question."""
     rows = tuple(findings)
     values = holm([row.p for row in rows])
     counted = sum(value is not None for value in values)

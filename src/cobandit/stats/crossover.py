@@ -1,18 +1,18 @@
-"""Two conditions, two orders: what belongs to the condition, what to the set, and what was carried over.
+"""Crossover analysis of two conditions in two orders: effects of condition, set and carry-over.
 
-Everybody meets both conditions A and B, one in the first set and one in the second; some begin with A, some with B
-(an AB/BA crossover). With d = A - B of one participant and m = the mean of A and B:
+Every participant meets both conditions A and B, one in the first set and one in the second; some begin with A, some
+with B (an AB/BA crossover). With d = A - B of one participant and m = the mean of A and B:
 
 - those who began with A have d = condition effect + set effect (first set minus second), those who began with B have
   d = condition effect - set effect;
-- so half the *sum* of the two orders' mean d is the condition effect, free of any set effect even if the orders are of
-  unequal size, and half their *difference* is the set effect, which is the same thing as condition x order;
-- m differs between the orders only if what was met first still works in the second set (carry-over, the same thing as
-  condition x set), or if the two groups of people differed to begin with.
+- so half the *sum* of the two orders' mean d is the condition effect, free of any set effect even if the orders have
+  unequal sizes, and half their *difference* is the set effect, which equals the interaction condition x order;
+- m differs between the orders only if the first condition still has an effect in the second set (carry-over, which
+  equals condition x set), or if the two groups of participants differed from the beginning.
 
-The last test compares people with people and has little power; it is shown, never used to decide on the first (Freeman
-1989; Senn 2002). If the labels of the actions are swapped between the sets, the swap always comes with the second set,
-so the set effect holds both and no analysis can take them apart.
+The last test compares different participants and has little power; it is shown, but never decides about the first
+(Freeman 1989; Senn 2002). If the labels of the actions are swapped between the sets, the swap always occurs with the
+second set. The set effect then contains both, and no analysis can separate them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,10 @@ from cobandit.stats.mixed import mixed_model
 from cobandit.stats.samples import Array, measures, pairs
 from cobandit.stats.ttests import welch_t
 
-_SWAPPED = "The labels are swapped between the sets, so in this design the swap's effect cannot be told from the set's."
+_SWAPPED = (
+    "The labels are swapped between the sets, so in this design the effect of the swap cannot be separated from that "
+    "of the set."
+)
 
 
 def order_effects(
@@ -94,7 +97,7 @@ def crossover_model(
     name: str = "",
     level: float = 0.95,
 ) -> tuple[Finding, ...]:
-    """The same three effects by a mixed model with an intercept for each participant: a check on robustness.
+    """Return the same three effects by a mixed model with an intercept for each participant: a check on robustness.
 
     Unlike the tests of ``order_effects`` it also uses those who have a value in one condition only. The coefficients
     are in the units of the data: *condition* x - y, *set* first minus second, *order* those who began with the first
@@ -124,7 +127,7 @@ def crossover_model(
 
 
 def _halved(finding: Finding) -> Finding:
-    """Half of a sum or difference of two orders, so that it is the effect of one condition or one set."""
+    """Return half of a sum or difference of two orders: the effect of one condition or one set."""
 
     def half(value: float | None) -> float | None:
         return None if value is None else value / 2
@@ -142,8 +145,8 @@ def _halved(finding: Finding) -> Finding:
 
 
 def _began(first: Sequence[str], labels: tuple[str, str]) -> NDArray[np.bool_]:
-    """Who began with the first label."""
+    """Return which participants began with the first label."""
     if not is_list(first):
-        raise InvalidInput(f"first is {short_repr(first)}; the condition each participant met first is needed.")
+        raise InvalidInput(f"first must be the condition each participant met first, got {short_repr(first)}.")
     check = one_of(labels, "condition")
     return np.array([check("first", entry) == labels[0] for entry in first], dtype=bool)

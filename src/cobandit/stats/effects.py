@@ -21,7 +21,7 @@ def hedges_correction(df: float) -> float:
 
 
 def noncentrality_interval(t: float, df: float, level: float = 0.95) -> tuple[float, float] | None:
-    """The limits of the noncentrality that t came from, by inverting the noncentral t distribution.
+    """Return the limits of the noncentrality that t came from, by inverting the noncentral t distribution.
 
     Divide by sqrt(n) for the limits of d_z, by sqrt(n1 * n2 / (n1 + n2)) for those of a two-sample d. None when t is
     too large for the distribution to be computed (``MOST_T``).
@@ -36,7 +36,9 @@ def noncentrality_interval(t: float, df: float, level: float = 0.95) -> tuple[fl
 
 
 def _noncentrality(t: float, df: float, probability: float) -> float | None:
-    """The noncentrality under which a smaller t has this probability; halving, because SciPy's inverse is coarse."""
+    """Return the noncentrality under which a smaller t has this probability; halving, because SciPy's inverse is
+    coarse.
+    """
     nctdtr = library("scipy.special").nctdtr
 
     def smaller(noncentrality: float) -> float:

@@ -30,15 +30,15 @@ class Description:
 
 @dataclass(frozen=True, kw_only=True)
 class Finding:
-    """One test, one row: what was asked, what came out, how large it is and how sure.
+    """One test as one row: the question, the result, the size of the effect and its uncertainty.
 
-    ``name`` is the question, ``test`` the method. ``estimate`` is in the units of the data (a mean difference, a
-    coefficient), ``effect`` has no units (``effect_name`` says which one), and both have limits at ``level``, which
-    are two-sided whatever the ``alternative``. ``n`` counts participants, for a two-sample test those of both groups.
-    ``groups`` describes the samples, ``more`` holds further numbers of the method. ``p_adjusted`` is filled by
-    ``adjusted``, where several tests answer one question.
+    ``name`` is the question, ``test`` the method. ``estimate`` has the units of the data (a mean difference, a
+    coefficient), ``effect`` has no units (``effect_name`` says which effect size), and both have limits at ``level``,
+    which are two-sided for every ``alternative``. ``n`` counts participants, for a two-sample test those of both
+    groups. ``groups`` describes the samples, ``more`` contains further numbers of the method. ``adjusted`` sets
+    ``p_adjusted`` if several tests answer one question.
 
-    What could not be computed is None, and ``note`` says why in plain words. No number in a row is ever NaN or
+    Values that could not be computed are None, and ``note`` gives the reason. No number in a row is ever NaN or
     infinite, so a row can always be written as JSON.
     """
 
@@ -91,10 +91,10 @@ _NUMBERS = tuple(entry.name for entry in fields(Finding) if entry.type in ("floa
 
 
 def finite(value: float | None) -> float | None:
-    """The number as a plain float, or None where there is none."""
+    """Return the number as a plain float, or None where there is none."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def sentences(parts: Iterable[str]) -> str:
-    """The sentences that are not empty, each once, as one note."""
+    """Return the sentences that are not empty, each once, as one note."""
     return " ".join(dict.fromkeys(part for part in parts if part))

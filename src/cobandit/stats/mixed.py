@@ -27,21 +27,22 @@ def mixed_model(
     name: str = "",
     level: float = 0.95,
 ) -> tuple[Finding, ...]:
-    """A linear model with a random intercept for each participant, fitted by REML; one row for each term.
+    """Fit a linear model with a random intercept for each participant by REML; return one finding for each term.
 
-    One entry of ``values`` and of ``participants`` for each observation; ``terms`` holds the fixed effects, one number
-    for each observation (code two levels as +0.5 and -0.5, and the coefficient is their difference). An intercept is
-    always in the model and has no row. A participant with some observations missing stays in with the others.
+    ``values`` and ``participants`` have one entry for each observation; ``terms`` contains the fixed effects, one
+    number for each observation (code two levels as +0.5 and -0.5; then the coefficient is their difference). The model
+    always has an intercept, without a row. A participant with some missing observations stays in with the others.
 
-    ``estimate`` is the coefficient with Wald's interval, ``statistic`` Wald's z; both lean on large samples. ``more``
-    holds the number of observations and the standard deviations between (``sd_participants``) and within participants
-    (``sd_residual``). With one value per condition for everybody and condition as the only term, z is the paired t.
+    ``estimate`` is the coefficient with Wald's interval, ``statistic`` Wald's z; both assume large samples. ``more``
+    contains the number of observations and the standard deviations between (``sd_participants``) and within
+    participants (``sd_residual``). With one value per condition for every participant and condition as the only term, z
+    is the paired t.
 
-    A term that cannot be told from those before it is left out of the model; a fit that fails or does not settle gives
+    A term that is collinear with those before it is left out of the model. A fit that fails or does not converge gives
     rows without numbers, and the note says so.
     """
     check_level("level", level)
-    seen = _observations(measures("values", values), list(participants), terms)
+    seen = usable_observations(measures("values", values), list(participants), terms)
     y, missing = seen.y, seen.missing
     rows = {
         term: Finding(
@@ -59,9 +60,9 @@ def mixed_model(
     def unfitted(reason: str) -> tuple[Finding, ...]:
         return tuple(replace(row, note=sentences([missing, reason, _INSTEAD])) for row in rows.values())
 
-    design, used = _independent(seen.columns, len(y))
+    design, used = independent_columns(seen.columns, len(y))
     levels = (seen.groups[:, np.newaxis] == np.arange(seen.people)).astype(np.float64)
-    obstacle = _obstacle(seen, design, levels)
+    obstacle = obstacle_to_fit(seen, design, levels)
     if obstacle:
         return unfitted(obstacle)
     ratio, trouble = _variance_ratio((y - y.mean()) / float(y.std()), design, seen.groups, levels)
@@ -72,7 +73,7 @@ def mixed_model(
     notes = [missing, trouble]
     if dropped:
         notes.append(
-            f"Left out of the model, because these data cannot tell them from the other terms: {_and(dropped)}."
+            f"Left out of the model, because these data cannot tell them from the other terms: {and_joined(dropped)}."
         )
     reach = NormalDist().inv_cdf((1 + level) / 2)
     more: dict[str, float | None] = {
@@ -96,8 +97,8 @@ def mixed_model(
     return tuple(rows.values())
 
 
-class _Observations(NamedTuple):
-    """What there is to fit: the values, whose they are, the terms beside them, and a sentence on what is missing."""
+class Observations(NamedTuple):
+    """The data to fit: values, participants, terms, and a sentence about missing data."""
 
     y: Array
     groups: Array
@@ -106,7 +107,8 @@ class _Observations(NamedTuple):
     missing: str
 
 
-def _observations(values: Array, people: list[Hashable], terms: Mapping[str, ArrayLike]) -> _Observations:
+def usable_observations(values: Array, people: list[Hashable], terms: Mapping[str, ArrayLike]) -> Observations:
+    """Return the observations without a missing number; all arguments must have the same length."""
     columns = {term: measures(term, column) for term, column in terms.items()}
     for what, length in [("participants", len(people)), *((term, len(column)) for term, column in columns.items())]:
         if length != len(values):
@@ -124,11 +126,11 @@ def _observations(values: Array, people: list[Hashable], terms: Mapping[str, Arr
         ]
     )
     used = {term: column[there] for term, column in columns.items()}
-    return _Observations(values[there], np.array(groups, int), len(codes), used, missing)
+    return Observations(values[there], np.array(groups, int), len(codes), used, missing)
 
 
-def _obstacle(seen: _Observations, design: Array, levels: Array) -> str:
-    """Why the model cannot be fitted; empty where it can."""
+def obstacle_to_fit(seen: Observations, design: Array, levels: Array) -> str:
+    """Return why the model cannot be fitted; empty where it can."""
     y = seen.y
     if seen.people < 2 or len(y) == seen.people:
         return (
@@ -146,8 +148,8 @@ def _obstacle(seen: _Observations, design: Array, levels: Array) -> str:
     return ""
 
 
-def _independent(columns: Mapping[str, Array], rows: int) -> tuple[Array, list[str]]:
-    """The intercept and those columns that do not follow from the ones before."""
+def independent_columns(columns: Mapping[str, Array], rows: int) -> tuple[Array, list[str]]:
+    """Return the intercept and those columns that do not follow from the ones before."""
     design = np.ones((rows, 1))
     used: list[str] = []
     for term, column in columns.items():
@@ -166,10 +168,10 @@ class _Fit(NamedTuple):
 
 
 def _least_squares(y: Array, design: Array, levels: Array, ratio: float) -> _Fit:
-    """Generalised least squares, when the variance between participants is known to be ``ratio`` times that within.
+    """Fit generalised least squares with a variance between participants that is ``ratio`` times the one within.
 
-    The errors are those of lme4. The ones that statsmodels gives come from the curvature in all parameters at once and
-    differ by a percent where data are missing.
+    The standard errors are those of lme4. Those of statsmodels come from the joint curvature in all parameters and
+    differ by one percent if data are missing.
     """
     weighted = _weighted(design, levels, ratio)
     information = design.T @ weighted
@@ -187,7 +189,7 @@ def _weighted(columns: Array, levels: Array, ratio: float) -> Array:
 
 
 def _variance_ratio(y: Array, design: Array, groups: Array, levels: Array) -> tuple[float | None, str]:
-    """The variance between participants over that within, by REML, and a sentence on what is odd about it."""
+    """Return the variance between participants over that within, by REML, and a sentence on what is odd about it."""
     plain = _least_squares(y, design, levels, 0.0)
     basis = np.linalg.qr(design)[0]
     expected = len(y) - float(((levels.T @ basis) ** 2).sum())
@@ -236,5 +238,6 @@ def _first_line(warning: warnings.WarningMessage) -> str:
     return str(warning.message).strip().split("\n")[0].rstrip(".")
 
 
-def _and(words: Sequence[str]) -> str:
+def and_joined(words: Sequence[str]) -> str:
+    """Return ``a, b and c``."""
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)

@@ -1,4 +1,4 @@
-"""Many simulated studies at once: p-values of whole arrays of them, and how sure a share of them is.
+"""P-values of whole arrays of simulated studies, and confidence intervals of shares of studies.
 
 The formulas are written out because importing ``scipy.stats`` makes a power analysis a third slower.
 """
@@ -18,7 +18,7 @@ from cobandit.stats.samples import Array, check_alternative, check_level, librar
 
 
 def paired_t_p_values(differences: ArrayLike, alternative: str = "two-sided") -> Array:
-    """The p-value of the paired t test of each row of differences (studies x participants).
+    """Return the p-value of the paired t test of each row of differences (studies x participants).
 
     A study whose differences are all the same cannot be tested; it has not shown anything, and its p-value is 1.
     """
@@ -30,7 +30,7 @@ def paired_t_p_values(differences: ArrayLike, alternative: str = "two-sided") ->
 
 
 def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interval:
-    """A share with Wilson's score interval, which keeps within 0 and 1 and works for small counts, too."""
+    """Return a share with Wilson's score interval, which keeps within 0 and 1 and works for small counts, too."""
     check_level("level", level)
     n = whole(1)("trials", trials)
     hits = whole(0, n)("successes", successes)
@@ -47,7 +47,7 @@ def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interva
 def _studies(name: str, values: ArrayLike) -> Array:
     sample = measures(name, values, 2)
     if np.isnan(sample).any():
-        raise InvalidInput(f"{name} holds missing values; a number for everybody in every study is needed.")
+        raise InvalidInput(f"{name} must have a number for each participant in every study, got missing values.")
     if sample.shape[1] < 2:
         raise InvalidInput(f"{name} has {sample.shape[1]} people per study; at least 2 are needed.")
     return sample

@@ -70,8 +70,8 @@ def wilcoxon(
     )
     doubled, positive, zero_count, tie_count = _signed_ranks(difference, rounding(left, right), zeros)
     if not len(doubled):
-        empty = "Not tested: nobody has a value in both conditions."
-        same = "Not tested: both conditions have the same value for everybody."
+        empty = "Not tested: no participant has a value in both conditions."
+        same = "Not tested: both conditions have the same value for all participants."
         return replace(row, note=sentences([missing, same if len(difference) else empty]))
     above, total = int(doubled[positive].sum()), int(doubled.sum())
     if len(doubled) <= MOST_EXACT:
@@ -121,7 +121,7 @@ def _signed_ranks(difference: Array, slack: float, zeros: str) -> tuple[NDArray[
 
 
 def _exact(doubled: NDArray[np.int64], above: int, alternative: str) -> float:
-    """The p-value from the distribution of the sum of ranks when each sign is a fair coin."""
+    """Return the p-value from the distribution of the sum of ranks when each sign is a fair coin."""
     chance = np.zeros(int(doubled.sum()) + 1)
     chance[0] = 1.0
     for rank in doubled:
@@ -134,7 +134,7 @@ def _exact(doubled: NDArray[np.int64], above: int, alternative: str) -> float:
 
 
 def _approximate(doubled: NDArray[np.int64], above: int, alternative: str) -> float:
-    """The normal approximation, with half a rank of continuity correction."""
+    """Return the normal approximation, with half a rank of continuity correction."""
     ndtr = library("scipy.special").ndtr
     ranks = doubled / 2
     sd = math.sqrt(float((ranks**2).sum())) / 2

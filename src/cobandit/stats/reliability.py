@@ -66,11 +66,11 @@ def cronbach_alpha(
     slack = rounding(people)
     flat = people.max(axis=0) - people.min(axis=0) <= slack
     if flat.all():
-        reason = "Not computed: every item has the same answer from everybody, so nothing varies together."
+        reason = "Not computed: all participants gave the same answer to every item, so there is no covariance."
         return replace(row, note=sentences([missing, reason]))
     totals = people.sum(axis=1)
     if totals.max() - totals.min() <= k * slack:
-        reason = "Not computed: the answers of everybody add up to the same total; an item may need reversing."
+        reason = "Not computed: the answers of all participants have the same sum; an item may need reversing."
         return replace(row, note=sentences([missing, reason]))
     variances = np.where(flat, 0.0, people.var(axis=0, ddof=1))
     alpha = k / (k - 1) * (1 - float(variances.sum()) / float(totals.var(ddof=1)))
@@ -79,7 +79,7 @@ def cronbach_alpha(
     notes = [missing]
     if flat.any():
         which = ", ".join(str(i + 1) for i in np.flatnonzero(flat))
-        notes.append(f"The same answer from everybody: item {which}.")
+        notes.append(f"The same answer from all participants: item {which}.")
     if alpha < 0:
         notes.append("Alpha is negative: items contradict each other, and one may need reversing.")
     return replace(

@@ -1,4 +1,4 @@
-"""Measures as they come from a study: checked, with what is missing counted and told."""
+"""Measures of a study: checked, with missing values counted and reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ check_level = real(0.0, 1.0, above=True, below=True)
 
 
 def library(module: str, purpose: str = "Testing the data of a study") -> Any:
-    """A module of SciPy or statsmodels, imported when first needed: both are heavy, and both are optional."""
+    """Return a module of SciPy or statsmodels, imported when first needed: both are heavy, and both are optional."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -36,7 +36,7 @@ def library(module: str, purpose: str = "Testing the data of a study") -> Any:
 
 
 def measures(name: str, values: ArrayLike, ndim: int | Sequence[int] = 1) -> Array:
-    """An array of measures; NaN (or infinity) stands for a missing one and comes out as NaN."""
+    """Return an array of measures; missing values (NaN or infinity) become NaN."""
     wanted = (ndim,) if isinstance(ndim, int) else tuple(ndim)
     needed = f"an array of {' or '.join(map(str, wanted))} dimension(s), of numbers, with NaN where one is missing,"
     array = numeric(name, values, needed)
@@ -51,7 +51,7 @@ def measures(name: str, values: ArrayLike, ndim: int | Sequence[int] = 1) -> Arr
 
 
 def pairs(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, NDArray[np.bool_], str]:
-    """Both measures of everybody who has both, who that is, and a sentence on who is left out."""
+    """Return both measures of all participants who have both, a mask of them, and a sentence about the others."""
     left, right = measures("x", x), measures("y", y)
     if len(left) != len(right):
         raise InvalidInput(f"x has {len(left)} values and y has {len(right)}; one of each per participant is needed.")
@@ -61,33 +61,33 @@ def pairs(x: ArrayLike, y: ArrayLike) -> tuple[Array, Array, NDArray[np.bool_], 
 
 
 def left_out(missing: int, total: int, why: str, what: str = "participants") -> str:
-    """The sentence on those who are left out; empty when nobody is."""
+    """Return the sentence about excluded participants; empty if there are none."""
     return f"{missing} of {total} {what} left out: {why}." if missing else ""
 
 
 def rounding(*arrays: Array) -> float:
-    """How far apart two equal numbers may come out, when they are sums or differences of these measures."""
+    """Return the rounding error of sums or differences of these measures."""
     scale = max((float(np.abs(array).max()) for array in arrays if array.size), default=0.0)
     return max(ROUNDING * scale, 1e-100)
 
 
 def constant(values: Array, slack: float) -> bool:
-    """Whether all values are the same, up to rounding."""
+    """Return whether all values are the same, up to rounding."""
     return values.size == 0 or float(values.max() - values.min()) <= slack
 
 
 def short_number(value: float) -> str:
-    """A number as a note shows it."""
+    """Return a number as a note shows it."""
     return f"{value:.4g}" if math.isfinite(value) else "none"
 
 
 def t_reach(df: float, level: float) -> float:
-    """How many standard errors a two-sided t interval reaches to either side."""
+    """Return how many standard errors a two-sided t interval reaches to either side."""
     return float(library("scipy.special").stdtrit(df, (1 + level) / 2))
 
 
 def describe(values: ArrayLike, *, name: str = "", level: float = 0.95) -> Description:
-    """A sample in a few numbers: mean with its t interval, median, standard deviation, standard error."""
+    """Return a sample in a few numbers: mean with its t interval, median, standard deviation, standard error."""
     check_level("level", level)
     everything = measures("values", values)
     known = everything[~np.isnan(everything)]

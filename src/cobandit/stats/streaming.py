@@ -1,14 +1,14 @@
-"""Statistics of a sample that is never there as a whole: rows come in pieces, and only a summary is kept.
+"""Statistics of a sample that is never in memory as a whole: rows are added in pieces, and only a summary is stored.
 
-Two parts, and neither depends on how the rows were cut into pieces, nor on the order in which the pieces came:
+There are two parts. Both are independent of how the rows were cut into pieces and of the order of the pieces:
 
 - `Moments`: count, mean and sum of squared deviations. Floating-point sums depend on their order, so the order is
   fixed: row r is a leaf of one binary tree over all row numbers, and two halves of a tree are joined (Chan, Golub and
-  LeVeque 1983) as soon as both are there.
+  LeVeque 1983) as soon as both are complete.
 - `StreamedSummary`: these, the extremes, and a histogram whose bins are the leading bits of the numbers themselves: 128
   bins between a power of two and the next. A quantile read from it is within 0.4 % of the exact one.
 
-Memory depends on the number of columns and on how far the values spread, not on the number of rows.
+Memory depends on the number of columns and on the spread of the values, not on the number of rows.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 KEPT_VALUES = 4_000_000
-"""Up to so many numbers (32 MB) a sample is kept whole and its statistics are exact."""
+"""Up to this many numbers (32 MB), a sample is stored as a whole and its statistics are exact."""
 
 FEWEST_STREAMED = 5_000
 """With fewer rows the histograms of a sample would be larger than the sample."""
@@ -40,19 +40,19 @@ LARGEST = 1e150
 """Numbers beyond this are refused: their squares would be no numbers any more."""
 
 _SHIFT = 45
-"""Bits of a double below a bin: 52 of the fraction, but for its first seven."""
+"""The bits of a double below a bin: 52 of the fraction, except its first seven."""
 
 _BATCH = 1 << 19
 """Numbers looked at in one go: a few arrays of 4 MB."""
 
 
 def worth_streaming(rows: int, columns: int) -> bool:
-    """Whether a sample of this shape is summarised piece by piece, unless it was asked for as a whole."""
+    """Return whether a sample of this shape is summarised piece by piece, unless it was asked for as a whole."""
     return rows * columns > KEPT_VALUES and rows > FEWEST_STREAMED
 
 
 def batch_rows(columns: int) -> int:
-    """Rows of one piece of work: a power of two, so that pieces are whole branches of the tree of rows."""
+    """Return the rows of one piece of work: a power of two, so that pieces are whole branches of the tree of rows."""
     return int(1 << min(14, max(6, (_BATCH // columns).bit_length() - 1)))
 
 
@@ -82,8 +82,8 @@ class Moment:
 class Moments:
     """Count, mean and sum of squared deviations of each column, from numbered rows in any pieces.
 
-    The bits of the result depend on the rows alone. What is kept are the largest whole branches of the tree of rows:
-    for a million consecutive rows a dozen.
+    The bits of the result depend only on the rows. The object stores the largest complete branches of the tree of rows:
+    a dozen for a million consecutive rows.
     """
 
     def __init__(self, columns: int) -> None:
@@ -143,7 +143,7 @@ class Moments:
         return count, mean, squares
 
     def columns_apart(self) -> list[Moment]:
-        """Each column by itself."""
+        """Return each column by itself."""
         count, mean, squares = self.total()
         return [Moment(count, *both) for both in zip(mean.tolist(), squares.tolist(), strict=True)]
 
@@ -159,7 +159,7 @@ class Moments:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Moments:
-        """What `to_arrays` gave."""
+        """Create the moments from the result of `to_arrays`."""
         mean, squares = arrays["mean"], arrays["squares"]
         moments = cls(mean.shape[1])
         for k, (height, place) in enumerate(arrays["branch"].tolist()):
@@ -171,11 +171,11 @@ class Moments:
         while (sibling := self._branches.pop((height, place ^ 1), None)) is not None:
             left, right = (sibling, (mean, squares)) if place & 1 else ((mean, squares), sibling)
             gap = right[0] - left[0]
-            # The same operations, in the same order, as on many branches at once.
+            # The same operations in the same order as for many branches together.
             squares = gap * gap * (0.5 * (1 << height)) + (left[1] + right[1])
             mean = gap * 0.5 + left[0]
             height, place = height + 1, place >> 1
-        # Copied where it is a row of somebody's array, which would otherwise be kept alive, or changed later.
+        # Copied if it is a row of the caller's array: otherwise the array would stay in memory, or could change later.
         self._branches[height, place] = (np.array(mean), np.array(squares))
 
     def _refuse_twice(self, spans: list[tuple[int, int]]) -> None:
@@ -186,7 +186,7 @@ class Moments:
 
 
 def _rows_of(height: int, place: int) -> tuple[int, int]:
-    """The rows of a branch: the first, and the one after the last."""
+    """Return the rows of a branch: the first, and the one after the last."""
     return place << height, (place + 1) << height
 
 
@@ -223,12 +223,12 @@ class _Bins:
         self.counts[:, first - self.first : first - self.first + width] += counts
 
     def edges(self) -> Numbers:
-        """Where each bin begins, and where the last one ends."""
+        """Return the lower limit of each bin, and the upper limit of the last one."""
         keys = np.arange(self.first, self.first + self.counts.shape[1] + 1, dtype=np.int64)
         return (keys << _SHIFT).view(np.float64)
 
     def trimmed(self) -> tuple[int, Counts]:
-        """The first bin in use and the counts from there to the last one in use."""
+        """Return the first bin in use and the counts from there to the last one in use."""
         used = np.flatnonzero(self.counts.any(axis=0))
         if len(used) == 0:
             return 0, self.counts[:, :0]
@@ -244,7 +244,7 @@ class StreamedSummary:
 
     def __init__(self, columns: int) -> None:
         if columns < 1:
-            raise InvalidInput(f"columns is {columns}; at least 1 is needed.")
+            raise InvalidInput(f"columns must be at least 1, got {columns}.")
         self.columns = columns
         self._moments = Moments(columns)
         self._least = np.full(columns, np.inf)
@@ -273,7 +273,7 @@ class StreamedSummary:
         if array.ndim != 2 or array.shape[1] != self.columns:
             raise InvalidInput(f"values has the shape {array.shape}; rows of {self.columns} numbers are needed.")
         if first_row < 0:
-            raise InvalidInput(f"first_row is {first_row}; rows are numbered from 0.")
+            raise InvalidInput(f"first_row must be an integer of at least 0, got {first_row}.")
         if not (np.abs(array) <= LARGEST).all():  # nor is a NaN
             raise InvalidInput(
                 f"values holds what is no number from -{LARGEST:g} to {LARGEST:g}; it cannot be summarised."
@@ -301,7 +301,7 @@ class StreamedSummary:
         above = values > 0.0
         least = float(values.min(initial=most, where=above))
         first, last = _key(least), _key(most)
-        # The bits of a double above 0, read as a whole number, are in the order of the doubles; the key of anything
+        # The bits of a double above 0, read as an integer, are in the order of the doubles; the key of anything
         # else is made too small to count.
         keys = np.ascontiguousarray(values).view(np.int64) >> _SHIFT
         keys -= first
@@ -319,9 +319,9 @@ class StreamedSummary:
         self._below.merge(other._below.first, other._below.counts)
 
     def quantile(self, share: float) -> Numbers:
-        """Below which this share of the rows lies, for each column: between neighbours as NumPy does it."""
+        """Return the quantile of this share of the rows for each column, interpolated as in NumPy."""
         if not 0.0 <= share <= 1.0:
-            raise InvalidInput(f"share is {share!r}; a number from 0 to 1 is needed.")
+            raise InvalidInput(f"share must be a number from 0 to 1, got {share!r}.")
         count = self._counted()
         place = share * (count - 1)
         before = math.floor(place)
@@ -338,7 +338,7 @@ class StreamedSummary:
         return low, high, counts
 
     def summary(self) -> Summary:
-        """The same statistics as `cobandit.stats.summarise` gives for a whole sample."""
+        """Return the same statistics as `cobandit.stats.summarise` gives for a whole sample."""
         count = self._counted()
         _, mean, squares = self._moments.total()
         se = np.sqrt(squares / (count - 1) / count) if count > 1 else np.full(self.columns, math.nan)
@@ -354,7 +354,7 @@ class StreamedSummary:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> StreamedSummary:
-        """What `to_arrays` gave."""
+        """Create the moments from the result of `to_arrays`."""
         summary = cls(len(arrays["least"]))
         summary._moments = Moments.from_arrays(arrays)
         summary._least, summary._most, summary._zeros = (arrays[name].copy() for name in ("least", "most", "zeros"))
@@ -369,17 +369,19 @@ class StreamedSummary:
         return count
 
     def _distribution(self) -> tuple[Numbers, Counts]:
-        """The middle of each bin, ascending, and how many rows of each column lie in it or before."""
+        """Return the middle of each bin, ascending, and how many rows of each column lie in it or before."""
         low, high, counts = self.histogram()
         return low + 0.5 * (high - low), counts.cumsum(axis=1)
 
     def _ranked(self, rank: int, centres: Numbers, cumulative: Counts) -> Numbers:
-        """The number of this rank in each column: the middle of its bin, which is no smaller than the smallest."""
+        """Return the number of this rank in each column: the middle of its bin, which is no smaller than the
+        smallest.
+        """
         bins = (cumulative <= rank).sum(axis=1)
         quantiles: Numbers = np.clip(centres[bins], self._least, self._most)
         return quantiles
 
 
 def _key(value: float) -> int:
-    """The bin of a number above 0."""
+    """Return the bin of a number above 0."""
     return int(np.array([value]).view(np.int64)[0] >> _SHIFT)

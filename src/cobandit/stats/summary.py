@@ -1,4 +1,4 @@
-"""Mean, standard error, median and quantiles over runs: tails are heavy, so a mean never stands alone."""
+"""Mean, standard error, median and quantiles over runs: tails are heavy, so a mean is never shown alone."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ class Summary:
             object.__setattr__(self, spec.name, values)
 
     def scaled(self, factor: float) -> Summary:
-        """The summary of the same sample with every number ``factor`` times as large."""
+        """Return the summary of the same sample with every number ``factor`` times as large."""
         low, high = (self.q10, self.q90) if factor >= 0.0 else (self.q90, self.q10)
         return Summary(factor * self.mean, abs(factor) * self.se, factor * self.median, factor * low, factor * high)
 
     def to_dict(self) -> dict[str, list[float | None]]:
-        """Plain lists by name, with None for what is not known."""
+        """Return plain lists by name, with None for unknown values."""
         return {
             spec.name: [None if math.isnan(value) else value for value in getattr(self, spec.name).tolist()]
             for spec in fields(self)
@@ -54,7 +54,7 @@ class Summary:
 
 
 def summarise(sample: Numbers) -> Summary:
-    """Statistics of each column; the standard error of a single row is unknown, hence NaN."""
+    """Return the statistics of each column; the standard error of a single row is unknown, so NaN."""
     rows = len(sample)
     unknown = np.full(sample.shape[1], math.nan)
     se = sample.std(axis=0, ddof=1) / math.sqrt(rows) if rows > 1 else unknown

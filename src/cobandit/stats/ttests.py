@@ -37,7 +37,7 @@ def paired_t(
     level: float = 0.95,
     labels: tuple[str, str] = ("x", "y"),
 ) -> Finding:
-    """The paired t test of x - y, one pair per participant.
+    """Return the paired t test of x - y, one pair per participant.
 
     ``estimate`` is the mean difference with its t interval. ``effect`` is d_z, the mean difference over the standard
     deviation of the differences, with the exact interval from the noncentral t distribution. ``more`` holds
@@ -130,7 +130,7 @@ def student_t(
 
 
 def _between_groups(row: Finding, x: ArrayLike, y: ArrayLike, labels: tuple[str, str], *, pooled: bool) -> Finding:
-    """A t test between two groups; ``row`` has its name, alternative and level."""
+    """Return a t test between two groups; ``row`` has its name, alternative and level."""
     alternative, level = row.alternative, row.level
     check_alternative("alternative", alternative)
     check_level("level", level)
@@ -199,16 +199,16 @@ def _between_groups(row: Finding, x: ArrayLike, y: ArrayLike, labels: tuple[str,
 
 
 def no_difference_test(difference: Array, slack: float) -> str:
-    """Why these paired differences cannot be tested; empty when they can."""
+    """Return why these paired differences cannot be tested; empty when they can."""
     n = len(difference)
     if n == 0:
-        return "Not tested: nobody has a value in both conditions."
+        return "Not tested: no participant has a value in both conditions."
     if n == 1:
         return "Not tested: one participant has values in both conditions, and at least two are needed."
     if constant(difference, slack):
         mean = float(difference.mean())
         if abs(mean) <= slack:
-            return "Not tested: both conditions have the same value for everybody."
+            return "Not tested: both conditions have the same value for all participants."
         return (
             f"Not tested: all differences are the same ({short_number(mean)}), so there is no spread to test against."
         )
