@@ -18,7 +18,7 @@ with warnings.catch_warnings():
 from cobandit.analysis import analyse, analyse_data, default_plan, measures, plan_toml, preregistration
 from cobandit.analysis.analysis import COLUMNS
 from cobandit.analysis.findings import mark
-from cobandit.analysis.hypotheses import _judged
+from cobandit.analysis.hypotheses import _result_of
 from cobandit.analysis.words import apa_number, condition_label, p_value, share, statistic
 from cobandit.base.numbers import count
 from cobandit.studies import ParticipantPlan, load_design, read_export, rehearse, rehearsed_data, tables, write_export
@@ -262,7 +262,7 @@ class TestVerdicts:
         row = found.result("H1-regret")
         weak = replace(row.finding, p=0.03, p_adjusted=0.06)
         hypothesis = default_plan(BURGER).hypotheses[0]
-        judged = _judged(hypothesis, True, weak, 0.05)
+        judged = _result_of(hypothesis, True, weak, 0.05)
         assert (judged.verdict, judged.mark) == ("not supported", "")
         assert judged.reason == "Holm's correction takes the significance away."
 

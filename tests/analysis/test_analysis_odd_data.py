@@ -98,12 +98,12 @@ class TestFew:
         if n < 2:
             assert verdicts == {"cannot be tested"}
         if n == 0:
-            assert "Nobody is left to analyse, so nothing could be tested." in found.notes
+            assert "No participant remains for the analysis, so there are no tests." in found.notes
 
     def test_nobody_in_the_table(self):
         found = sound(analyse_data(StudyData(BURGER, ())))
         assert found.kind == "real"
-        assert "nobody began the study" in found.results_text
+        assert "no one began the study" in found.results_text
         assert "No participants began the study." in found.methods
 
 
@@ -153,7 +153,7 @@ class TestDropouts:
             data = without(data, place, 1, surveys=("survey-2",))
         found = sound(analyse_data(data, plan=KEEP))
         assert {row.verdict for row in found.exploratory if not row.group} == {"cannot be tested"}
-        assert "nobody has a value in both conditions" in found.result("H1-regret").reason
+        assert "no participant has a value in both conditions" in found.result("H1-regret").reason
 
     def test_everybody_excluded(self):
         data = people()
@@ -224,8 +224,8 @@ class TestAnswers:
     def test_constant_surveys(self):
         found = sound(analyse_data(people(answers="neutral")))
         assert found.result("H2-easy").verdict == "cannot be tested"
-        assert "the same value for everybody" in found.result("H2-easy").reason
-        assert "every item has the same answer" in found.result("reliability/all").finding.note
+        assert "the same value for all participants" in found.result("H2-easy").reason
+        assert "gave the same answer to every item" in found.result("reliability/all").finding.note
         # Neutral answers put everybody into one population.
         assert "each group needs at least two" in found.result("population/level").finding.note
 
@@ -275,7 +275,7 @@ class TestTies:
         found = sound(analyse_data(people(flat)))
         row = found.result("H1-regret")
         assert row.verdict == "cannot be tested"
-        assert "the same value for everybody" in row.reason
+        assert "the same value for all participants" in row.reason
         assert found.result("H1-good").finding.n == 6
 
     def test_in_every_casino(self):
@@ -385,7 +385,7 @@ class TestTables:
         order = np.r_[20:30, 0:20, 30 : len(made["long"]["t"])]
         pieces = {name: values[order] for name, values in tables(people())["long"].items()}
         found = sound(analyse(BURGER, made | {"long": pieces}))
-        assert any("stand in several places" in gap.sentence for gap in found.measures.gaps)
+        assert any("are in several places" in gap.sentence for gap in found.measures.gaps)
 
     def test_too_many_rounds(self):
         made = tables(people())

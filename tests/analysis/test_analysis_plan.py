@@ -156,7 +156,7 @@ class TestText:
         path.write_bytes(b"#" * 1_000_001)
         with pytest.raises(InvalidInput, match="larger"):
             read_plan_text(path)
-        with pytest.raises(InvalidInput, match="a path is needed"):
+        with pytest.raises(InvalidInput, match="must be a path"):
             read_plan_text("a\0b")
 
 
@@ -165,7 +165,7 @@ class TestMistakes:
         ("toml", "match"),
         [
             ("study =", "not valid TOML"),
-            ("alpha = 0.05", "has no study"),
+            ("alpha = 0.05", "must have the field 'study'"),
             ('study = "x"\nalhpa = 0.01', "Did you mean 'alpha'"),
             ('study = "x"\nalpha = 0.9', "at most 0.5"),
             ('study = "x"\nn = 1', "at least 2"),

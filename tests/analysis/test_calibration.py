@@ -8,7 +8,8 @@ import pytest
 from cobandit import stats
 from cobandit.analysis import PUBLISHED, calibrate
 from cobandit.analysis import calibration as module
-from cobandit.analysis.calibration import calibration_rows, with_casinos, with_index
+from cobandit.analysis.calibration import calibration_rows
+from cobandit.analysis.calibration_designs import with_bank, with_casinos, with_index
 from cobandit.analysis.published import CASINO_LUCK, PEOPLE
 from cobandit.base.errors import InvalidInput, TooLarge, UnknownName
 from cobandit.studies import load_design
@@ -165,7 +166,7 @@ class TestRehearsal:
         (rehearsal,) = calibrate(["casino-bank"], 2, 2, indices=["paper"]).rehearsals
         coins = []
         for study in range(2):
-            design = with_casinos(module.with_bank(with_index(load_design("casino"), "paper")), 0, study)
+            design = with_casinos(with_bank(with_index(load_design("casino"), "paper")), 0, study)
             played = simulate_participants(design, "softmax", 6, module.crowd_seed(0, study))  # each order once
             coins.append(played.good[:2].sum(axis=2).mean(axis=0))
         means = dict(zip(played.conditions, np.mean(coins, axis=0), strict=True))
@@ -181,9 +182,9 @@ class TestRehearsal:
             calibrate(["burgr"])
         with pytest.raises(InvalidInput, match="No study"):
             calibrate([])
-        with pytest.raises(InvalidInput, match="simulations is 1"):
+        with pytest.raises(InvalidInput, match=r"simulations must be .*got 1"):
             calibrate(["burger"], 1)
-        with pytest.raises(InvalidInput, match="participants is 0"):
+        with pytest.raises(InvalidInput, match=r"participants must be .*got 0"):
             calibrate(["burger"], 5, 0)
         with pytest.raises(TooLarge):
             calibrate(["casino"], 100_000, 10_000)

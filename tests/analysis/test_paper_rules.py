@@ -13,7 +13,7 @@ from scipy import stats as scipy_stats
 from cobandit.analysis import Analysis, AnalysisPlan, analyse_data, default_plan, parse_plan, plan_toml
 from cobandit.analysis.findings import mark
 from cobandit.analysis.grids import shaded
-from cobandit.analysis.hypotheses import _judged
+from cobandit.analysis.hypotheses import _result_of
 from cobandit.base.errors import UnknownName
 from cobandit.stats import Description, Finding
 from cobandit.studies import StudyDesign, load_design, rehearsed_data
@@ -33,7 +33,7 @@ class TestMarks:
     def test_the_rule_of_the_paper_looks_at_the_uncorrected_p_value(self) -> None:
         weak = Finding(name="x", test="paired t", n=9, p=0.03, p_adjusted=0.06, estimate=-1.0)
         hypothesis = default_plan(BURGER).hypotheses[0]
-        judged = {marks: _judged(hypothesis, True, weak, 0.05, marks) for marks in ("paper", "holm")}
+        judged = {marks: _result_of(hypothesis, True, weak, 0.05, marks) for marks in ("paper", "holm")}
         assert (judged["paper"].mark, judged["holm"].mark) == ("*", "")
         assert {row.verdict for row in judged.values()} == {"not supported"}, "a mark is no verdict"
 
@@ -50,7 +50,7 @@ class TestMarks:
         assert any(row.finding.p != row.p for row in rows)
 
     def test_the_methods_say_which_rule_it_is(self) -> None:
-        assert "Asterisks are of uncorrected p-values, as in the paper" in analysed("paper").methods
+        assert "Asterisks show uncorrected p-values, as in the paper" in analysed("paper").methods
         assert "after Holm's correction" in analysed("holm").methods
 
     @pytest.mark.parametrize("design", [BURGER, CASINO])

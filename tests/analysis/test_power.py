@@ -224,10 +224,10 @@ class TestBehaviours:
     @pytest.mark.parametrize(
         ("text", "says"),
         [
-            ("", "is needed"),
-            ("softmax,", "is needed"),
-            ("softmax:", "is needed"),
-            ("softmax(temperature=0.2", "is needed"),
+            ("", "must be a mixture"),
+            ("softmax,", "must be a mixture"),
+            ("softmax:", "must be a mixture"),
+            ("softmax(temperature=0.2", "must be a mixture"),
             ("softmax:0.5,epsilon-greedy", "1 weights for 2 parts"),
             ("softmax:0", "above 0"),
             ("softmax:-1", "at least 0"),
@@ -253,7 +253,7 @@ class TestMistakes:
             ([1, 5], "from 2"),
             ([10, 5], "must ascend"),
             ([5, 5], "must ascend"),
-            ([2.5], "whole number"),
+            ([2.5], "integer"),
             (list(range(2, 300)), "298 entries"),
             ("10", "list of numbers"),
         ],
@@ -263,7 +263,7 @@ class TestMistakes:
             checked_sizes(sizes)
 
     def test_others(self):
-        with pytest.raises(InvalidInput, match="simulations is 0"):
+        with pytest.raises(InvalidInput, match=r"simulations must be .*got 0"):
             power_analysis("burger", "softmax", (5,), 0)
         with pytest.raises(TooLarge, match="fewer simulations"):
             power_analysis("casino", "softmax", (100_000,), 1000)

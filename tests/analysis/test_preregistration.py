@@ -55,7 +55,7 @@ def test_each_form_has_its_headings() -> None:
     assert "[How many participants.]" in osf, "what nobody has settled is left open"
     assert "- H1-regret: task regret, Partner-Aware UCB minus Naive UCB, expected to be lower; paired t test" in osf
     assert "H1 (H1-regret, H1-good)" in osf
-    assert "Asterisks are of uncorrected p-values, as in the paper" in osf
+    assert "Asterisks show uncorrected p-values, as in the paper" in osf
 
 
 def test_mistakes() -> None:

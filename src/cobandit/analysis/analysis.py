@@ -1,8 +1,8 @@
-"""A study, real or rehearsed, as the results section of a paper: measures, plan, tests, deviations, and the words.
+"""Analysis of a study, real or rehearsed: measures, plan, tests, deviations, and the text of a results section.
 
-`analyse` takes the tables of an export, `analyse_data` a study in memory. What was not planned before the data is
-called exploratory; whoever was left out, whatever could not be tested and wherever the plan was not followed stands in
-the analysis as a sentence.
+`analyse` takes the tables of an export, `analyse_data` a study in memory. Tests that were not planned before the data
+are exploratory. For every excluded participant, every test that was not possible and every deviation from the plan, the
+analysis contains a sentence.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ from cobandit.analysis.grids import descriptions, grids
 from cobandit.analysis.hypotheses import hypothesis_results, score_hypotheses
 from cobandit.analysis.measures import Measures, measures
 from cobandit.analysis.methods_text import methods
-from cobandit.analysis.plan import AnalysisPlan, default_plan, plan_toml
+from cobandit.analysis.plan import GOOD, SCORE, TASK_REGRET, TEAM_REGRET, AnalysisPlan, default_plan, plan_toml
 from cobandit.analysis.plan_state import PlanState, plan_state
 from cobandit.analysis.results_text import results
+from cobandit.analysis.scales import scale_hypotheses, scale_reliability
 from cobandit.analysis.tables import Tables
+from cobandit.analysis.teams import team_measures
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
@@ -49,11 +51,11 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Analysis:
-    """Everything an analysis found, as data; ``methods`` and ``results_text`` say it in words.
+    """The results of an analysis, as data; ``methods`` and ``results_text`` describe them in words.
 
-    ``plan`` is what was followed (the stored plan, one that was handed in, or the default one), ``stored`` what was
-    known of a stored one. ``results`` holds all rows, planned ones first; ``grids`` the tests within participants and
-    within casinos; ``described`` means and spreads. ``deviations``, ``exclusions`` and ``notes`` are sentences.
+    ``plan`` is the plan that was followed (the stored plan, a given one, or the default), ``stored`` the state of the
+    stored plan. ``results`` contains all rows, planned ones first; ``grids`` the tests within participants and within
+    casinos; ``described`` means and spreads. ``deviations``, ``exclusions`` and ``notes`` are sentences.
     """
 
     design: StudyDesign
@@ -67,6 +69,13 @@ class Analysis:
     notes: tuple[str, ...]
     versions: Mapping[str, str]
 
+    @cached_property
+    def units(self) -> Measures:
+        """The measures with a row for each unit of the tests: the team, where several people are in one team; else
+        the participant.
+        """
+        return team_measures(self.measures)
+
     @property
     def kind(self) -> str:
         """Whose data these are: "real", "rehearsal" or "demo"."""
@@ -79,7 +88,7 @@ class Analysis:
 
     @property
     def exclusions(self) -> tuple[str, ...]:
-        """A sentence for everybody who is left out."""
+        """A sentence for each excluded participant."""
         return tuple(entry.sentence for entry in self.measures.excluded)
 
     @property
@@ -93,11 +102,11 @@ class Analysis:
         return tuple(row for row in self.results if not row.planned and row.section == "hypothesis")
 
     def section(self, *names: str) -> tuple[StudyResult, ...]:
-        """The results of some sections (see ``SECTIONS``)."""
+        """Return the results of some sections (see ``SECTIONS``)."""
         return tuple(row for row in self.results if row.section in names)
 
     def result(self, id: str) -> StudyResult:
-        """The result of an id."""
+        """Return the result of an id."""
         for row in self.results:
             if row.id == id:
                 return row
@@ -124,7 +133,7 @@ class Analysis:
         return words.joined(self.results_parts)
 
     def rows(self) -> list[dict[str, Any]]:
-        """All results and all rows of the grids as one flat table, ready for CSV; None: nothing to say."""
+        """Return all results and all rows of the grids as one flat table, ready for CSV; None: nothing to say."""
         rows = [_flat(row.to_dict() | {"finding": row.finding}) for row in self.results]
         for grid in self.grids:
             for entry in grid.rows:
@@ -140,8 +149,16 @@ class Analysis:
         return rows
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as plain data, ready for JSON; NaN becomes None."""
+        """Return the analysis as plain data, ready for JSON; NaN becomes None."""
         measured = self.measures
+        teams = {}
+        if self.design.group is not None:
+            units = self.units
+            values = {
+                measure: strict(units.totals(measure).tolist()) for measure in (TASK_REGRET, TEAM_REGRET, GOOD, SCORE)
+            }
+            members = {"teams": list(units.participants), "team_of_participant": list(measured.teams)}
+            teams = {"unit": units.unit, "unit_note": words.unit_note(self.design), **members, "team_totals": values}
         return {
             "study": self.design.name,
             "version": self.design.version,
@@ -175,7 +192,7 @@ class Analysis:
             },
             "methods": self.methods,
             "results_text": self.results_text,
-        }
+        } | teams
 
     def save(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write the analysis into a folder and give the files; the page is `cobandit.report.write_study_report`.
@@ -197,7 +214,7 @@ class Analysis:
         ]
 
     def _refuse_another_folder(self, folder: Path) -> None:
-        """Nothing but an earlier analysis of the same study is written over."""
+        """Raise an error if the folder contains anything but an earlier analysis of the same study."""
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{str(folder)!r} is a file; a folder is needed.")
         if not folder.exists() or not any(folder.iterdir()):
@@ -229,7 +246,7 @@ def _flat(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def about_data(data: StudyData) -> dict[str, Any]:
-    """What `analyse` needs to know about a study in memory, in the words of an export's ``study.json``."""
+    """Return the facts about a study in memory that `analyse` needs, in the format of an export's ``study.json``."""
     return {
         "analysis_plan": data.plan,
         "analysis_plan_sha256": data.plan_digest,
@@ -239,7 +256,7 @@ def about_data(data: StudyData) -> dict[str, Any]:
 
 
 def analyse_data(data: StudyData, *, kind: str | None = None, plan: AnalysisPlan | None = None) -> Analysis:
-    """The analysis of a study in memory."""
+    """Return the analysis of a study in memory."""
     require_extras(TESTING, stats=True)
     return analyse(data.design, tables_of(data, practice=False), about_data(data), kind=kind, plan=plan)
 
@@ -252,10 +269,10 @@ def analyse(
     kind: str | None = None,
     plan: AnalysisPlan | None = None,
 ) -> Analysis:
-    """The analysis of a study from its exported tables; ``about`` is what ``study.json`` says beside them.
+    """Analyse a study from its exported tables; ``about`` is the content of ``study.json``.
 
-    ``kind`` picks people or simulated participants (by default people, where there are any). ``plan`` is followed in
-    place of the stored one; what it adds or changes is exploratory and a deviation.
+    ``kind`` selects real or simulated participants (by default real ones, if there are any). ``plan`` replaces the
+    stored plan; its additions and changes are exploratory, and deviations.
     """
     require_extras(TESTING, stats=True)
     known = about or {}
@@ -266,23 +283,25 @@ def analyse(
     if plan is not None and stored.plan is not None:
         followed = joined_plan(stored.plan, plan)
     measured = measures(design, tables, followed.exclusions, kind=kind)
-    rows = tuple(_results(measured, followed, stored))
-    notes = [*measured.notes, *_notes(measured, followed)]
+    units = team_measures(measured)
+    rows = tuple(_results(measured, units, followed, stored))
+    notes = [*measured.notes, *_notes(measured, units, followed)]
     return Analysis(
         design=design,
         measures=measured,
         plan=followed,
         stored=stored,
         results=rows,
-        grids=tuple(grids(measured, followed.alpha, followed.regret_measure)),
-        described=tuple(descriptions(measured, followed.alpha, followed.regret_measure)),
+        grids=tuple(grids(units, followed.alpha, followed.regret_measure)),
+        described=tuple(descriptions(units, followed.alpha, followed.regret_measure)),
         deviations=(*changed_files(known), *deviations_from(measured, followed, stored, plan, rows)),
         notes=tuple(notes),
         versions=dict(known.get("versions") or {}) | {"analysed_with": this_software()["cobandit"]},
     )
 
 
-def _results(measured: Measures, plan: AnalysisPlan, stored: PlanState) -> list[StudyResult]:
+def _results(measured: Measures, units: Measures, plan: AnalysisPlan, stored: PlanState) -> list[StudyResult]:
+    """Return all results. Tests have a row of ``units`` as their unit; reliability and the mixed model use people."""
     fixed = (
         [test_of(hypothesis) for hypothesis in stored.plan.hypotheses]
         if stored.counts and stored.plan is not None
@@ -292,31 +311,34 @@ def _results(measured: Measures, plan: AnalysisPlan, stored: PlanState) -> list[
     known = {hypothesis.essential for hypothesis in plan.hypotheses}
     taken = {hypothesis.id for hypothesis in plan.hypotheses}
     usual = default_plan(measured.design, regret=plan.regret)
-    for more in (*usual.hypotheses, *score_hypotheses(measured.design)):
+    for more in (*usual.hypotheses, *score_hypotheses(measured.design), *scale_hypotheses(measured.design)):
         if more.essential not in known:
             asked.append((replace(more, id=free_id(more.id, taken)), False))
     asked.sort(key=lambda entry: not entry[1])
     alpha, regret = plan.alpha, plan.regret_measure
     return [
-        *hypothesis_results(measured, asked, alpha, plan.marks),
-        *population_results(measured, alpha, regret),
+        *hypothesis_results(units, asked, alpha, plan.marks),
+        *population_results(units, alpha, regret),
         *reliability_results(measured, alpha),
-        *order_results(measured, alpha, regret),
+        *scale_reliability(dict(measured.scales), measured.conditions, 1 - alpha),
+        *order_results(units, alpha, regret),
         *robustness_results(measured, alpha, regret),
     ]
 
 
-def _notes(measured: Measures, plan: AnalysisPlan) -> list[str]:
-    """What readers should know besides."""
+def _notes(measured: Measures, units: Measures, plan: AnalysisPlan) -> list[str]:
+    """Return further notes for readers."""
     design, notes = measured.design, [words.regret_note(measured.design, plan)]
+    if design.group is not None:
+        notes.append(words.unit_note(design))
     if len(measured.conditions) == 1:
         notes.append("The design has one condition only, so there is nothing to compare.")
     failed = sum(measured.attention_failed)
     if design.attention:
         notes.append(f"{failed} of {len(measured)} analysed participants failed an attention check.")
     if len(measured) == 0:
-        notes.append("Nobody is left to analyse, so nothing could be tested.")
-    orders = {order: measured.orders.count(order) for order in design.orders}
+        notes.append("No participant remains for the analysis, so there are no tests.")
+    orders = {order: units.orders.count(order) for order in design.orders}
     if len(measured) and len(design.orders) > 1:
         counts = ", ".join(f"{count} of {' > '.join(order)}" for order, count in orders.items())
         notes.append(f"Orders: {counts}.")

@@ -1,9 +1,9 @@
-"""Both studies of the paper, rehearsed with simulated participants, beside the numbers that were published.
+"""The paper's studies, rehearsed with simulated participants and compared with the published numbers.
 
-Nothing here is evidence about people. It shows how far each kind of simulated participant is from the people of the
-paper, so that nobody plans a study on behaviours without knowing what they are worth. Populations and both index
-variants of the robots are a fixed list; whichever comes nearest was picked after the fact, which is fitting and not
-prediction. The published numbers are those of `analysis.published`.
+The results are not evidence about people. They show how far each kind of simulated participant is from the participants
+of the paper, so that researchers know the limits of simulated behaviours. The populations and both index variants of
+the robots are a fixed list. Selecting the best match afterwards is fitting, not prediction. The published numbers are
+in `analysis.published`.
 """
 
 from __future__ import annotations
@@ -12,31 +12,31 @@ import math
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cobandit.analysis.calibration_designs import BANK, with_bank, with_casinos, with_index
 from cobandit.analysis.population import Population, population
 from cobandit.analysis.power import MOST_SIMULATIONS, crowd_seed, refuse_endless
 from cobandit.analysis.published import CASINO_BANK, PEOPLE, PUBLISHED, Published
-from cobandit.base.checks import one_of, whole
+from cobandit.base.checks import one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder, save_csv, save_json
 from cobandit.base.streams import CrowdStream, checked_seed
 from cobandit.engine.choice import Engine
 from cobandit.engine.simulation import Progress
-from cobandit.problem import FixedMeans
 from cobandit.stats import paired_t_p_values
-from cobandit.studies.crowd import simulate_participants
-from cobandit.studies.design import MeansRule, StudyDesign, load_design
+from cobandit.studies.crowd import Mixture, simulate_participants
+from cobandit.studies.design import StudyDesign, load_design
 
 Array = NDArray[np.float64]
 
-NAIVE, AWARE, BANK = "naive-ucb", "partner-aware-ucb", "bank"
+NAIVE, AWARE = "naive-ucb", "partner-aware-ucb"
 
 STUDIES = ("burger", "casino")
 """The studies of the paper, which are rehearsed where none is named."""
@@ -77,11 +77,11 @@ POPULATIONS: dict[str, Sequence[tuple[str, float]]] = {
 
 @dataclass(frozen=True)
 class Comparison:
-    """One published number beside ours.
+    """One published number and our estimate of it.
 
-    ``mean``, ``sd``, ``low`` and ``high`` (the middle 95 %) are over simulated studies of the published size; for a
-    share of studies only ``mean`` is there. ``off`` counts published standard errors from the published number to our
-    mean. ``below`` is the share of simulated studies at or below the published number.
+    ``mean``, ``sd``, ``low`` and ``high`` (the middle 95 %) are over simulated studies of the published size; a share
+    of studies has only ``mean``. ``off`` is the distance from the published number to our mean, in published standard
+    errors. ``below`` is the share of simulated studies at or below the published number.
     """
 
     published: Published
@@ -165,8 +165,15 @@ class Rehearsal:
         """Whether some difference points the other way than the published one."""
         return any(row.contradicts for row in self.rows)
 
+    def _shares(self) -> dict[str, float]:
+        """Return the share of each agent, whatever its options."""
+        shares: dict[str, float] = {}
+        for member, share in self.population.members:
+            shares[member.title] = shares.get(member.title, 0.0) + share
+        return shares
+
     def row(self, id: str) -> Comparison:
-        """The comparison of one number."""
+        """Return the comparison of one number."""
         return next(row for row in self.rows if row.published.id == id)
 
     def to_dict(self) -> dict[str, Any]:
@@ -175,7 +182,7 @@ class Rehearsal:
             "study": self.study,
             "index": self.index,
             "population": self.population.label,
-            "shares": {member.title: share for member, share in self.population.members},
+            "shares": self._shares(),
             "simulations": self.simulations,
             "distance": self.distance,
             "contradicts": self.contradicts,
@@ -199,7 +206,7 @@ class Calibration:
         return tuple(dict.fromkeys(rehearsal.study for rehearsal in self.rehearsals))
 
     def of(self, study: str) -> tuple[Rehearsal, ...]:
-        """The rehearsals of one study, the nearest first."""
+        """Return the rehearsals of one study, the nearest first."""
         mine = [rehearsal for rehearsal in self.rehearsals if rehearsal.study == study]
         return tuple(sorted(mine, key=lambda rehearsal: rehearsal.distance))
 
@@ -277,7 +284,7 @@ COLUMNS = (
 
 
 def calibration_rows(calibration: Calibration) -> Iterator[list[Any]]:
-    """One row for every population, index and published number, in the order of `COLUMNS`."""
+    """Yield one row for every population, index and published number, in the order of `COLUMNS`."""
     for rehearsal in calibration.rehearsals:
         who = (rehearsal.study, rehearsal.index, rehearsal.population.label)
         about = [*who, rehearsal.simulations, rehearsal.distance]
@@ -293,17 +300,19 @@ def calibrate(
     seed: int | None = 0,
     *,
     indices: Sequence[str] = INDICES,
+    further: Sequence[Population] = (),
     engine: Engine = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Calibration:
     """Rehearse the paper's studies with every population of `POPULATIONS` and both indices of the robots.
 
-    ``simulations`` studies of ``participants`` each (the published number, where not given). All populations meet the
-    same people's luck: participant i of a mixture plays exactly as participant i of the pure population of the same
-    behaviour, so mixtures cost nothing. The casinos of the paper are not known; each simulated casino study has 25 of
-    its own, the same ones for all populations and both indices. ``"casino-bank"`` is the casino study in which
-    everybody also plays with the bank, with the same luck. ``progress(done, all)`` counts participants.
+    Simulates ``simulations`` studies of ``participants`` each (default: the published number). All populations use the
+    same random numbers: participant i of a mixture plays exactly as participant i of the pure population of the same
+    behaviour, so mixtures need no further simulation. The casinos of the paper are not published; each simulated casino
+    study draws 25, the same for all populations and both indices. ``"casino-bank"`` is the casino study with the bank
+    as a third condition for every participant. ``further`` populations, such as a fitted one, are rehearsed, too; each
+    needs a simulation of its own. ``progress(done, all)`` counts participants.
     """
     require_extras("Rehearsing the paper's studies", stats=True, fast=engine == "fast")
     chosen = [one_of(KNOWN_STUDIES, "study")("study", name) for name in dict.fromkeys(studies)]
@@ -320,9 +329,12 @@ def calibrate(
         for name in chosen
     }
     designs = {name: load_design("casino" if name == CASINO_BANK else name) for name in chosen}
+    people = {label: population(parts, label) for label, parts in POPULATIONS.items()}
+    more = _named_apart(further, people)
+    crowds = len(BEHAVIOURS) + len(more)
     for name in chosen:
-        refuse_endless(designs[name], sizes[name] * counts[name] * len(BEHAVIOURS) * len(variants))
-    total = sum(sizes[name] * counts[name] for name in chosen) * len(BEHAVIOURS) * len(variants)
+        refuse_endless(designs[name], sizes[name] * counts[name] * crowds * len(variants))
+    total = sum(sizes[name] * counts[name] for name in chosen) * crowds * len(variants)
     finished, used = 0, ""
 
     def done(more: int) -> None:
@@ -333,75 +345,72 @@ def calibrate(
 
     start = time.perf_counter()
     rehearsals: list[Rehearsal] = []
-    people = {label: population(parts, label) for label, parts in POPULATIONS.items()}
     for name in chosen:
         for index in variants:
-            batches: dict[str, list[dict[str, Array]]] = {label: [] for label in people}
+            batches: dict[str, list[dict[str, Array]]] = {label: [] for label in (*people, *more)}
             design = with_index(designs[name], index)
             design = with_bank(design) if name == CASINO_BANK else design
-            for pure, draws, played_by in _played(design, sizes[name], counts[name], number, engine, threads):
+            for pure, draws, played_by in _played(design, sizes[name], counts[name], number, engine, threads, more):
                 used = played_by
+                for label in more:
+                    batches[label].append(_statistics(name, *pure[label]))
                 for label, mixture in people.items():
                     batches[label].append(_statistics(name, *_mixed(mixture, pure, draws)))
-                done(len(BEHAVIOURS) * draws.size)
+                done(crowds * draws.size)
             asked = [row for row in PUBLISHED[name] if row.simulated and _comparable(row, sizes[name], name)]
             for label, parts in batches.items():
                 numbers = {key: np.concatenate([part[key] for part in parts]) for key in parts[0]}
                 rows = tuple(_compared(published, numbers[published.id]) for published in asked)
-                rehearsals.append(Rehearsal(name, index, people[label], counts[name], rows))
+                rehearsals.append(Rehearsal(name, index, (people | more)[label], counts[name], rows))
     return Calibration(tuple(rehearsals), sizes, number, used, time.perf_counter() - start)
 
 
-def with_index(design: StudyDesign, index: str) -> StudyDesign:
-    """The same study with another index of its robots, and of the simulated partner of the warm start."""
-    data = design.to_dict()
-    for choice in [*data["conditions"], data["warm_start"]]:
-        if choice is not None:
-            choice["options"]["index"] = index
-    return StudyDesign.from_dict(data)
-
-
-def with_bank(design: StudyDesign) -> StudyDesign:
-    """The same study with the bank as a third condition, which meets the same luck as the others."""
-    data = design.to_dict()
-    data["conditions"].append({"name": BANK, "agent": BANK, "options": {"sight": design.observability[1]}})
-    data |= {"partners": [], "languages": ["en"], "translations": {}}  # nobody sees these pages
-    return StudyDesign.from_dict(data)
-
-
-def with_casinos(design: StudyDesign, seed: int, study: int) -> StudyDesign:
-    """The same study with means of its own, drawn once for all participants, as the design would draw them."""
-    draws = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(CrowdStream.CASINOS, study)))
-    rule = design.means
-    values = rule.low + (rule.high - rule.low) * draws.random((design.episodes, *design.arms))
-    return replace(design, means=MeansRule(draw="fixed", values=tuple(FixedMeans.of(matrix) for matrix in values)))
+def _named_apart(further: Sequence[Population], known: Mapping[str, Population]) -> dict[str, Population]:
+    """Return further populations by their labels, which must not be taken."""
+    named: dict[str, Population] = {}
+    for place, entry in enumerate(further):
+        if not isinstance(entry, Population):
+            raise InvalidInput(f"further[{place}] must be a Population, got {short_repr(entry)}.")
+        if entry.label in known or entry.label in named or entry.label in BEHAVIOURS:
+            raise InvalidInput(f"The population {entry.label!r} is rehearsed already; leave it out.")
+        named[entry.label] = entry
+    return named
 
 
 Outcomes = tuple[Array, Array]  # task regret and good outcomes: studies x participants x conditions x episodes
 
 
 def _played(
-    design: StudyDesign, participants: int, simulations: int, seed: int, engine: Engine, threads: int | None
+    design: StudyDesign,
+    participants: int,
+    simulations: int,
+    seed: int,
+    engine: Engine,
+    threads: int | None,
+    more: Mapping[str, Population],
 ) -> Iterator[tuple[dict[str, Outcomes], Array, str]]:
-    """Some studies at a time: what each pure population achieved, and a draw per participant for the mixtures.
+    """Yield some studies at a time: what each pure or further population achieved, and a draw per participant.
 
-    The conditions are partner-aware, naive and, where it plays, the bank.
+    The draws are for the mixtures of pure populations. The conditions are partner-aware, naive and, where it plays, the
+    bank.
     """
     shared = design.means.per == "study"
     each = 1 if shared else STUDIES_PER_CROWD
-    room = -(-participants // len(design.orders)) * len(design.orders)
+    size = -(-participants // len(design.orders)) * len(design.orders)
     for number, first in enumerate(range(0, simulations, each)):
         count = min(each, simulations - first)
         study = with_casinos(design, seed, number) if shared else design
         pure, used = {}, ""
-        for behaviour in BEHAVIOURS:
+        everybody: dict[str, Mixture] = {name: name for name in BEHAVIOURS}
+        everybody |= {label: list(mixture.members) for label, mixture in more.items()}
+        for behaviour, mixture in everybody.items():
             crowd = simulate_participants(
-                study, behaviour, count * room, crowd_seed(seed, number), engine=engine, threads=threads
+                study, mixture, count * size, crowd_seed(seed, number), engine=engine, threads=threads
             )
             used = crowd.engine
             order = [crowd.conditions.index(name) for name in (AWARE, NAIVE, BANK) if name in crowd.conditions]
             outcomes = [
-                values[:, order].reshape(count, room, *values[:, order].shape[1:])[:, :participants].astype(np.float64)
+                values[:, order].reshape(count, size, *values[:, order].shape[1:])[:, :participants].astype(np.float64)
                 for values in (crowd.task_regret, crowd.good)
             ]
             pure[behaviour] = (outcomes[0], outcomes[1])
@@ -410,7 +419,7 @@ def _played(
 
 
 def _mixed(people: Population, pure: Mapping[str, Outcomes], draws: Array) -> Outcomes:
-    """Each participant's outcomes under the behaviour that the draw gives them."""
+    """Return each participant's outcomes under the behaviour that the draw gives them."""
     if len(people.members) == 1:
         return pure[people.members[0][0].title]
     kinds = np.searchsorted(np.cumsum([share for _, share in people.members])[:-1], draws, side="right")
@@ -422,7 +431,7 @@ def _mixed(people: Population, pure: Mapping[str, Outcomes], draws: Array) -> Ou
 
 
 def _statistics(study: str, regret: Array, good: Array) -> dict[str, Array]:
-    """Every number of the published tables for each simulated study."""
+    """Return every number of the published tables for each simulated study."""
     total, won = regret.sum(axis=3), good.sum(axis=3)
     difference = total[..., 0] - total[..., 1]
     less = difference.mean(axis=1) < 0
@@ -459,7 +468,7 @@ def _means(name: str, values: Array) -> dict[str, Array]:
 
 
 def _of_bank(won: Array) -> dict[str, Array]:
-    """What the bank, the third condition, brings beside Partner-Aware UCB."""
+    """Return the results of the bank, the third condition, compared with Partner-Aware UCB."""
     gained = won[..., 2] - won[..., 0]
     return {
         "coins-bank": won[..., 2].mean(axis=1),
@@ -469,7 +478,7 @@ def _of_bank(won: Array) -> dict[str, Array]:
 
 
 def _significant(differences: Array) -> NDArray[np.int64]:
-    """How many rows of each study (studies x rows x values) are significantly below 0."""
+    """Return how many rows of each study (studies x rows x values) are significantly below 0."""
     studies, rows, values = differences.shape
     flat = differences.reshape(studies * rows, values)
     below = (paired_t_p_values(flat) < SIGNIFICANT) & (flat.mean(axis=1) < 0)
@@ -478,7 +487,7 @@ def _significant(differences: Array) -> NDArray[np.int64]:
 
 
 def _comparable(published: Published, participants: int, study: str) -> bool:
-    """A count of participants can be compared only in a study of the published size."""
+    """Return a count of participants can be compared only in a study of the published size."""
     return participants == PEOPLE[study] or not published.id.startswith("participants-")
 
 

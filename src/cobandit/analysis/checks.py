@@ -1,4 +1,4 @@
-"""What stands beside the hypotheses: populations, reliability of the survey, order effects, robustness."""
+"""Checks in addition to the hypotheses: populations, reliability of the survey, order effects, robustness."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from cobandit.analysis.hypotheses import between
 from cobandit.analysis.measures import Measures
 from cobandit.analysis.plan import GOOD, SCORE, contrasts, episode_word, researcher_question
 from cobandit.analysis.tables import Array
+from cobandit.analysis.teams import in_units
 from cobandit.stats import Finding
 
 CHECKED = (GOOD, SCORE)
-"""The measures whose order effects and mixed models are shown, beside the regret that the plan chooses."""
+"""The measures whose order effects and mixed models are shown, in addition to the regret that the plan chooses."""
 
 _ORDER = {
     "condition": "Is there a difference between the conditions when both orders weigh the same?",
@@ -26,9 +27,10 @@ _ORDER = {
 
 
 def population_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
-    """AI researchers and others: the overall level of regret, and what the first algorithm of a pair spares them.
+    """Yield tests between AI researchers and others: overall regret, and the regret saved by the first algorithm of a
+    pair.
 
-    Welch's test answers, Student's, which is the paper's, stands beside it.
+    Welch's test gives the verdict; Student's test, which the paper uses, is reported next to it.
     """
     question = researcher_question(measured.design)
     if question is None:
@@ -45,7 +47,7 @@ def population_results(measured: Measures, alpha: float, regret: str) -> Iterato
                 id=name,
                 section=section,
                 question=asked,
-                finding=finding,
+                finding=in_units(finding, measured.unit),
                 measure=regret,
                 compares=compares,
                 group=question.id,
@@ -76,6 +78,9 @@ def reliability_results(measured: Measures, alpha: float) -> Iterator[StudyResul
         if condition == "all" and finding.statistic is not None:
             note = "Each participant is in it once per condition, so the interval is narrower than it should be."
             finding = replace(finding, note=f"{finding.note} {note}".strip())
+        if measured.teams and finding.statistic is not None:
+            note = "Members of a team are counted one by one, as if they were independent: it describes the survey."
+            finding = replace(finding, note=f"{finding.note} {note}".strip())
         yield StudyResult(
             id=f"reliability/{condition}",
             section="reliability",
@@ -87,7 +92,7 @@ def reliability_results(measured: Measures, alpha: float) -> Iterator[StudyResul
 
 
 def order_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
-    """Whether the set (first or second), what was carried over, or the swap of the labels made a difference."""
+    """Yield whether the set (first or second), what was carried over, or the swap of the labels made a difference."""
     design = measured.design
     level = 1 - alpha
     if len(measured.conditions) == 2:
@@ -105,45 +110,55 @@ def order_results(measured: Measures, alpha: float, regret: str) -> Iterator[Stu
                 name=f"order: {measure_name(design, measure)}",
                 level=level,
             )
-            for what, row in zip(("condition", "set", "carry-over"), effects, strict=True):
+            for what, effect in zip(("condition", "set", "carry-over"), effects, strict=True):
+                row = in_units(effect, measured.unit)
                 yield _check(f"order/{measure}/{what}", "order", _ORDER[what], row, measure, labels)
     elif len(measured.conditions) > 2:
         for measure in (regret, *CHECKED):
             sets = measured.by_set(measured.totals(measure))
             (row,) = stats.rm_anova(sets, ("set",), name=f"order: {measure_name(design, measure)}")
             text = "Is there a difference between the first set and the later ones, whatever the condition?"
+            row = in_units(row, measured.unit)
             yield _check(f"order/{measure}/set", "order", text, row, measure, measured.conditions)
     if design.swap_labels and len(measured.conditions) > 1:
         yield _label_check(measured, level)
 
 
 def _label_check(measured: Measures, level: float) -> StudyResult:
-    """The same arm goes by two labels in swapped and other sets; whoever follows rewards alone picks it as often."""
+    """Return the check of labels: the same arm has two labels in swapped and other sets.
+
+    Participants who follow only rewards choose it equally often under both labels.
+    """
     shares = measured.by_set(measured.first_arm)
     labels = measured.design.seating[measured.design.participant_seat].arms
+    named = labels[0], labels[-1]
+    first, last = map(repr, named)
+    if measured.unit == "team":  # the seats of a team have labels of their own
+        named = first, last = "as the first arm", "as the last arm"
     row = stats.paired_t(
         shares[:, 0::2].mean(axis=1),
         shares[:, 1::2].mean(axis=1),
         name="labels: share of choices of one and the same arm",
         level=level,
-        labels=(f"labelled {labels[0]}", f"labelled {labels[-1]}"),
+        labels=(f"labelled {named[0]}", f"labelled {named[1]}"),
     )
     text = (
-        f"Is the same arm chosen more often when it is labelled {labels[0]!r} than when, in swapped sets, it is "
-        f"labelled {labels[-1]!r}?"
+        f"Is the same arm chosen more often when it is labelled {first} than when, in swapped sets, it is "
+        f"labelled {last}?"
     )
+    row = in_units(row, measured.unit)
     return _check("order/labels", "order", text, row, "first_arm", measured.conditions)
 
 
 def robustness_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
-    """A mixed-effects model of each measure, with those who have a value in some conditions only."""
+    """Yield a mixed-effects model of each measure, with those who have a value in some conditions only."""
     design = measured.design
     level = 1 - alpha
     several = "" if design.episodes == 1 else f" (mean per {episode_word(design)}, over those there are)"
     for measure in (regret, *CHECKED) if len(measured.conditions) > 1 else ():
         values = measured.means_over_episodes(measure)
         name = f"mixed model: {measure_name(design, measure)}{several if measure != SCORE else ''}"
-        if len(measured.conditions) == 2:
+        if len(measured.conditions) == 2 and not measured.teams:
             labels = contrasts(design)[0]
             x, y = (values[:, measured.column(label)] for label in labels)
             firsts = [order[0] for order in measured.orders]
@@ -153,17 +168,23 @@ def robustness_results(measured: Measures, alpha: float, regret: str) -> Iterato
             terms: Iterable[str] = ("condition", "set", "order")
             compares: tuple[str, ...] = labels
         else:
-            fitted, terms = _several_conditions(measured, values, name, level)
+            fitted, terms = _several_conditions(measured, values, name, level, survey=measure == SCORE)
             compares = measured.conditions
         for term, row in zip(terms, fitted, strict=True):
-            text = f"Does {term!r} matter when each participant has a level of their own?"
+            owner = (
+                "each team and each of its members have levels" if measured.teams else "each participant has a level"
+            )
+            text = f"Does {term!r} matter when {owner} of their own?"
             yield _check(f"mixed/{measure}/{term}", "robustness", text, row, measure, compares)
 
 
 def _several_conditions(
-    measured: Measures, values: Array, name: str, level: float
+    measured: Measures, values: Array, name: str, level: float, *, survey: bool
 ) -> tuple[tuple[Finding, ...], list[str]]:
-    """Each condition against the first, and each set against the first set."""
+    """Return each condition against the first, and each set against the first set.
+
+    Members of a team share the outcome of a condition that they play together, but not their answers to a ``survey``.
+    """
     people, sets = len(measured), len(measured.conditions)
     place = np.array([[order.index(c) for c in measured.conditions] for order in measured.orders], dtype=np.int64)
     place = place.reshape(people, sets)
@@ -173,8 +194,33 @@ def _several_conditions(
         for c, condition in enumerate(measured.conditions[1:])
     }
     terms |= {f"set {s + 1} minus set 1": (place == s).astype(float).ravel() for s in range(1, sets)}
+    if measured.teams:
+        return _of_teams(measured, values, terms, name, level, survey=survey), list(terms)
     who = np.repeat(np.arange(people), sets).tolist()
     return stats.mixed_model(values.ravel(), who, terms, name=name, level=level), list(terms)
+
+
+def _of_teams(
+    measured: Measures, values: Array, terms: dict[str, Array], name: str, level: float, *, survey: bool
+) -> tuple[Finding, ...]:
+    """Return the model with levels of teams and of people; the outcome of people who play together is one
+    observation.
+    """
+    alone = [measured.design.condition(condition).alone for condition in measured.conditions]
+    members: dict[str, list[str]] = {}
+    for who, team in zip(measured.participants, measured.teams, strict=True):
+        members.setdefault(team, []).append(who)
+    chosen, teams, people = [], [], []
+    for i, (who, team) in enumerate(zip(measured.participants, measured.teams, strict=True)):
+        for c in range(len(measured.conditions)):
+            together = not survey and not alone[c]
+            if together and who != members[team][0]:
+                continue  # counted with the first member
+            chosen.append(i * len(measured.conditions) + c)
+            teams.append(team)
+            people.append(tuple(members[team]) if together else (who,))
+    used = {term: column[chosen] for term, column in terms.items()}
+    return stats.team_mixed_model(values.ravel()[chosen], teams, people, used, name=name, level=level)
 
 
 def _check(id: str, section: str, text: str, row: Finding, measure: str, compares: tuple[str, ...]) -> StudyResult:

@@ -1,4 +1,4 @@
-"""A plan that is followed beside the one that was stored: what is joined, and what differs, in sentences."""
+"""Comparison of the followed plan with the stored one: merging them, and sentences about the differences."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cobandit.analysis.plan_state import CHANGED, LATE, UNPLANNED, PlanState
 
 
 def joined_plan(stored: AnalysisPlan, given: AnalysisPlan) -> AnalysisPlan:
-    """The plan that was handed in, with every stored hypothesis that it does not have: none is forgotten."""
+    """Return the plan that was handed in, with every stored hypothesis that it does not have: none is forgotten."""
     asked = [test_of(hypothesis) for hypothesis in given.hypotheses]
     ids = {hypothesis.id for hypothesis in given.hypotheses}
     missing = [hypothesis for hypothesis in stored.hypotheses if test_of(hypothesis) not in asked]
@@ -22,7 +22,7 @@ def joined_plan(stored: AnalysisPlan, given: AnalysisPlan) -> AnalysisPlan:
 
 
 def free_id(id: str, taken: set[str]) -> str:
-    """The id, or the first of its kind that is not taken; taken from now on."""
+    """Return the id, or the first of its kind that is not taken; taken from now on."""
     name, number = id, 1
     while name in taken:
         number += 1
@@ -32,12 +32,12 @@ def free_id(id: str, taken: set[str]) -> str:
 
 
 def test_of(hypothesis: Hypothesis) -> dict[str, Any]:
-    """What a plan fixes about a hypothesis: all but what it is called and how it is worded."""
+    """Return the parts of a hypothesis that a plan fixes: everything except name and wording."""
     return {key: value for key, value in hypothesis.to_dict().items() if key not in ("id", "text")}
 
 
 def changed_files(about: Mapping[str, Any]) -> list[str]:
-    """A sentence where files of an export were changed later."""
+    """Return a sentence where files of an export were changed later."""
     files = about.get("changed_files") or ()
     return [f"These files were changed after the export: {', '.join(map(str, files))}."] if files else []
 
@@ -49,7 +49,7 @@ def deviations_from(
     given: AnalysisPlan | None,
     results: tuple[StudyResult, ...],
 ) -> list[str]:
-    """Where the analysis is not what the stored plan asks for, in sentences."""
+    """Return sentences about all differences between the analysis and the stored plan."""
     sentences = []
     flow = measured.flow
     if stored.status in (LATE, CHANGED):
@@ -74,7 +74,7 @@ def deviations_from(
 
 
 def _changes(stored: AnalysisPlan, given: AnalysisPlan) -> list[str]:
-    """What a plan that was handed in changes."""
+    """Return sentences about the changes that a given plan makes."""
     sentences = []
     if given.alpha != stored.alpha:
         sentences.append(f"The level of significance is {given.alpha:g}; the plan says {stored.alpha:g}.")

@@ -12,13 +12,13 @@ from cobandit.analysis.plan import Exclusions
 from cobandit.analysis.tables import Array, People, PlayedEpisodes
 from cobandit.studies.design import StudyDesign
 
-RULES = ("unfinished", "attention-failed", "quiz-attempts", "too-fast", "listed")
+RULES = ("unfinished", "attention-failed", "quiz-attempts", "too-fast", "listed", "incomplete-team")
 """The rules by which people are left out, in the order in which they are applied."""
 
 
 @dataclass(frozen=True)
 class Exclusion:
-    """Somebody who is left out of every test, by which rule, and the sentence that says so."""
+    """A participant who is excluded from every test, with the rule and the sentence for the report."""
 
     participant: str
     rule: str
@@ -27,7 +27,7 @@ class Exclusion:
 
 @dataclass(frozen=True)
 class Gap:
-    """Somebody who is in the analysis but lacks something; the sentence says what and what follows."""
+    """A participant with missing data who is in the analysis; the sentence names the gap and its consequences."""
 
     participant: str
     sentence: str
@@ -35,7 +35,9 @@ class Gap:
 
 @dataclass(frozen=True)
 class _Rules:
-    """The rules of a plan for the people of one study: each says why somebody is left out, or nothing."""
+    """The exclusion rules of a plan for the participants of one study. Each rule returns the reason for an exclusion,
+    or None.
+    """
 
     design: StudyDesign
     people: People
@@ -71,7 +73,9 @@ class _Rules:
         return f"listed: {reasons[name]}" if name in reasons else ""
 
     def notes(self) -> list[str]:
-        """What readers should know about the rules: whom they could not be applied to, whom they name in vain."""
+        """Return notes about the rules: participants to whom they could not be applied, and listed names that do not
+        exist.
+        """
         names = self.people.names
         notes = [
             f"The exclusions list {entry.participant}, who is not among the participants of this analysis."
@@ -85,31 +89,51 @@ class _Rules:
                 f"fastest could not be applied to them."
             )
         if self.chosen.attention_failed and not self.design.attention:
-            notes.append("The design has no attention check, so the rule on those who failed one leaves nobody out.")
+            notes.append("The design has no attention check, so the rule on failed checks excludes no one.")
         return notes
 
 
 def exclude(
     design: StudyDesign, people: People, played: PlayedEpisodes, rules: Exclusions, notes: list[str]
 ) -> list[Exclusion]:
-    """Who is left out, each by the first rule that holds."""
+    """Return the excluded participants, each with the first rule that applies."""
     asked = _Rules(design, people, played, rules)
     checks = (asked.unfinished, asked.inattentive, asked.too_many_attempts, asked.too_fast, asked.named)
     notes += asked.notes()
     exclusions = []
     for i, name in enumerate(people.names):
-        for rule, check in zip(RULES, checks, strict=True):
+        for rule, check in zip(RULES, checks, strict=False):
             why = check(i)
             if why:
                 exclusions.append(Exclusion(name, rule, f"{name} {why.rstrip('.')}."))
                 break
+    if people.teams and rules.incomplete_teams:
+        exclusions += _incomplete_teams(design, people, {entry.participant for entry in exclusions})
+    return exclusions
+
+
+def _incomplete_teams(design: StudyDesign, people: People, excluded: set[str]) -> list[Exclusion]:
+    """Return the remaining members of teams that lack a member: their team has no value of its own."""
+    members: dict[str, list[str]] = {}
+    for name, team in zip(people.names, people.teams, strict=True):
+        members.setdefault(team, []).append(name)
+    exclusions = []
+    for team, names in members.items():
+        gone = [name for name in names if name in excluded]
+        empty = len(design.participant_seats) - len(names)
+        reasons = [f"{' and '.join(gone)} {'is' if len(gone) == 1 else 'are'} excluded"] if gone else []
+        reasons += [f"{empty} of {len(design.participant_seats)} seats have no person's data"] if empty > 0 else []
+        for name in names:
+            if reasons and name not in excluded:
+                sentence = f"{name} was in the team {team}, of which {' and '.join(reasons)}."
+                exclusions.append(Exclusion(name, "incomplete-team", sentence))
     return exclusions
 
 
 def gaps_of(
     design: StudyDesign, people: People, played: PlayedEpisodes, survey: Array, staying: Sequence[int]
 ) -> list[Gap]:
-    """What those who stay lack: whole conditions, single episodes, survey answers."""
+    """Return the missing data of the remaining participants: conditions, episodes, survey answers."""
     gaps = []
     for i in staying:
         name = people.names[i]

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, good_word
+from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, good_word
 from cobandit.stats import Description, Finding
 from cobandit.studies.design import StudyDesign
 
 SECTIONS = ("hypothesis", "companion", "anova", "population", "reliability", "order", "robustness")
-"""What a result is for: to answer a hypothesis, to stand beside such an answer, or to check on something."""
+"""The purpose of a result: to answer a hypothesis, to accompany such an answer, or to check an assumption."""
 
 SUPPORTED, NOT_SUPPORTED, UNTESTABLE = "supported", "not supported", "cannot be tested"
 
@@ -158,7 +158,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Described:
-    """A measure in one condition, of everybody or of those who gave one answer to a question."""
+    """A measure in one condition, for all participants or for those who gave one answer to a question."""
 
     measure: str
     condition: str
@@ -174,13 +174,15 @@ class Described:
 
 
 def mark(p: float | None) -> str:
-    """The paper's asterisks."""
+    """Return the paper's asterisks."""
     return "" if p is None or p >= SIGNIFICANT else "*" if p >= STRONG else "**"
 
 
 def measure_name(design: StudyDesign, measure: str) -> str:
-    """A measure as it is called in a sentence."""
+    """Return a measure as it is called in a sentence."""
     if measure.startswith(SURVEY):
         return f"agreement with {measure.removeprefix(SURVEY)!r}"
+    if measure.startswith(SCALE):
+        return f"score of {measure.removeprefix(SCALE)!r}"
     known = {TASK_REGRET: "task regret", TEAM_REGRET: "team regret", SCORE: "survey score", GOOD: good_word(design)}
     return known.get(measure, measure)

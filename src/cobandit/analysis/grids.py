@@ -12,6 +12,7 @@ from cobandit.analysis.findings import SIGNIFICANT, VERY_EASY, VERY_HARD, Descri
 from cobandit.analysis.measures import Measures
 from cobandit.analysis.plan import (
     GOOD,
+    SCALE,
     SCORE,
     SURVEY,
     TASK_REGRET,
@@ -20,16 +21,25 @@ from cobandit.analysis.plan import (
     episode_word,
     researcher_question,
 )
+from cobandit.analysis.teams import in_units
 from cobandit.stats import Finding
+
+UNITS = ("participant", "team")
+"""What a grid by unit is called."""
 
 
 def descriptions(measured: Measures, alpha: float, regret: str = TASK_REGRET) -> Iterator[Described]:
-    """Every measure in every condition, of all who have it; and regret by population."""
+    """Yield every measure in every condition, of all who have it; and regret by population."""
     items = [f"{SURVEY}{item}" for item in measured.items]
-    for measure in (TASK_REGRET, TEAM_REGRET, GOOD, SCORE, *items):
+    scales = [f"{SCALE}{name}" for name, scale in measured.scales.items() if scale.questionnaire.repeated]
+    for measure in (TASK_REGRET, TEAM_REGRET, GOOD, SCORE, *items, *scales):
         values = measured.totals(measure)
         for c, condition in enumerate(measured.conditions):
             yield Described(measure, condition, stats.describe(values[:, c], name=condition, level=1 - alpha))
+    for name, scale in measured.scales.items():
+        if not scale.questionnaire.repeated:  # asked once, so the score belongs to no condition
+            described = stats.describe(scale.scores[:, 0], name=scale.questionnaire.when, level=1 - alpha)
+            yield Described(f"{SCALE}{name}", "", described)
     question = researcher_question(measured.design)
     if question is not None:
         values, given = measured.totals(regret), measured.group(question.id)
@@ -41,13 +51,14 @@ def descriptions(measured: Measures, alpha: float, regret: str = TASK_REGRET) ->
 
 
 def grids(measured: Measures, alpha: float, measure: str = TASK_REGRET) -> Iterator[Grid]:
-    """Within each participant over the episodes, and within each episode over the participants."""
+    """Yield the tests within each participant over the episodes, and within each episode over the participants."""
     design = measured.design
     if design.episodes == 1:
         return
     word, cells = episode_word(design), measured.cells(measure)
     shared = design.means.per == "study" or design.means.draw == "fixed"
-    note = "" if shared else f"The means differ between participants: {word} k is the k-th one of each participant."
+    unit = measured.unit
+    note = "" if shared else f"The means differ between {unit}s: {word} k is the k-th one of each {unit}."
     for pair in contrasts(design):
         x, y = (cells[:, measured.column(condition)] for condition in pair)
         people = [
@@ -55,16 +66,16 @@ def grids(measured: Measures, alpha: float, measure: str = TASK_REGRET) -> Itera
             for i, name in enumerate(measured.participants)
         ]
         episodes = [
-            (f"{word} {e + 1}", stats.paired_t(x[:, e], y[:, e], name=f"{word} {e + 1}", labels=pair, level=1 - alpha))
-            for e in range(design.episodes)
+            (name, in_units(stats.paired_t(x[:, e], y[:, e], name=name, labels=pair, level=1 - alpha), measured.unit))
+            for e, name in enumerate(f"{word} {e + 1}" for e in range(design.episodes))
         ]
-        yield _grid("participant", measure, pair, people, "")
+        yield _grid(measured.unit, measure, pair, people, "")
         yield _grid(word, measure, pair, episodes, note)
 
 
 def _grid(by: str, measure: str, pair: tuple[str, str], rows: list[tuple[str, Finding]], note: str) -> Grid:
     corrected = stats.adjusted([finding for _, finding in rows])
-    shades = [""] * len(rows) if by == "participant" else shaded(corrected)
+    shades = [""] * len(rows) if by in UNITS else shaded(corrected)
     marked = tuple(
         GridRow(label, row, mark(row.p), shade) for (label, _), row, shade in zip(rows, corrected, shades, strict=True)
     )
@@ -72,7 +83,7 @@ def _grid(by: str, measure: str, pair: tuple[str, str], rows: list[tuple[str, Fi
 
 
 def shaded(findings: Sequence[Finding]) -> list[str]:
-    """Which episodes were "very easy" or "very hard" for both conditions (Fig. "casinos"); all others: nothing.
+    """Return which episodes were "very easy" or "very hard" for both conditions (Fig. "casinos"); all others: nothing.
 
     The paper shades a few casinos whose regrets are comparable and gives no rule; ours is: the paired t test is not
     significant (p >= .05, not corrected), and the mean regrets of both conditions lie at or below the lower quartile
@@ -93,8 +104,10 @@ def shaded(findings: Sequence[Finding]) -> list[str]:
 
 
 def _renamed(finding: Finding, word: str) -> Finding:
-    """A paired test over the episodes of one participant: its note is about episodes, not people."""
+    """Return a paired test over the episodes of one participant: its note is about episodes, not people."""
     note = finding.note.replace("participants left out", f"{word}s left out")
-    note = note.replace("nobody has a value", f"no {word} has a value").replace("for everybody", f"in every {word}")
+    note = note.replace("no participant has a value", f"no {word} has a value").replace(
+        "for all participants", f"in every {word}"
+    )
     note = note.replace("one participant has values", f"one {word} has values")
     return replace(finding, note=note)

@@ -1,6 +1,6 @@
-"""The hypotheses of a study, tested: every answer a row of data, with the question and what it means.
+"""Tests of the hypotheses of a study. Each answer is a row of data with the question and its interpretation.
 
-Nothing here chooses what counts as planned; it is told, and it tells of each result.
+This module does not decide which tests are planned: the caller passes this, and each result contains it.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from cobandit import stats
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, StudyResult, mark, measure_name
 from cobandit.analysis.measures import Measures
-from cobandit.analysis.plan import BETWEEN, SCORE, SURVEY, Hypothesis, contrasts, episode_word
+from cobandit.analysis.plan import BETWEEN, SCORE, SURVEY, Hypothesis, contrasts, episode_word, factor_word
 from cobandit.analysis.tables import Array
+from cobandit.analysis.teams import MIXED, in_units
 from cobandit.stats import Finding
 from cobandit.studies.design import StudyDesign
 
-_BESIDE = {"Wilcoxon signed-rank": "wilcoxon", "paired t": "paired-t", "Welch t": "welch", "Student t": "student"}
-"""The name of a test that stands beside the answer to a hypothesis, by what the finding calls it."""
+_COMPANIONS = {"Wilcoxon signed-rank": "wilcoxon", "paired t": "paired-t", "Welch t": "welch", "Student t": "student"}
+"""The short name of each companion test, by the name that the finding uses."""
 
 _OTHER_TEST = {
     "wilcoxon": "the other paired test",
@@ -34,14 +35,15 @@ _OTHER_TEST = {
 def hypothesis_results(
     measured: Measures, hypotheses: Sequence[tuple[Hypothesis, bool]], alpha: float, marks: str = "holm"
 ) -> list[StudyResult]:
-    """Every hypothesis tested, with Holm's correction within its family, and the other test of its kind beside it.
+    """Test every hypothesis, with Holm's correction within its family, and add the companion test of each.
 
-    ``hypotheses`` comes with whether each was planned; planned and exploratory tests never share a correction.
-    ``marks`` says of which p-value the asterisks are: "holm" the corrected, "paper" the uncorrected one.
+    Each of ``hypotheses`` has a flag whether it was planned; planned and exploratory tests never share a correction.
+    ``marks`` selects the p-values of the asterisks: "holm" for the corrected, "paper" for the uncorrected ones.
     """
     tested: list[tuple[Hypothesis, bool, tuple[Finding, ...]]] = []
     for hypothesis, planned in hypotheses:
-        tested.append((hypothesis, planned, _tested(measured, hypothesis, alpha)))
+        findings = tuple(in_units(finding, measured.unit) for finding in _tested(measured, hypothesis, alpha))
+        tested.append((hypothesis, planned, findings))
     families: dict[tuple[bool, str], list[int]] = defaultdict(list)
     for place, (hypothesis, planned, _) in enumerate(tested):
         if hypothesis.family:
@@ -52,14 +54,14 @@ def hypothesis_results(
             first[place] = row
     results: list[StudyResult] = []
     for place, (hypothesis, planned, findings) in enumerate(tested):
-        results.append(_judged(hypothesis, planned, first[place], alpha, marks))
+        results.append(_result_of(hypothesis, planned, first[place], alpha, marks))
         for row in findings[1:]:
-            results.append(_beside(hypothesis, planned, row))
+            results.append(_companion_result(hypothesis, planned, row))
     return results
 
 
 def _tested(measured: Measures, hypothesis: Hypothesis, alpha: float) -> tuple[Finding, ...]:
-    """The test that answers the hypothesis first, then what stands beside it."""
+    """Return the test that answers the hypothesis, followed by its companion tests."""
     level = 1 - alpha
     name = f"{hypothesis.id}: {measure_name(measured.design, hypothesis.measure)}"
     if hypothesis.test == "rm-anova":
@@ -99,9 +101,10 @@ def between(
     alternative: str = "two-sided",
     level: float = 0.95,
 ) -> tuple[Finding, Finding]:
-    """Welch's and Student's t test of one value per participant between two answers to a question.
+    """Return Welch's and Student's t test of one value per participant between two answers to a question.
 
-    Whoever gave another answer, or none, is counted and told.
+    Participants with another answer, or without one, are counted in a note. In measures of teams, a team is in a group
+    if all its members gave the answer.
     """
     asked = next(entry for entry in measured.design.demographics if entry.id == question)
     first, second = groups or asked.choices[:2]
@@ -111,8 +114,14 @@ def between(
     how: dict[str, Any] = {"name": name, "alternative": alternative, "level": level, "labels": labels}
     welch, student = stats.welch_t(*samples, **how), stats.student_t(*samples, **how)
     silent = sum(answer is None for answer in given)
-    otherwise = len(given) - silent - sum(map(len, samples))
+    mixed = sum(answer is MIXED for answer in given)
+    otherwise = len(given) - silent - mixed - sum(map(len, samples))
     notes = [f"{silent} of {len(given)} did not answer {asked.text!r}."] if silent else []
+    if mixed:
+        notes.append(
+            f"{mixed} of {len(given)} teams are left out, because their members gave different answers to "
+            f"{asked.text!r}."
+        )
     notes += [f"{otherwise} of {len(given)} gave another answer to {asked.text!r}."] if otherwise else []
 
     def noted(finding: Finding) -> Finding:
@@ -125,31 +134,35 @@ def between(
 
 
 def anova(measured: Measures, measure: str, conditions: Sequence[str], name: str) -> tuple[Finding, ...]:
-    """Repeated-measures analysis of variance: algorithm x episode where there are several episodes, else algorithm.
+    """Return a repeated-measures analysis of variance: algorithm x episode if there are several episodes, else
+    algorithm.
 
-    Episodes that nobody has in all conditions are left out, and the note says so.
+    Episodes that no participant has in all conditions are left out, and the note says so.
     """
     places = [measured.column(condition) for condition in conditions]
+    factor = factor_word(measured.design)
     survey = measure == SCORE or measure.startswith(SURVEY)
     if survey or measured.design.episodes == 1:
-        return stats.rm_anova(measured.totals(measure)[:, places], ("algorithm",), name=name)
+        return stats.rm_anova(measured.totals(measure)[:, places], (factor,), name=name)
     word = episode_word(measured.design)
     cells = measured.cells(measure)[:, places]
     somebody = ~np.isnan(cells).any(axis=1).all(axis=0) if len(cells) else np.ones(cells.shape[2], dtype=bool)
     dropped = np.flatnonzero(~somebody)
     played = cells[:, :, somebody]
     if played.shape[2] < 2:
-        effects = stats.rm_anova(played.mean(axis=2) if played.shape[2] else cells[:, :, 0], ("algorithm",), name=name)
+        effects = stats.rm_anova(played.mean(axis=2) if played.shape[2] else cells[:, :, 0], (factor,), name=name)
     else:
-        effects = stats.rm_anova(played, ("algorithm", word), name=name)
+        effects = stats.rm_anova(played, (factor, word), name=name)
     if not len(dropped):
         return effects
     which = ", ".join(str(place + 1) for place in dropped)
-    note = f"Left out because nobody has played them in all conditions: {word} {which}."
+    note = f"Left out because no participant has played them in all conditions: {word} {which}."
     return tuple(replace(row, note=f"{note} {row.note}".strip()) for row in effects)
 
 
-def _judged(hypothesis: Hypothesis, planned: bool, finding: Finding, alpha: float, marks: str = "holm") -> StudyResult:
+def _result_of(
+    hypothesis: Hypothesis, planned: bool, finding: Finding, alpha: float, marks: str = "holm"
+) -> StudyResult:
     p = finding.p if finding.p_adjusted is None else finding.p_adjusted
     verdict, reason = _verdict(hypothesis, finding, p, alpha)
     return StudyResult(
@@ -183,10 +196,10 @@ def _verdict(hypothesis: Hypothesis, finding: Finding, p: float | None, alpha: f
     return SUPPORTED, ""
 
 
-def _beside(hypothesis: Hypothesis, planned: bool, finding: Finding) -> StudyResult:
+def _companion_result(hypothesis: Hypothesis, planned: bool, finding: Finding) -> StudyResult:
     effect = finding.test.removeprefix("RM ANOVA ")
     analysis = hypothesis.test == "rm-anova"
-    what = effect.replace(" x ", "-x-") if analysis else _BESIDE[finding.test]
+    what = effect.replace(" x ", "-x-") if analysis else _COMPANIONS[finding.test]
     return StudyResult(
         id=f"{hypothesis.id}/{what}",
         section="anova" if analysis else "companion",
@@ -200,7 +213,7 @@ def _beside(hypothesis: Hypothesis, planned: bool, finding: Finding) -> StudyRes
 
 
 def score_hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
-    """The survey as one number, for every two conditions: always exploratory, unless a plan has it."""
+    """Yield the survey as one number, for every two conditions: always exploratory, unless a plan has it."""
     pairs = contrasts(design)
     for first, second in pairs:
         yield Hypothesis(

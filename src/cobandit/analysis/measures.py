@@ -1,15 +1,14 @@
-"""What a study measured: regret, good outcomes and survey answers by participant, condition and episode.
+"""Measures of a study: regret, good outcomes and survey answers by participant, condition and episode.
 
-Everything is taken from the exported tables, so a database and a folder of CSV files give the same numbers. Nobody is
-dropped in silence: whoever is left out stands in ``excluded`` with the rule and a sentence, whoever stays but lacks
-something stands in ``gaps``, and whatever is odd about the data stands in ``notes``.
-Paper: Dependent Measures of both studies.
+All values come from the exported tables, so a database and a folder of CSV files give the same numbers. Every exclusion
+is recorded in ``excluded`` with its rule and a sentence, missing data of other participants in ``gaps``, and
+irregularities of the data in ``notes``. Paper: Dependent Measures of both studies.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,8 +16,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cobandit.analysis.exclusions import Exclusion, Gap, exclude, gaps_of
-from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, Exclusions
-from cobandit.analysis.tables import Array, People, PlayedEpisodes, Tables, note_disagreements, survey_answers
+from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, Exclusions
+from cobandit.analysis.scales import ScaleAnswers, find_scale, scale_answers
+from cobandit.analysis.tables import (
+    Array,
+    People,
+    PlayedEpisodes,
+    Tables,
+    note_disagreements,
+    note_takeovers,
+    survey_answers,
+)
 from cobandit.base.errors import UnknownName
 from cobandit.studies.design import StudyDesign
 
@@ -37,13 +45,17 @@ class Flow:
 
 @dataclass(frozen=True, eq=False)
 class Measures:
-    """Arrays over participants x conditions (x episodes); NaN where somebody has no value.
+    """Arrays over participants x conditions (x episodes); NaN marks missing values.
 
-    An episode counts when all its rounds were played; the regret of half an episode cannot be compared with that of a
-    whole one. ``curves`` is cumulative task regret at the rounds ``points``, participants x conditions x episodes x
-    points. ``survey`` holds the answers as given, participants x conditions x items; ``score`` is their mean with
-    reversed items turned round, where all items were answered. ``first_arm`` is the share of counted rounds in which
-    the participant chose the arm that is the first one in unswapped sets, under whatever label.
+    An episode counts only if all its rounds were played: the regret of half an episode cannot be compared with that of
+    a whole one. ``curves`` is cumulative task regret at the rounds ``points``, participants x conditions x episodes x
+    points. ``survey`` contains the answers as given, participants x conditions x items; ``score`` is their mean with
+    reversed items recoded, if all items were answered. ``first_arm`` is the share of counted rounds in which the
+    participant chose the arm that is the first one in unswapped sets, under either label.
+
+    ``teams`` names the team of each participant, where several people are in one team. ``unit`` says what the first
+    axis counts: "participant", or "team" in what `cobandit.analysis.teams.team_measures` returns. ``scales`` contains
+    the ratings of questionnaires, by questionnaire and scale.
     """
 
     design: StudyDesign
@@ -65,6 +77,9 @@ class Measures:
     gaps: tuple[Gap, ...]
     flow: Flow
     notes: tuple[str, ...] = field(default=())
+    teams: tuple[str, ...] = field(default=())
+    unit: str = "participant"
+    scales: Mapping[str, ScaleAnswers] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.participants)
@@ -103,22 +118,27 @@ class Measures:
         return self.curves * factors[measure]
 
     def column(self, condition: str) -> int:
-        """The place of a condition on the second axis."""
+        """Return the place of a condition on the second axis."""
         if condition not in self.conditions:
             raise UnknownName("condition", condition, self.conditions)
         return self.conditions.index(condition)
 
     def cells(self, measure: str) -> Array:
-        """A measure of the task by participant, condition and episode."""
+        """Return a measure of the task by participant, condition and episode."""
         known = {TASK_REGRET: self.task_regret, TEAM_REGRET: self.team_regret, GOOD: self.good}
         if measure not in known:
             raise UnknownName("measure of episodes", measure, known)
         return known[measure]
 
     def totals(self, measure: str) -> Array:
-        """A measure by participant and condition: summed over all episodes, which must all be there; or the survey."""
+        """Return a measure by participant and condition: summed over all episodes, which must all be there; or the
+        survey.
+        """
         if measure == SCORE:
             return self.score
+        if measure.startswith(SCALE):
+            scores = find_scale(dict(self.scales), measure).scores
+            return np.array(np.broadcast_to(scores, (len(self), len(self.conditions))))
         if measure.startswith(SURVEY):
             item = measure.removeprefix(SURVEY)
             if item not in self.items:
@@ -127,8 +147,8 @@ class Measures:
         return np.asarray(self.cells(measure).sum(axis=2), dtype=np.float64)
 
     def means_over_episodes(self, measure: str) -> Array:
-        """A measure by participant and condition: the mean over those episodes that are there; or the survey."""
-        if measure == SCORE or measure.startswith(SURVEY):
+        """Return a measure by participant and condition: the mean over those episodes that are there; or the survey."""
+        if measure == SCORE or measure.startswith((SURVEY, SCALE)):
             return self.totals(measure)
         values = self.cells(measure)
         there = ~np.isnan(values)
@@ -138,7 +158,9 @@ class Measures:
         return means
 
     def by_set(self, values: Array) -> Array:
-        """Participants x conditions as participants x sets: in the order in which each participant met them."""
+        """Rearrange participants x conditions to participants x sets, in the order in which each participant met
+        them.
+        """
         by_set = np.full(values.shape, np.nan)
         for i, order in enumerate(self.orders):
             for place, condition in enumerate(order):
@@ -146,7 +168,7 @@ class Measures:
         return by_set
 
     def group(self, question: str) -> tuple[Any, ...]:
-        """What everybody answered to a question about themselves; None: no answer."""
+        """Return the answers of all participants to a question about themselves; None: no answer."""
         if question not in self.answers:
             raise UnknownName("question of the demographics", question, self.answers)
         return self.answers[question]
@@ -155,20 +177,21 @@ class Measures:
 def measures(
     design: StudyDesign, tables: Tables, exclusions: Exclusions | None = None, *, kind: str | None = None
 ) -> Measures:
-    """The measures of a study from its tables, as `tables` makes them or `studies.read_export` reads them.
+    """Compute the measures of a study from its tables, as `tables` makes them or `studies.read_export` reads them.
 
-    ``kind`` picks people or simulated participants; by default people, where there are any. ``exclusions`` says who is
-    left out (by default whoever has not finished).
+    ``kind`` selects real or simulated participants; by default real ones, if there are any. ``exclusions`` are the
+    rules (default: exclude participants who have not finished).
     """
     rules = Exclusions() if exclusions is None else exclusions
     notes: list[str] = []
     wide = People(design, tables, kind, notes)
-    played = PlayedEpisodes(design, tables, wide, notes)
+    played = PlayedEpisodes(design, tables, wide, notes, rules.takeover_share)
     excluded = exclude(design, wide, played, rules, notes)
     left_out = {entry.participant for entry in excluded}
     staying = [i for i, name in enumerate(wide.names) if name not in left_out]
     survey = survey_answers(design, tables, wide, notes)
     note_disagreements(design, wide, played, notes)
+    note_takeovers(design, wide, played, notes)
     return Measures(
         design=design,
         kind=wide.kind,
@@ -196,4 +219,8 @@ def measures(
             analysed=len(staying),
         ),
         notes=tuple(notes),
+        teams=tuple(wide.teams[i] for i in staying) if wide.teams else (),
+        scales={
+            name: replace(scale, answers=scale.answers[staying]) for name, scale in scale_answers(design, wide).items()
+        },
     )

@@ -19,6 +19,8 @@ from cobandit.analysis.words import (
     marks_note,
     people_word,
     say_simulated,
+    unit_note,
+    unit_word,
 )
 from cobandit.base.numbers import count
 from cobandit.studies.design import AgentChoice, Seat, StudyDesign
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def methods(analysis: Analysis) -> tuple[Paragraph, ...]:
-    """The methods section."""
+    """Return the methods section."""
     return say_simulated(
         analysis,
         [
@@ -44,8 +46,11 @@ def methods(analysis: Analysis) -> tuple[Paragraph, ...]:
 def _participants(analysis: Analysis) -> str:
     flow = analysis.measures.flow
     text = f"{people_word(analysis, flow.began)} began the study"
+    teams = f" in {unit_word(analysis, len(analysis.units))}" if analysis.design.group is not None else ""
     text += (
-        f"; {flow.excluded} were excluded and {flow.analysed} analysed." if flow.excluded else "; all were analysed."
+        f"; {flow.excluded} were excluded and {flow.analysed} analysed{teams}."
+        if flow.excluded
+        else f"; all were analysed{teams}."
     )
     if flow.began == 0:
         text = f"No {people_word(analysis)} began the study."
@@ -91,27 +96,34 @@ def _design(analysis: Analysis) -> str:
     first, *others = [
         (_called(design, seat.name), f"{100 * seat.observability:g}%") for seat in _participant_first(design)
     ]
-    whole = listed([f"The participant saw {first[1]}", *(f"{name} {share}" for name, share in others)])
+    subject = "The participant" if design.group is None else f"The seat {design.seating[0].name!r}"
+    whole = listed([f"{subject} saw {first[1]}", *(f"{name} {share}" for name, share in others)])
     parts = listed([f"in {first[1]}", *(f"{name} in {share}" for name, share in others)])
     sees = {
         "missed": f"{whole} of the good outcomes; a missed one looked like a bad one.",
-        "missed-known": f"The participant saw the outcome {parts} of the rounds, and knew when not.",
-        "flipped": f"The participant saw the outcome itself {parts} of the rounds, and otherwise a good one.",
+        "missed-known": f"{subject} saw the outcome {parts} of the rounds, and knew when not.",
+        "flipped": f"{subject} saw the outcome itself {parts} of the rounds, and otherwise a good one.",
     }[design.observation]
     rule = design.means
     if rule.draw == "fixed":
         drawn = "were given by the design"
     else:
-        owner = "for each participant" if rule.per == "participant" else "once for the whole study"
+        own = "for each participant" if design.group is None else "for each team"
+        owner = own if rule.per == "participant" else "once for the whole study"
         drawn = f"were drawn uniformly from {rule.low:g} to {rule.high:g} {owner}"
     if len(design.conditions) == 1:
         within = f"Each of the {people_word(analysis)} played {sets} with {conditions[0]}."
         luck = ""
     else:
         order = "was counterbalanced" if design.order == "counterbalanced" else "was drawn at random"
+        order += "" if design.group is None else " for each team"
         within = (
-            f"The design was within subjects: each of the {people_word(analysis)} played {sets} with each of "
-            f"{len(conditions)} AI algorithms, {listed(conditions)}. The order of the algorithms {order}."
+            _parts_of_teams(design, sets, conditions, order)
+            if design.group is not None
+            else (
+                f"The design was within subjects: each of the {people_word(analysis)} played {sets} with each of "
+                f"{len(conditions)} AI algorithms, {listed(conditions)}. The order of the algorithms {order}."
+            )
         )
         luck = " The outcomes that every choice would have had were the same in all sets." if design.shared_luck else ""
         if design.swap_labels:
@@ -125,20 +137,39 @@ def _design(analysis: Analysis) -> str:
     )
 
 
+def _parts_of_teams(design: StudyDesign, sets: str, conditions: list[str], order: str) -> str:
+    """Return who played with whom in the conditions of a study with teams."""
+    labels = dict(zip((condition.name for condition in design.conditions), conditions, strict=True))
+    together = [labels[condition.name] for condition in design.conditions if not condition.alone]
+    alone = [labels[condition.name] for condition in design.conditions if condition.alone]
+    text = f"The design was within teams of {len(design.participant_seats)} people, with {sets} in each condition."
+    if together:
+        text += (
+            f" In {listed(together)} the members played together; the agent in brackets chose only in place of "
+            "a member who had left or had missed the time limit."
+        )
+    if alone:
+        text += f" In {listed(alone)} each member played alone in their own seat, and the AI in the others."
+    return f"{text} The order of the conditions {order}."
+
+
 def _participant_first(design: StudyDesign) -> list[Seat]:
-    """The seats, the participant's first: a text speaks of people before it speaks of AIs."""
+    """Return the seats with the participant's first: the text describes people before AIs."""
     return sorted(design.seating, key=lambda seat: seat.player != "participant")
 
 
 def _called(design: StudyDesign, name: str) -> str:
-    """What the text calls an AI: by name only where there are several."""
+    """Return what the text calls an AI: its name only if there are several."""
+    if design.group is not None:
+        return f"the seat {name!r}"
     return "the AI" if len(design.seating) == 2 else f"the AI {name}"
 
 
 def _team(design: StudyDesign) -> str:
-    """Who plays, each with the choices they have."""
+    """Return a description of the players and their choices."""
     own, *others = _participant_first(design)
-    first = f"the participant ({' or '.join(own.arms)})"
+    who = "the participant" if design.group is None else _called(design, own.name)
+    first = f"{who} ({' or '.join(own.arms)})"
     return listed([first, *(f"{_called(design, seat.name)} ({' or '.join(seat.arms)})" for seat in others)])
 
 
@@ -162,6 +193,8 @@ def _procedure(analysis: Analysis) -> str:
         practice = design.practice
         many = f"{count(practice.episodes, 'practice ' + episode_word(design))} of {count(practice.rounds, 'round')}"
         steps.append(f"played {many} with {agent_label(practice.agent)} that did not count")
+    if design.group is not None:
+        steps.append("waited for their team")
     sets = count(len(design.conditions), "set")
     steps.append(f"played {sets} with a survey after each")
     text = f"The {people_word(analysis)} {listed(steps)}."
@@ -182,7 +215,11 @@ def _measures(analysis: Analysis) -> str:
     design = analysis.design
     survey = design.survey
     reversed_items = [item.id for item in survey.items if item.reversed]
-    turned = f" ({listed(reversed_items)} speak against the AI and were turned round)" if reversed_items else ""
+    turned = (
+        f" ({listed(reversed_items)} speak against the {_other(design)} and were turned round)"
+        if reversed_items
+        else ""
+    )
     members = "the two" if len(design.seating) == 2 else "all members of the team"
     return (
         f"Task regret is the best chance of a good outcome minus that of what was chosen, summed over the "
@@ -195,11 +232,15 @@ def _measures(analysis: Analysis) -> str:
     )
 
 
+def _other(design: StudyDesign) -> str:
+    return "AI" if design.group is None else "partner"
+
+
 def _analysis(analysis: Analysis) -> str:
     plan = analysis.plan
     tests = (
-        "Conditions were compared by paired t tests, with Wilcoxon's signed-rank test (zeros after Pratt) beside them; "
-        "groups of people by Welch's t test, with Student's beside it. p-values have two sides unless stated "
+        "Conditions were compared by paired t tests and by Wilcoxon's signed-rank test (zeros after Pratt); groups of "
+        "people by Welch's and Student's t tests. p-values are two-sided unless stated "
         "otherwise, and the level of significance was "
         f"{f'{plan.alpha:g}'.removeprefix('0')}. Where several tests answered one question, Holm's "
         f"correction was made. {marks_note(plan)} d_z and Hedges' g come with exact intervals from the noncentral t "
@@ -211,6 +252,10 @@ def _analysis(analysis: Analysis) -> str:
             "Geisser and generalised eta squared as effect size."
         )
     if len(analysis.design.conditions) > 1:
-        tests += " Order effects were checked, and a mixed-effects model with a level for each participant as well."
+        levels = "each participant" if analysis.design.group is None else "each team and each of its members"
+        tests += f" Order effects were checked, and a mixed-effects model with a level for {levels} as well."
+    teams = analysis.design.group is not None
+    if teams:
+        tests = f"{unit_note(analysis.design)} {tests}"
     simulated = " All data are of simulated participants." if analysis.simulated else ""
-    return f"{analysis.stored.sentence} {exclusion_rules(plan.exclusions)} {tests}{simulated}"
+    return f"{analysis.stored.sentence} {exclusion_rules(plan.exclusions, teams=teams)} {tests}{simulated}"

@@ -1,8 +1,8 @@
-"""The analysis plan: what will be tested, how, on whom; written before anybody takes part.
+"""The analysis plan: tests, measures and exclusions, written before the first participant.
 
 A plan is a TOML file whose tables and keys are the fields of `AnalysisPlan`. It is stored with the study, and its
-SHA-256 is fixed when the first real participant gives consent; an analysis says of each result whether the plan asked
-for it. `default_plan` writes the paper's plan for any design (Experiments, Hypotheses; Online Casino Study).
+SHA-256 is fixed when the first real participant gives consent. An analysis marks each result as planned or not.
+`default_plan` writes the paper's plan for any design (Experiments, Hypotheses; Online Casino Study).
 """
 # ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
 
@@ -35,13 +35,17 @@ from cobandit.base.records import (
 from cobandit.base.toml import parse_toml
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.design_tables import MARKS, REGRETS
+from cobandit.studies.group_checks import players_of
 
 TASK_REGRET, TEAM_REGRET, GOOD, SCORE = "task_regret", "team_regret", "good", "survey-score"
 MEASURES = (TASK_REGRET, TEAM_REGRET, GOOD, SCORE)
-"""What can be tested, besides ``survey:<item>``: regrets and good outcomes summed over the counted rounds of a
-condition; the mean of all survey items, reversed ones turned round."""
+"""What can be tested, besides ``survey:<item>`` and ``scale:<scale>``: regrets and good outcomes summed over the
+counted rounds of a condition; the mean of all survey items, reversed ones turned round."""
 
 SURVEY = "survey:"
+SCALE = "scale:"
+"""How the measure of a scale begins: ``scale:QUESTIONNAIRE/SCALE``, the mean of its ratings."""
+
 BETWEEN = ("welch", "student")
 """The tests of two groups of people: with and without unequal spreads."""
 
@@ -58,10 +62,10 @@ def _name_or_empty(name: str, value: Any) -> str:
 
 
 def _measure(name: str, value: Any) -> str:
-    if isinstance(value, str) and value.startswith(SURVEY) and len(value) > len(SURVEY):
+    if isinstance(value, str) and any(value.startswith(kind) and value != kind for kind in (SURVEY, SCALE)):
         return value
     if value not in MEASURES:
-        raise UnknownName("measure", value, (*MEASURES, f"{SURVEY}<item>"))
+        raise UnknownName("measure", value, (*MEASURES, f"{SURVEY}<item>", f"{SCALE}<scale>"))
     return str(value)
 
 
@@ -127,13 +131,13 @@ class Hypothesis(Record):
 
     @property
     def essential(self) -> tuple[Any, ...]:
-        """What makes two hypotheses the same test, whatever they are called."""
+        """The fields that identify a test; two hypotheses with different names can be the same test."""
         return (self.measure, self.test, frozenset(self.compares), self.group, frozenset(self.groups))
 
 
 @dataclass(frozen=True)
 class Listed(Record):
-    """Somebody who is left out by name, and why."""
+    """A participant who is excluded by name, and the reason."""
 
     participant: str = entry(words)
     reason: str = entry(words)
@@ -141,28 +145,31 @@ class Listed(Record):
 
 @dataclass(frozen=True)
 class Exclusions(Record):
-    """Who is left out: rules that can be written down before the data are there, and people by name.
+    """Exclusions: rules that can be written before the data are collected, and participants by name.
 
-    ``quiz_attempts`` leaves out whoever needed more attempts than this, ``fastest_ms`` whoever's median reaction time
-    in the counted rounds is below it; None: no such rule.
+    ``quiz_attempts`` excludes participants who needed more attempts than this, ``fastest_ms`` those whose median
+    reaction time in the counted rounds is below it; None: no such rule. In studies with teams, ``incomplete_teams``
+    excludes participants of whose team another member is missing or excluded, and an episode that a team played
+    together counts only if an AI chose in place of a person in at most ``takeover_share`` of its rounds.
     """
 
     unfinished: bool = entry(flag, True)
     attention_failed: bool = entry(flag, False)
     quiz_attempts: int | None = entry(optional(whole(1)), None)
     fastest_ms: float | None = entry(optional(real(0.0, above=True)), None)
+    incomplete_teams: bool = entry(flag, True)
+    takeover_share: float | None = entry(optional(real(0.0, 1.0)), None)
     listed: tuple[Listed, ...] = entry(listing(Listed.read, 0, 1000, unique="participant"), ())
 
 
 @dataclass(frozen=True)
 class AnalysisPlan(Record):
-    """Everything that is settled before the data are looked at.
+    """All decisions that are made before the data are analysed.
 
-    ``n`` is the planned number of participants (None: not settled). ``marks`` says of which p-values the asterisks are:
-    "paper" (uncorrected) or "holm" (corrected within a family); verdicts are of the corrected ones either way.
-    ``regret`` says which regret every analysis is about that no hypothesis names: "task", or "team", the paper's R(T).
-    ``late`` is written by the program, never by hand: how many people had started when the plan was stored, 0 for a
-    plan that came first.
+    ``n`` is the planned number of participants (None: not decided). ``marks`` selects the p-values of the asterisks:
+    "paper" (uncorrected) or "holm" (corrected within a family); verdicts always use the corrected ones. ``regret`` is
+    the regret of all analyses that no hypothesis names: "task", or "team", the paper's R(T). The program sets ``late``:
+    the number of participants who had started when the plan was stored, 0 for a plan that was stored first.
     """
 
     outermost: ClassVar[bool] = True
@@ -189,11 +196,11 @@ class AnalysisPlan(Record):
 
     @classmethod
     def from_dict(cls, data: Any, where: str = "the analysis plan") -> AnalysisPlan:
-        """From plain data, as `to_dict` gives it."""
+        """Create a plan from plain data, as `to_dict` returns it."""
         return cls.read(where, data)
 
     def checked(self, design: StudyDesign) -> AnalysisPlan:
-        """The same plan, if the design has everything that it names."""
+        """Return the same plan, if the design has everything that it names."""
         if self.study != design.name:
             raise InvalidInput(f"The plan is for the study {self.study!r}; this study is {design.name!r}.")
         conditions = [condition.name for condition in design.conditions]
@@ -205,6 +212,8 @@ class AnalysisPlan(Record):
                     raise UnknownName(f"condition in {design.name!r} (hypothesis {hypothesis.id!r})", name, conditions)
             if hypothesis.item is not None and hypothesis.item not in items:
                 raise UnknownName(f"survey item (hypothesis {hypothesis.id!r})", hypothesis.item, items)
+            if hypothesis.measure.startswith(SCALE):
+                _check_scale(design, hypothesis)
             if hypothesis.group:
                 if hypothesis.group not in questions:
                     what = f"question with choices among the demographics (hypothesis {hypothesis.id!r})"
@@ -216,20 +225,37 @@ class AnalysisPlan(Record):
         return self
 
 
+def _check_scale(design: StudyDesign, hypothesis: Hypothesis) -> None:
+    """Check that the scale of a hypothesis exists and is asked at the times that the test needs."""
+    named, _, scale = hypothesis.measure.removeprefix(SCALE).partition("/")
+    fitting = [asked for asked in design.questionnaires if asked.id == named]
+    ids = fitting[0].scale_ids if fitting else ()
+    if not fitting or (scale not in ids if scale else len(ids) != 1):
+        known = [f"{asked.id}/{id}" for asked in design.questionnaires for id in asked.scale_ids]
+        raise UnknownName(f"scale (hypothesis {hypothesis.id!r})", hypothesis.measure.removeprefix(SCALE), known)
+    # Between two sets each participant is asked once, so there are no two values to compare.
+    asked_once = not fitting[0].repeated or (fitting[0].when == "between" and len(design.conditions) == 2)
+    if not hypothesis.group and asked_once:
+        raise InvalidInput(
+            f"The hypothesis {hypothesis.id!r} compares conditions, and {named!r} is asked "
+            f"{fitting[0].when!r}; a questionnaire with when = 'after' is needed."
+        )
+
+
 def text_digest(text: str) -> str:
-    """The SHA-256 of a plan as it was written, comments and all: what is stored and fixed."""
+    """Return the SHA-256 of a plan as it was written, comments and all: what is stored and fixed."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
 
 
 def parse_plan(toml: str, where: str = "the analysis plan") -> AnalysisPlan:
-    """The plan in the text of a TOML file."""
+    """Return the plan in the text of a TOML file."""
     return AnalysisPlan.from_dict(parse_toml(toml, where), where)
 
 
 def read_plan_text(path: str | os.PathLike[str]) -> str:
-    """The text of a plan file; it must be a plan."""
+    """Return the text of a plan file; it must be a plan."""
     if not isinstance(path, (str, os.PathLike)) or "\0" in os.fspath(path):
-        raise InvalidInput(f"The plan file is {short_repr(path)}; a path is needed.")
+        raise InvalidInput(f"The plan file must be a path, got {short_repr(path)}.")
     file = Path(path)
     try:
         if file.stat().st_size > LONGEST_PLAN:
@@ -245,38 +271,62 @@ def read_plan_text(path: str | os.PathLike[str]) -> str:
 
 # The paper's plan
 
+TAKEOVER_SHARE = 0.1
+"""The rule on takeovers of `default_plan`: the largest share of the rounds of an episode that counts."""
+
 
 def contrasts(design: StudyDesign) -> tuple[tuple[str, str], ...]:
-    """Every two conditions, the one that predicts its partner (or else the later one) first."""
+    """Return every two conditions, the one that predicts its partner (or else the later one) first."""
     pairs = itertools.combinations((condition.name for condition in design.conditions), 2)
     return tuple((a, b) if _aware(design, a) and not _aware(design, b) else (b, a) for a, b in pairs)
 
 
+def has_ai(design: StudyDesign, condition: str) -> bool:
+    """Return whether an AI has a seat in a condition; where people take all seats, it only takes over."""
+    return design.group is None or design.condition(condition).alone or "agent" in players_of(design, condition)
+
+
 def _aware(design: StudyDesign, condition: str) -> bool:
-    return design.condition(condition).agent.startswith(_AWARE)
+    return has_ai(design, condition) and design.condition(condition).agent.startswith(_AWARE)
+
+
+def _better(design: StudyDesign, first: str, second: str) -> bool:
+    """Return whether the first condition is expected to do better: of two AIs it alone predicts its partner."""
+    return _aware(design, first) and not _aware(design, second) and has_ai(design, second)
 
 
 def good_word(design: StudyDesign) -> str:
-    """What the good outcomes of a design are called in a sentence."""
+    """Return the word for the good outcomes of a design, for use in a sentence."""
     return {"burger": "satisfied customers", "casino": "coins"}.get(design.task.kind, "good outcomes")
 
 
 def episode_word(design: StudyDesign) -> str:
-    """What an episode of a design is called in a sentence."""
+    """Return the word for an episode of a design, for use in a sentence."""
     return "casino" if design.task.kind == "casino" else "episode"
 
 
-def default_plan(design: StudyDesign, n: int | None = None, *, regret: str | None = None) -> AnalysisPlan:
-    """The paper's plan for a design: H1 regret and good outcomes, H2 every survey item, P the two populations.
+def factor_word(design: StudyDesign) -> str:
+    """Return the name of the factor that the conditions are levels of."""
+    return "algorithm" if design.group is None else "condition"
 
-    Where one of two conditions predicts its partner, it is expected to do better; else nothing is expected. With more
-    than two conditions each pair is compared, and one family holds all tests of one question. What H1 and H2 are
-    called, which regret is tested (or ``regret``) and how it is marked stands in the design (``analysis``).
+
+def default_plan(design: StudyDesign, n: int | None = None, *, regret: str | None = None) -> AnalysisPlan:
+    """Return the paper's plan for a design: H1 regret and good outcomes, H2 every survey item, P the two populations.
+
+    If exactly one of two AIs predicts its partner, it is expected to do better; otherwise the tests are two-sided.
+    With more than two conditions each pair is compared, and one family contains all tests of one question.
+    The design (``analysis``) names H1 and H2 and chooses the regret (unless ``regret`` is given) and the asterisks.
+    If people play in teams, an episode in which an AI took over more than a tenth of the rounds does not count.
     """
     chosen = design.analysis
     tested = chosen.regret if regret is None else one_of(REGRETS, "regret")("regret", regret)
     return AnalysisPlan(
-        study=design.name, n=n, marks=chosen.marks, regret=tested, hypotheses=tuple(_hypotheses(design, tested))
+        study=design.name,
+        n=n,
+        marks=chosen.marks,
+        regret=tested,
+        exclusions=Exclusions(takeover_share=None if design.group is None else TAKEOVER_SHARE),
+        hypotheses=tuple(_hypotheses(design, tested)),
     )
 
 
@@ -288,7 +338,7 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
 
     def expected_of(id: str, pair: tuple[str, str], measure: str, what: str, more: bool, family: str) -> Hypothesis:
         first, second = pair
-        expected = _aware(design, first) and not _aware(design, second)
+        expected = _better(design, first, second)
         word = ("higher" if more else "lower") if expected else "different"
         link = "from that" if word == "different" else "than"
         return Hypothesis(
@@ -307,11 +357,13 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
         yield expected_of(f"{performance}-good", pair, GOOD, f"The number of {good_word(design)}", True, performance)
     if pairs and (design.episodes > 1 or several):
         how = (
-            f"a two-way analysis (algorithm x {episode_word(design)})" if design.episodes > 1 else "one analysis of all"
+            f"a two-way analysis ({factor_word(design)} x {episode_word(design)})"
+            if design.episodes > 1
+            else "one analysis of all"
         )
         yield Hypothesis(
             id=f"{performance}-anova",
-            text=f"The {lost} differs between the algorithms in {how}.",
+            text=f"The {lost} differs between the {'algorithms' if design.group is None else 'conditions'} in {how}.",
             measure=measure_of_loss,
             test="rm-anova",
             compares=tuple(condition.name for condition in design.conditions),
@@ -337,7 +389,7 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
 
 
 def researcher_question(design: StudyDesign) -> Question | None:
-    """The question that splits the people into AI researchers and others, where the design asks it."""
+    """Return the question that splits the people into AI researchers and others, where the design asks it."""
     for question in design.demographics:
         if question.id == _RESEARCHER and question.answer == "choice":
             return question
@@ -349,16 +401,20 @@ def researcher_question(design: StudyDesign) -> Question | None:
 _HEAD = """\
 # Analysis plan of the study {study!r}. Every key is a field of AnalysisPlan; an unknown key is refused.
 # Store it before the first participant: cobandit study plan {study} --set FILE.toml
-# Its SHA-256 is fixed when the first person gives consent; whatever is not in it is reported as exploratory.
+# Its SHA-256 is fixed when the first person gives consent; all other tests are reported as exploratory.
 """
-_N = "# n = 58                         # planned number of participants; what differs is reported as a deviation"
+_N = "# n = 58                         # planned number of participants; the report lists another number as a deviation"
 _RULES = {
-    "unfinished": "true: whoever has not finished is left out; false: kept with what there is",
-    "attention_failed": "true: whoever failed an attention check is left out",
-    "quiz_attempts": "whoever needed more attempts at the quiz is left out",
-    "fastest_ms": "whoever has a lower median reaction time (counted rounds) is left out",
+    "unfinished": "true: leave out participants who have not finished; false: keep their data",
+    "attention_failed": "true: leave out participants who failed an attention check",
+    "quiz_attempts": "leave out participants who needed more attempts at the quiz",
+    "fastest_ms": "leave out participants with a lower median reaction time (counted rounds)",
 }
-_EXAMPLES = {"quiz_attempts": 3, "fastest_ms": 150}
+_TEAM_RULES = {
+    "incomplete_teams": "true: leave out participants whose team lacks a member or has an excluded one",
+    "takeover_share": "episodes of people count up to this share of rounds in which an AI took over",
+}
+_EXAMPLES = {"quiz_attempts": 3, "fastest_ms": 150, "takeover_share": TAKEOVER_SHARE}
 _ABOUT_HYPOTHESES = """\
 # measure: task_regret, team_regret, good (summed over the counted rounds), survey:<item> or survey-score.
 # test: paired-t, wilcoxon, rm-anova; for two groups of people (group names a question with choices): welch, student.
@@ -371,7 +427,7 @@ def _toml(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # JSON's escapes are TOML's, but for the one that TOML alone asks for.
+        # JSON and TOML share their escapes, except one that only TOML requires.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(_toml, value))}]"
@@ -384,7 +440,7 @@ def _line(key: str, value: Any, comment: str = "") -> str:
 
 
 def plan_toml(plan: AnalysisPlan) -> str:
-    """The plan as a TOML file with comments, to be read and edited; `parse_plan` gives an equal plan back."""
+    """Return the plan as a TOML file with comments, to be read and edited; `parse_plan` gives an equal plan back."""
     lines = [_HEAD.format(study=plan.study).rstrip(), _line("study", plan.study)]
     lines.append(_line("alpha", plan.alpha, "level of significance of every test"))
     lines.append(_line("marks", plan.marks, "asterisks of uncorrected p-values (paper) or of corrected ones (holm)"))
@@ -394,7 +450,8 @@ def plan_toml(plan: AnalysisPlan) -> str:
     if plan.late:
         lines.append(_line("late", plan.late, "people who had started when it was stored; written by the program"))
     lines += ["", "[exclusions]"]
-    for key, comment in _RULES.items():
+    teams = plan.exclusions.takeover_share is not None or not plan.exclusions.incomplete_teams
+    for key, comment in (_RULES | (_TEAM_RULES if teams else {})).items():
         value = getattr(plan.exclusions, key)
         lines.append(_line(f"# {key}", _EXAMPLES[key], comment) if value is None else _line(key, value, comment))
     for person in plan.exclusions.listed:

@@ -17,15 +17,16 @@ from cobandit.studies.design import StudyDesign
 PLANNED, OPEN, LATE, CHANGED, UNPLANNED = "planned", "open", "late", "changed", "none"
 
 STATUSES = (PLANNED, OPEN, LATE, CHANGED, UNPLANNED)
-"""What a plan is worth: fixed before the first person; stored while nobody has begun; stored later; not the text that
-its digest vouches for, or not to be read; not there."""
+"""The states of a plan: fixed before the first participant; stored while no participant has begun; stored later;
+changed or unreadable, so that its digest does not match; absent.
+"""
 
 
 @dataclass(frozen=True)
 class PlanState:
-    """The plan that was stored with the study, and whether it came before the data.
+    """The plan that was stored with the study, and whether it was stored before the data.
 
-    ``counts``: what the plan asks for may be called planned. ``sentence`` says all of it for the report.
+    ``counts``: the tests of the plan may be called planned. ``sentence`` describes the state for the report.
     """
 
     status: str
@@ -49,9 +50,10 @@ class PlanState:
 
 
 def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any], *, kind: str | None = None) -> PlanState:
-    """Return what is known of the stored plan: whether there is one, and whether it came before the data.
+    """Return the state of the stored plan: whether there is one, and whether it was stored before the data.
 
-    ``kind`` is the kind of participants that are analysed; a plan may come before people and after simulated ones.
+    ``kind`` is the kind of participants to analyse; a plan may be stored before people and after simulated
+    participants.
     """
     text, digest = about.get("analysis_plan"), about.get("analysis_plan_sha256")
     beside = about.get("about")
@@ -64,7 +66,7 @@ def plan_state(design: StudyDesign, tables: Tables, about: Mapping[str, Any], *,
     own = text_digest(text)
     if digest is not None and digest != own:
         why = f"its SHA-256 is {own[:12]}..., and {str(digest)[:12]}... was stored"
-        return _unusable(CHANGED, f"The stored plan is not the one that its digest vouches for ({why})", digest, fixed)
+        return _unusable(CHANGED, f"The stored plan does not match its stored digest ({why})", digest, fixed)
     try:
         plan = parse_plan(text, "the stored plan").checked(design)
     except InvalidInput as error:

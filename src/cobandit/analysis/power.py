@@ -20,10 +20,11 @@ from cobandit.analysis.plan import GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan,
 from cobandit.analysis.population import Population, population
 from cobandit.analysis.power_curves import LeftOut, PowerAnalysis
 from cobandit.analysis.tally import Tally
+from cobandit.analysis.words import unit_note
 from cobandit.base.checks import is_list, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.extras import require_extras
-from cobandit.base.streams import CrowdStream, checked_seed
+from cobandit.base.streams import CrowdStream, checked_seed, generator
 from cobandit.engine.choice import Engine
 from cobandit.engine.simulation import Progress
 from cobandit.studies.crowd import Crowd, Mixture, simulate_participants
@@ -43,7 +44,9 @@ MOST_ROUNDS = 10**11
 """Rounds of one power analysis; about a day's work for two cores."""
 
 ROUNDS_PER_CROWD = 20_000_000
-"""Studies are played in crowds of about so many rounds: the memory in use does not grow with the number of studies."""
+"""Studies are simulated in crowds of about this many rounds, so that memory does not grow with the number of
+studies.
+"""
 
 _SURVEY_REASON = "it is about answers, and simulated participants give none: there is no model of what people answer"
 
@@ -62,19 +65,24 @@ def power_analysis(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> PowerAnalysis:
-    """Simulate ``simulations`` whole studies and give the power of each planned test at each number of participants.
+    """Simulate ``simulations`` whole studies and return the power of each planned test at each number of participants.
 
-    Without a ``plan`` the paper's plan for the design is taken (`default_plan`). The numbers are the same whatever the
-    engine and the threads; the first studies are the same whatever their number. Tests of survey answers and of groups
-    of people cannot be simulated and are told in ``left_out``; where one is in a family with others, Holm's correction
-    counts it as a test that shows nothing. ``progress(done, all)`` counts participants.
+    Without a ``plan``, the paper's plan for the design is used (`default_plan`). The numbers are independent of engine
+    and threads; the first studies are independent of the number of studies. Tests of survey answers and of groups of
+    people cannot be simulated and are listed in ``left_out``; in a family with other tests, Holm's correction counts
+    them as tests without an effect. ``progress(done, all)`` counts participants.
+
+    In a design for teams, the numbers of participants are multiples of the size of a team, and tests have one value per
+    team, as in `analyse`. A population (`population`) may say how alike the members of a team are and how many people
+    leave; a team that lacks a member is not counted, and n is the number of people who begin.
     """
     require_extras("A power analysis", stats=True, fast=engine == "fast")
     study = load_design(design) if isinstance(design, str) else design
     if not isinstance(study, StudyDesign):
-        raise InvalidInput(f"design is {short_repr(design)}; a StudyDesign or the name of one is needed.")
+        raise InvalidInput(f"design must be a StudyDesign or the name of one, got {short_repr(design)}.")
     people = population(behaviours)
-    sizes = checked_sizes(participants)
+    size = len(study.participant_seats)
+    sizes = checked_sizes(participants, size)
     count = whole(1, MOST_SIMULATIONS)("simulations", simulations)
     number = checked_seed(seed)
     chosen = default_plan(study) if plan is None else plan.checked(study)
@@ -82,12 +90,18 @@ def power_analysis(
     refuse_endless(study, sizes[-1] * count)
 
     start = time.perf_counter()
-    tally = Tally(chosen, simulated, [condition.name for condition in study.conditions], sizes)
-    used = ""
+    tally = Tally(chosen, simulated, [condition.name for condition in study.conditions], sizes, size)
+    used, correlation = "", TeamCorrelation(study)
     for crowd, studies in crowds_of(
         study, people, sizes[-1], count, number, engine=engine, threads=threads, progress=progress
     ):
-        tally.add(measures_of(crowd, studies))
+        stay = (
+            None
+            if people.dropout == 0.0
+            else generator(crowd.seed, CrowdStream.DROPOUTS).random(studies.shape) >= people.dropout
+        )
+        tally.add(measures_of(crowd, studies), None if stay is None else _whole_teams(stay, size))
+        correlation.add(crowd)
         used = crowd.engine
     return PowerAnalysis(
         design=study,
@@ -101,19 +115,33 @@ def power_analysis(
         curves=tally.curves(),
         left_out=left_out,
         notes=_notes(study, chosen, simulated, left_out),
+        team_correlation=correlation.value,
     )
 
 
-def checked_sizes(participants: Any) -> tuple[int, ...]:
-    """The numbers of participants: whole, at least 2, ascending."""
+def _whole_teams(stay: NDArray[np.bool_], size: int) -> NDArray[np.bool_]:
+    """Return the teams of which every member stays, studies x teams."""
+    return np.asarray(stay.reshape(len(stay), -1, size).all(axis=2))
+
+
+def checked_sizes(participants: Any, team_size: int = 1) -> tuple[int, ...]:
+    """Return the numbers of participants: whole, at least 2 teams (or people), ascending, multiples of the team size.
+
+    The default sizes are rounded up to whole teams.
+    """
+    if participants is SIZES:
+        participants = [-(-n // team_size) * team_size for n in SIZES]
     if isinstance(participants, int) and not isinstance(participants, bool):
         participants = (participants,)
     if not is_list(participants):
-        raise InvalidInput(f"participants is {short_repr(participants)}; a list of numbers such as 10,20,40 is needed.")
+        raise InvalidInput(f"participants must be a list of numbers such as 10,20,40, got {short_repr(participants)}.")
     given = list(participants)
     if not 1 <= len(given) <= MOST_SIZES:
         raise InvalidInput(f"participants has {len(given)} entries; from 1 to {MOST_SIZES} are needed.")
-    sizes = [whole(2, MOST_PARTICIPANTS)("The number of participants", n) for n in given]
+    sizes = [whole(2 * team_size, MOST_PARTICIPANTS)("The number of participants", n) for n in given]
+    broken = next((n for n in sizes if n % team_size), None)
+    if broken is not None:
+        raise InvalidInput(f"participants must be multiples of {team_size}, the people of a team, got {broken}.")
     for before, after in itertools.pairwise(sizes):
         if after <= before:
             raise InvalidInput(f"participants has {after} after {before}; the numbers must ascend.")
@@ -126,7 +154,7 @@ def refuse_endless(design: StudyDesign, participants: int) -> None:
     if rounds > MOST_ROUNDS:
         raise TooLarge(
             f"{participants:,} simulated participants of {_rounds_of_one(design):,} rounds each are {rounds:.2g} "
-            f"rounds; at most {MOST_ROUNDS:.0e} are played at once. Ask for fewer simulations or participants."
+            f"rounds; the limit is {MOST_ROUNDS:.0e}. Ask for fewer simulations or participants."
         )
 
 
@@ -146,50 +174,95 @@ def crowds_of(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Iterator[tuple[Crowd, NDArray[np.int64]]]:
-    """Whole studies in a few large crowds; each crowd with the places of its participants, studies x participants.
+    """Yield whole studies in a few large crowds, each with the indices of its participants, studies x participants.
 
-    Every study begins with the first order, so each is counterbalanced as a real one would be.
+    Every study begins with the first order, so each is counterbalanced like a real one.
     """
-    room = -(-participants // len(design.orders)) * len(design.orders)
-    each = max(1, ROUNDS_PER_CROWD // (room * _rounds_of_one(design)))
+    cycle = len(design.orders) * len(design.participant_seats)
+    size = -(-participants // cycle) * cycle
+    each = max(1, ROUNDS_PER_CROWD // (size * _rounds_of_one(design)))
     for crowd_number, first in enumerate(range(0, simulations, each)):
         count = min(each, simulations - first)
-        before = first * room
+        before = first * size
 
         def report(done: int, _: int, before: int = before) -> None:
             assert progress is not None
-            progress(before + done, simulations * room)
+            progress(before + done, simulations * size)
 
         crowd = simulate_participants(
             design,
             people.members,
-            count * room,
+            count * size,
             crowd_seed(seed, crowd_number),
             engine=engine,
             threads=threads,
             progress=None if progress is None else report,
+            alike=people.alike,
         )
-        yield crowd, np.arange(count * room).reshape(count, room)[:, :participants]
+        yield crowd, np.arange(count * size).reshape(count, size)[:, :participants]
 
 
 def crowd_seed(seed: int, number: int) -> int:
-    """The seed of the crowd of a number."""
+    """Return the seed of the crowd of a number."""
     state = np.random.SeedSequence(seed, spawn_key=(CrowdStream.CROWDS, number)).generate_state(2, np.uint32)
     return int(state[0]) | int(state[1]) << 32
 
 
 def measures_of(crowd: Crowd, places: NDArray[np.int64]) -> dict[str, Array]:
-    """What each participant achieved over all counted rounds: studies x participants x conditions."""
-    regret = crowd.task_regret.sum(axis=2)[places]
+    """Return the totals over all counted rounds: studies x participants x conditions; in a design for teams, the means
+    of the members, studies x teams x conditions.
+    """
+
+    def of_units(values: Array) -> Array:
+        if crowd.team_size == 1:
+            return values
+        return np.asarray(values.reshape(len(values), -1, crowd.team_size, values.shape[2]).mean(axis=2))
+
+    regret = of_units(crowd.task_regret.sum(axis=2)[places])
     return {
         TASK_REGRET: regret,
         TEAM_REGRET: regret * crowd.design.problem.team_factor,
-        GOOD: crowd.good.sum(axis=2).astype(np.float64)[places],
+        GOOD: of_units(crowd.good.sum(axis=2).astype(np.float64)[places]),
     }
 
 
+class TeamCorrelation:
+    """How alike people of one team are: the intraclass correlation of their task regret where they play alone.
+
+    Sums are kept crowd by crowd (one-way analysis of variance within each condition). ``value`` is None in a design
+    without teams, or without a condition that people play alone.
+    """
+
+    def __init__(self, design: StudyDesign) -> None:
+        self._size = len(design.participant_seats)
+        self._columns = [c for c, condition in enumerate(design.conditions) if condition.alone]
+        self._between, self._within, self._teams = 0.0, 0.0, 0
+
+    def add(self, crowd: Crowd) -> None:
+        """Add the teams of a crowd; seats differ in what they see, so each seat is measured from its own mean."""
+        if self._size == 1 or not self._columns:
+            return
+        totals = crowd.task_regret.sum(axis=2)[:, self._columns]
+        teams = totals.reshape(-1, self._size, len(self._columns))
+        centred = teams - teams.mean(axis=0)
+        means = centred.mean(axis=1, keepdims=True)
+        self._between += self._size * float((means**2).sum())
+        self._within += float(((centred - means) ** 2).sum())
+        self._teams += len(teams)
+
+    @property
+    def value(self) -> float | None:
+        """The correlation; 0: people of one team are no more alike than others."""
+        if self._teams < 2:
+            return None
+        between = self._between / ((self._teams - 1) * len(self._columns))
+        within = self._within / ((self._teams - 1) * (self._size - 1) * len(self._columns))
+        total = between + (self._size - 1) * within
+        return (between - within) / total if total > 0 else None
+
+
 def _sorted_out(hypotheses: Sequence[Hypothesis]) -> tuple[tuple[Hypothesis, ...], tuple[LeftOut, ...]]:
-    """The hypotheses that can be simulated, and the others with the reason."""
+    """Return the hypotheses that can be simulated, and the others with the reason."""
     simulated, left_out = [], []
     for hypothesis in hypotheses:
         if hypothesis.measure not in (TASK_REGRET, TEAM_REGRET, GOOD):
@@ -220,7 +293,10 @@ def _notes(
             "Every simulated study has the same means, drawn once: the power is that for these means, and the study "
             "that is served draws its own."
         )
+    if design.group is not None:
+        notes.append(unit_note(design))
+        notes.append("The simulated people miss no time limit, so no rounds are taken over.")
     rules = plan.exclusions
     if rules.attention_failed or rules.quiz_attempts is not None or rules.fastest_ms is not None:
-        notes.append("Nobody is excluded here: n counts the participants who are left after the plan's exclusions.")
+        notes.append("No one is excluded here: n counts the participants who remain after the plan's exclusions.")
     return tuple(notes)

@@ -12,7 +12,7 @@ from cobandit.analysis.plan import AnalysisPlan, Hypothesis
 from cobandit.analysis.population import Population
 from cobandit.base.errors import InvalidInput
 from cobandit.base.files import make_folder, save_csv, save_json
-from cobandit.base.numbers import percent
+from cobandit.base.numbers import count, percent
 from cobandit.stats import Interval
 from cobandit.studies.design import StudyDesign
 
@@ -116,7 +116,9 @@ class PowerCurve:
     points: tuple[PowerPoint, ...]
 
     def smallest(self, target: float, *, corrected: bool = True) -> Smallest:
-        """The smallest size of the list that reaches the power ``target``, as planned or without Holm's correction."""
+        """Return the smallest size of the list that reaches the power ``target``, as planned or without Holm's
+        correction.
+        """
         intervals = [point.planned if corrected else point.power for point in self.points]
         sizes = [point.n for point in self.points]
 
@@ -160,9 +162,51 @@ class PowerAnalysis:
     curves: tuple[PowerCurve, ...]
     left_out: tuple[LeftOut, ...]
     notes: tuple[str, ...] = ()
+    team_correlation: float | None = None
+
+    @property
+    def team_size(self) -> int:
+        """How many people are in a team; 1 in a design for one person."""
+        return len(self.design.participant_seats)
+
+    def people(self, n: int) -> str:
+        """Return a number of participants in words, with the number of teams where people are in teams."""
+        return f"{n:,}" if self.team_size == 1 else f"{n:,} in {count(n // self.team_size, 'team')}"
+
+    def needed(self, smallest: Smallest) -> str:
+        """Return the smallest number of participants in words, with the number of teams where people are in teams."""
+        if self.team_size == 1 or smallest.n is None:
+            return str(smallest)
+        return f"{smallest}: {count(smallest.n // self.team_size, 'team')}"
+
+    @property
+    def team_sentences(self) -> tuple[str, ...]:
+        """Sentences about teams and people who leave; none in a design for one person in which all stay."""
+        sentences = []
+        if self.team_size > 1:
+            likeness = (
+                f", {percent(self.population.alike)} % of the teams are of one kind" if self.population.alike else ""
+            )
+            sentences.append(
+                f"n counts people in teams of {self.team_size}; every test has one value per team. Members draw their "
+                f"behaviours one by one{likeness}."
+            )
+            if self.team_correlation is not None:
+                sentences.append(
+                    f"The task regret of two people of one team correlates by {self.team_correlation:.2f} where they "
+                    "play alone (intraclass correlation, each seat from its own mean)."
+                )
+        if self.population.dropout:
+            whole = (1 - self.population.dropout) ** self.team_size
+            lost = "teams that lack a member are" if self.team_size > 1 else "they are"
+            sentences.append(
+                f"{percent(self.population.dropout)} % of the people leave, and {lost} not analysed, which leaves "
+                f"{percent(whole)} %; n counts those who begin."
+            )
+        return tuple(sentences)
 
     def curve(self, id: str) -> PowerCurve:
-        """The curve of one hypothesis."""
+        """Return the curve of one hypothesis."""
         curves = {curve.hypothesis.id: curve for curve in self.curves}
         if id not in curves:
             raise InvalidInput(f"There is no curve of {id!r}; there are those of {', '.join(curves)}.")
@@ -176,8 +220,11 @@ class PowerAnalysis:
         power = point.planned
         way = "" if curve.hypothesis.direction == "two-sided" else " in the expected direction"
         missed = "most such studies would not find it" if power.value < 0.5 else "the others would miss it"
+        many = f"{point.n:,} simulated participants"
+        if self.team_size > 1:
+            many += f" in {count(point.n // self.team_size, 'team')}"
         return (
-            f"With {point.n:,} simulated participants the chance of a significant {curve.hypothesis.id}{way} is "
+            f"With {many} the chance of a significant {curve.hypothesis.id}{way} is "
             f"{percent(power.value)} % ({percent(power.low)} to {percent(power.high)} %); {missed}."
         )
 
@@ -211,15 +258,29 @@ class PowerAnalysis:
             ],
             "left_out": [{"id": test.hypothesis.id, "reason": test.reason} for test in self.left_out],
             "notes": list(self.notes),
+        } | self._about_teams()
+
+    def _about_teams(self) -> dict[str, Any]:
+        """Return the facts about teams and people who leave; nothing for a design that has neither."""
+        leaving: dict[str, Any] = {"dropout": self.population.dropout} if self.population.dropout else {}
+        if self.team_size == 1:
+            return leaving
+        return leaving | {
+            "team_size": self.team_size,
+            "teams": [n // self.team_size for n in self.sizes],
+            "alike": self.population.alike,
+            "team_correlation": self.team_correlation,
         }
 
     def save(self, folder: str | os.PathLike[str], *, command: str = "") -> list[Path]:
-        """Write ``power.csv`` and ``power.json`` into a folder; `save_power_analyses` does so for several at once."""
+        """Write ``power.csv`` and ``power.json`` into a folder. `save_power_analyses` writes several analyses
+        together.
+        """
         return save_power_analyses([self], folder, command=command)
 
 
 def power_rows(analyses: Sequence[PowerAnalysis]) -> Iterator[list[Any]]:
-    """One row for every population, test and size, in the order of `COLUMNS`."""
+    """Yield one row for every population, test and size, in the order of `COLUMNS`."""
     for analysis in analyses:
         for curve in analysis.curves:
             about = [analysis.design.name, analysis.population.label, curve.hypothesis.id]

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from cobandit.analysis.findings import measure_name
 from cobandit.analysis.plan import AnalysisPlan, Hypothesis, episode_word, good_word
-from cobandit.analysis.words import condition_label, exclusion_rules, listed, marks_note, question_text, regret_note
+from cobandit.analysis.words import (
+    condition_label,
+    exclusion_rules,
+    listed,
+    marks_note,
+    question_text,
+    regret_note,
+    unit_note,
+)
 from cobandit.base.checks import one_of
 from cobandit.base.numbers import count
 from cobandit.studies.design import StudyDesign
@@ -16,16 +24,16 @@ FORMS = ("osf", "aspredicted")
 """The forms: OSF Preregistration, and AsPredicted."""
 
 _TESTS = {
-    "paired-t": "paired t test, with Wilcoxon's signed-rank test beside it",
-    "wilcoxon": "Wilcoxon's signed-rank test, with the paired t test beside it",
+    "paired-t": "paired t test, reported with Wilcoxon's signed-rank test",
+    "wilcoxon": "Wilcoxon's signed-rank test, reported with the paired t test",
     "rm-anova": "repeated-measures analysis of variance, degrees of freedom after Greenhouse and Geisser",
-    "welch": "Welch's t test, with Student's beside it",
-    "student": "Student's t test, with Welch's beside it",
+    "welch": "Welch's t test, reported with Student's",
+    "student": "Student's t test, reported with Welch's",
 }
 
 
 def preregistration(design: StudyDesign, plan: AnalysisPlan, form: str) -> str:
-    """The plan of a study as Markdown, under the headings of a form: "osf" or "aspredicted"."""
+    """Return the plan of a study as Markdown, under the headings of a form: "osf" or "aspredicted"."""
     one_of(FORMS, "form of a preregistration")("form", form)
     plan.checked(design)
     parts = (_osf if form == "osf" else _aspredicted)(design, plan)
@@ -37,22 +45,22 @@ def _osf(design: StudyDesign, plan: AnalysisPlan) -> list[tuple[str, str]]:
     return [
         ("Title", design.title),
         ("Hypotheses", _hypotheses(plan)),
-        ("Study type", "Experiment: every participant plays with each of the algorithms."),
-        ("Blinding", "Participants are not told which algorithm their partner plays. [Who else is blind?]"),
+        ("Study type", _study_type(design)),
+        ("Blinding", _blinding(design)),
         ("Study design", _study_design(design)),
         ("Randomization", _order(design)),
         ("Existing data", _existing(plan)),
         ("Data collection procedures", "[Who takes part, how they are recruited and what they are paid.]"),
-        ("Sample size", _sample(plan)),
-        ("Sample size rationale", "[Why so many; `cobandit study power` simulates whole studies.]"),
+        ("Sample size", _sample(design, plan)),
+        ("Sample size rationale", "[Why this number; `cobandit study power` simulates whole studies.]"),
         ("Stopping rule", "[When data collection ends.]"),
-        ("Manipulated variables", f"The algorithm of the AI: {_conditions(design)}."),
+        ("Manipulated variables", _manipulated(design)),
         ("Measured variables", _measured(design)),
         ("Indices", _indices(design)),
         ("Statistical models", _models(design, plan)),
-        ("Transformations", "None. Answers to items that speak against the AI are turned round in the score alone."),
+        ("Transformations", _transformations(design)),
         ("Inference criteria", _inference(plan)),
-        ("Data exclusion", exclusion_rules(plan.exclusions)),
+        ("Data exclusion", _exclusion(design, plan)),
         ("Missing data", _missing(design)),
         ("Exploratory analysis", "Every test that is not listed above is reported as exploratory."),
         ("Other", _other(design, plan)),
@@ -66,14 +74,55 @@ def _aspredicted(design: StudyDesign, plan: AnalysisPlan) -> list[tuple[str, str
         ("3) Dependent variable", f"{_measured(design)} {_indices(design)}"),
         ("4) Conditions", f"{_study_design(design)} {_order(design)}"),
         ("5) Analyses", f"{_models(design, plan)}\n\n{_inference(plan)}"),
-        ("6) Outliers and exclusions", f"{exclusion_rules(plan.exclusions)} {_missing(design)}"),
-        ("7) Sample size", _sample(plan)),
+        ("6) Outliers and exclusions", f"{_exclusion(design, plan)} {_missing(design)}"),
+        ("7) Sample size", _sample(design, plan)),
         ("8) Other", _other(design, plan)),
     ]
 
 
 def _hypotheses(plan: AnalysisPlan) -> str:
     return "\n".join(f"- {hypothesis.id}: {hypothesis.text}" for hypothesis in plan.hypotheses) or "None."
+
+
+def _study_type(design: StudyDesign) -> str:
+    if design.group is None:
+        return "Experiment: every participant plays with each of the algorithms."
+    return (
+        f"Experiment in teams of {len(design.participant_seats)} people: every team plays together in "
+        f"{_together(design)}, and every member alone with an AI in {_alone(design)}."
+    )
+
+
+def _together(design: StudyDesign) -> str:
+    return listed(condition_label(design, entry.name) for entry in design.conditions if not entry.alone) or "no part"
+
+
+def _alone(design: StudyDesign) -> str:
+    return listed(condition_label(design, entry.name) for entry in design.conditions if entry.alone) or "no part"
+
+
+def _blinding(design: StudyDesign) -> str:
+    if design.group is None:
+        return "Participants do not know which algorithm their partner plays. [Who else is blind?]"
+    return (
+        "Participants know whether they play with people or with an AI, but not which algorithm the AI plays. "
+        "[Who else is blind?]"
+    )
+
+
+def _manipulated(design: StudyDesign) -> str:
+    if design.group is None:
+        return f"The algorithm of the AI: {_conditions(design)}."
+    return f"With whom people play: the members of the team ({_together(design)}) or an AI; {_conditions(design)}."
+
+
+def _transformations(design: StudyDesign) -> str:
+    other = "AI" if design.group is None else "partner"
+    return f"None. Answers to items that speak against the {other} are turned round in the score alone."
+
+
+def _exclusion(design: StudyDesign, plan: AnalysisPlan) -> str:
+    return exclusion_rules(plan.exclusions, teams=design.group is not None)
 
 
 def _conditions(design: StudyDesign) -> str:
@@ -105,6 +154,8 @@ def _order(design: StudyDesign) -> str:
     order = "counterbalanced" if design.order == "counterbalanced" else "drawn at random"
     swapped = " All labels are swapped in every second set." if design.swap_labels else ""
     luck = " The outcomes that every choice would have are the same in all sets." if design.shared_luck else ""
+    if design.group is not None:
+        return f"The order of the conditions is {order}, team by team; seats are drawn.{luck}{swapped}"
     return f"The order of the algorithms is {order}.{luck}{swapped}"
 
 
@@ -114,8 +165,13 @@ def _existing(plan: AnalysisPlan) -> str:
     return "No data have been collected for this study yet."
 
 
-def _sample(plan: AnalysisPlan) -> str:
-    return "[How many participants.]" if plan.n is None else f"{plan.n} participants."
+def _sample(design: StudyDesign, plan: AnalysisPlan) -> str:
+    if design.group is None:
+        return "[How many participants.]" if plan.n is None else f"{plan.n} participants."
+    size = len(design.participant_seats)
+    if plan.n is None:
+        return f"[How many participants, in teams of {size}.]"
+    return f"{plan.n} participants in {count(plan.n // size, 'team')} of {size}."
 
 
 def _measured(design: StudyDesign) -> str:
@@ -135,7 +191,8 @@ def _indices(design: StudyDesign) -> str:
 
 
 def _models(design: StudyDesign, plan: AnalysisPlan) -> str:
-    return "\n".join(f"- {hypothesis.id}: {_test(design, hypothesis)}" for hypothesis in plan.hypotheses) or "None."
+    tests = "\n".join(f"- {hypothesis.id}: {_test(design, hypothesis)}" for hypothesis in plan.hypotheses) or "None."
+    return tests if design.group is None else f"{unit_note(design)}\n\n{tests}"
 
 
 def _test(design: StudyDesign, hypothesis: Hypothesis) -> str:
@@ -170,7 +227,8 @@ def _inference(plan: AnalysisPlan) -> str:
 
 def _missing(design: StudyDesign) -> str:
     word = "episodes" if episode_word(design) == "episode" else "casinos"
-    return f"A total needs all its {word}; whoever has no value in both conditions is left out of that comparison."
+    who = "participants" if design.group is None else "teams"
+    return f"A total needs all its {word}; {who} without a value in both conditions are left out of it."
 
 
 def _other(design: StudyDesign, plan: AnalysisPlan) -> str:

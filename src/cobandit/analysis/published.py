@@ -40,7 +40,7 @@ class Published:
         return not self.missing
 
     def as_text(self) -> str:
-        """The number as it was published."""
+        """Return the number as it was published."""
         if self.value is None:
             return self.claim
         text = f"{self.value:,.1f}" if abs(self.value) >= 1000 else f"{self.value:g}"
@@ -136,7 +136,7 @@ PUBLISHED: dict[str, tuple[Published, ...]] = {
 """Every published number of both studies that the paper gives."""
 
 CASINO_BANK = "casino-bank"
-"""The casino study in which the bank, too, plays with everybody: what no people have done yet."""
+"""The casino study with the bank as a third condition, which has not been run with people."""
 _NOT_PLAYED = "not played by people"
 
 PUBLISHED[CASINO_BANK] = (

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from cobandit.analysis.findings import SUPPORTED, UNTESTABLE, Grid, StudyResult, measure_name
-from cobandit.analysis.plan import GOOD, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
+from cobandit.analysis.plan import GOOD, SCALE, SCORE, SURVEY, TASK_REGRET, TEAM_REGRET, episode_word, good_word
 from cobandit.analysis.words import (
     EXCLUSION_REASONS,
     Paragraph,
@@ -27,6 +27,7 @@ from cobandit.analysis.words import (
     sentence,
     share,
     statistic,
+    unit_word,
 )
 from cobandit.base.numbers import count
 from cobandit.stats import Finding
@@ -37,13 +38,14 @@ if TYPE_CHECKING:
 
 
 def results(analysis: Analysis) -> tuple[Paragraph, ...]:
-    """The results section."""
+    """Return the results section."""
     paragraphs = [Paragraph("Participants and exclusions", _flow(analysis))]
     if analysis.deviations:
         paragraphs.append(Paragraph("Deviations from the plan", " ".join(map(sentence, analysis.deviations))))
     topics = {
         "Performance": (TASK_REGRET, TEAM_REGRET, GOOD),
         "Survey": (SCORE, SURVEY),
+        "Questionnaires": (SCALE,),
     }
     for planned in (True, False):
         status = "planned" if planned else "exploratory"
@@ -60,10 +62,11 @@ def results(analysis: Analysis) -> tuple[Paragraph, ...]:
         groups = [row for row in rows if row.group]
         more = analysis.section("population") if not planned else ()
         sentences = [_population(analysis, row) for row in (*groups, *more)]
-        lead = [f"Among the {people_word(analysis)}:"] if sentences else []
+        lead = [f"Among the {unit_word(analysis)}:"] if sentences else []
         paragraphs.append(Paragraph(f"Populations ({status})", " ".join([*lead, *sentences])))
     paragraphs += [Paragraph(f"Within each {grid.by} (exploratory)", _grid(analysis, grid)) for grid in analysis.grids]
     paragraphs.append(Paragraph("Reliability of the survey", _reliability(analysis)))
+    paragraphs.append(Paragraph("Scales of the questionnaires", _scales(analysis)))
     paragraphs.append(Paragraph("Order and labels", _order(analysis)))
     paragraphs.append(Paragraph("Robustness", _robustness(analysis)))
     return say_simulated(analysis, paragraphs)
@@ -77,7 +80,9 @@ def _flow(analysis: Analysis) -> str:
     measured = analysis.measures
     flow = measured.flow
     text = f"{people_word(analysis, flow.analysed)} {'was' if flow.analysed == 1 else 'were'} analysed"
-    text += f", of {flow.began} who began." if flow.began else "; nobody began the study."
+    if analysis.design.group is not None:
+        text += f" in {unit_word(analysis, len(analysis.units))}"
+    text += f", of {flow.began} who began." if flow.began else "; no one began the study."
     rules = Counter(entry.rule for entry in measured.excluded)
     if rules:
         reasons = listed(f"{rules[rule]} {said}" for rule, said in EXCLUSION_REASONS.items() if rules[rule])
@@ -109,7 +114,7 @@ def _capital(text: str) -> str:
 def _answers(analysis: Analysis, rows: Sequence[StudyResult]) -> str:
     if not rows:
         return ""
-    return " ".join([f"Among the {people_word(analysis)}:", *(_paired(analysis, row) for row in rows)])
+    return " ".join([f"Among the {unit_word(analysis)}:", *(_paired(analysis, row) for row in rows)])
 
 
 def _paired(analysis: Analysis, row: StudyResult) -> str:
@@ -130,15 +135,15 @@ def _paired(analysis: Analysis, row: StudyResult) -> str:
     else:
         text = f"{_capital(subject)} did not differ significantly between {first} {values[0]} and {second} {values[1]}"
     text += f", {numbers(finding)}"
-    text += _beside(analysis, row)
+    text += _companion_text(analysis, row)
     return f"{text}. {_verdict(row)}{_missing(analysis, finding)}".strip()
 
 
 _TESTS = {"wilcoxon": "Wilcoxon", "paired-t": "paired t", "welch": "Welch's t", "student": "Student's t"}
 
 
-def _beside(analysis: Analysis, row: StudyResult) -> str:
-    """The other test of the same question, in brackets."""
+def _companion_text(analysis: Analysis, row: StudyResult) -> str:
+    """Return the other test of the same question, in brackets."""
     text = ""
     for other in analysis.section("companion"):
         id, _, test = other.id.rpartition("/")
@@ -156,8 +161,8 @@ def _verdict(row: StudyResult) -> str:
 
 
 def _missing(analysis: Analysis, finding: Finding) -> str:
-    lost = len(analysis.measures) - finding.n
-    return f" {lost} of {len(analysis.measures)} had no value in both." if lost > 0 else ""
+    lost = len(analysis.units) - finding.n
+    return f" {lost} of {len(analysis.units)} had no value in both." if lost > 0 else ""
 
 
 def _population(analysis: Analysis, row: StudyResult) -> str:
@@ -171,16 +176,19 @@ def _population(analysis: Analysis, row: StudyResult) -> str:
     else:
         what = f"{_capital(measure)}, averaged over {listed(labels)},"
     first, second = finding.groups
+    those = "those who" if analysis.design.group is None else "teams that"
     answers = [repr(group.name.removeprefix(f"{row.group}: ")) for group in (first, second)]
     values = (
-        f"those who answered {answers[0]} {mean_and_sd(first)}, n = {first.n}, and those who answered {answers[1]} "
+        f"{those} answered {answers[0]} {mean_and_sd(first)}, n = {first.n}, and {those} answered {answers[1]} "
         f"{mean_and_sd(second)}, n = {second.n}, to {question_text(design, row.group)}"
     )
     if finding.p is None:
         return f"{what} was not compared between {values}. {finding.note}"
     differs = row.p is not None and row.p < analysis.plan.alpha
     said = "differed" if differs else "did not differ significantly"
-    return f"{what} {said} between {values}, {numbers(finding)}{_beside(analysis, row)}. {_verdict(row)}".strip()
+    return (
+        f"{what} {said} between {values}, {numbers(finding)}{_companion_text(analysis, row)}. {_verdict(row)}".strip()
+    )
 
 
 def _variance(analysis: Analysis, row: StudyResult) -> str:
@@ -188,7 +196,7 @@ def _variance(analysis: Analysis, row: StudyResult) -> str:
     factors = rows[-1].finding.test.removeprefix("RM ANOVA ")
     way = "two-way" if len(rows) > 1 else "one-way"
     subject = _subject(analysis.design, row.measure)
-    text = f"A {way} repeated-measures analysis of the {people_word(analysis)}' {subject} ({factors})"
+    text = f"A {way} repeated-measures analysis of the {unit_word(analysis)}' {subject} ({factors})"
     parts = []
     for other in rows:
         finding = other.finding
@@ -207,18 +215,17 @@ def _variance(analysis: Analysis, row: StudyResult) -> str:
 
 
 def _missing_cells(analysis: Analysis, finding: Finding) -> str:
-    lost = len(analysis.measures) - finding.n
-    return (
-        f" {lost} of {len(analysis.measures)} were left out of it, as it needs a value in every cell." if lost else ""
-    )
+    lost = len(analysis.units) - finding.n
+    return f" {lost} of {len(analysis.units)} were left out of it, as it needs a value in every cell." if lost else ""
 
 
 def _grid(analysis: Analysis, grid: Grid) -> str:
     design = analysis.design
     first, second = (condition_label(design, name) for name in grid.compares)
     rows = len(grid.rows)
-    over = f"the {episode_word(design)}s" if grid.by == "participant" else f"the {people_word(analysis)}"
-    what = people_word(analysis, rows) if grid.by == "participant" else count(rows, grid.by)
+    by_unit = grid.by == analysis.units.unit
+    over = f"the {episode_word(design)}s" if by_unit else f"the {unit_word(analysis)}"
+    what = unit_word(analysis, rows) if by_unit else count(rows, grid.by)
     text = (
         f"{_capital(measure_name(design, grid.measure))} was lower with {first} than with {second} for {grid.lower} of "
         f"{what} (paired t tests over {over}), significantly so for {grid.significant} (p < .05, of these "
@@ -234,6 +241,8 @@ def _grid(analysis: Analysis, grid: Grid) -> str:
 def _reliability(analysis: Analysis) -> str:
     parts = []
     for row in analysis.section("reliability"):
+        if row.measure != "survey":
+            continue
         finding = row.finding
         said = (
             "over all surveys"
@@ -252,17 +261,39 @@ def _reliability(analysis: Analysis) -> str:
     return f"Cronbach's alpha of the answers of the {people_word(analysis)}{turned}: {'; '.join(parts)}."
 
 
+def _scales(analysis: Analysis) -> str:
+    """Return the scores of the scales in words, each with its reliability."""
+    parts = []
+    alphas = {(row.measure, *row.compares): row.finding for row in analysis.section("reliability")}
+    for entry in analysis.described:
+        if not entry.measure.startswith(SCALE) or entry.description.mean is None:
+            continue
+        when = (
+            f"after {condition_label(analysis.design, entry.condition)}"
+            if entry.condition
+            else f"({entry.description.name})"
+        )
+        key = (entry.measure, entry.condition) if entry.condition else (entry.measure,)
+        reliability = alphas.get(key)
+        alpha = (
+            "" if reliability is None or reliability.statistic is None else f", alpha = {share(reliability.statistic)}"
+        )
+        numbers_text = f"{mean_and_sd(entry.description)}, n = {entry.description.n}{alpha}"
+        parts.append(f"{entry.measure.removeprefix(SCALE)} {when}: {numbers_text}")
+    return f"Mean scores of the scales, reversed items turned round: {'; '.join(parts)}." if parts else ""
+
+
 def _order(analysis: Analysis) -> str:
     rows = analysis.section("order")
     if not rows:
         return ""
     alpha = analysis.plan.alpha
-    said = [f"The order of the conditions was checked in the data of the {people_word(analysis)}."]
+    said = [f"The order of the conditions was checked in the data of the {unit_word(analysis)}."]
     swapped = False
     for row in rows:
         finding = row.finding
         if row.id.endswith("/condition"):
-            continue  # the condition effect is told with the hypotheses
+            continue  # the condition effect is reported with the hypotheses
         if row.id == "order/labels":
             first, second = finding.groups
             subject = "the share of choices of one and the same arm"
@@ -270,7 +301,8 @@ def _order(analysis: Analysis) -> str:
         else:
             carried = row.id.endswith("/carry-over")
             subject = _subject(analysis.design, row.measure)
-            where = "between those who met the conditions in one or the other order" if carried else "between the sets"
+            those = "those who" if analysis.design.group is None else "teams that"
+            where = f"between {those} met the conditions in one or the other order" if carried else "between the sets"
             swapped |= not carried and analysis.design.swap_labels and len(row.compares) == 2
         if finding.p is None:
             said.append(f"{_capital(subject)} was not compared {where}. {finding.note}")
@@ -279,7 +311,7 @@ def _order(analysis: Analysis) -> str:
             said.append(f"{_capital(subject)} {word} {where}, {numbers(finding)}.")
     if swapped:
         said.append(
-            "The labels are swapped with the second set, so its effect and that of the swap cannot be told apart."
+            "The labels are swapped with the second set, so its effect and that of the swap cannot be separated."
         )
     return " ".join(said)
 
@@ -289,9 +321,10 @@ def _robustness(analysis: Analysis) -> str:
     rows = [row for row in rows if not row.id.endswith("/order")]
     if not rows:
         return ""
-    said = [
-        f"Mixed-effects models with a level for each of the {people_word(analysis)}, which also use incomplete data:"
-    ]
+    owners = f"each of the {people_word(analysis)}"
+    if analysis.design.group is not None:
+        owners = f"each of the {unit_word(analysis)} and each member, in which a game of several people counts once"
+    said = [f"Mixed-effects models with a level for {owners}, which also use incomplete data:"]
     for row in rows:
         finding = row.finding
         term = row.id.split("/")[-1]

@@ -1,7 +1,7 @@
-"""The exported tables of a study, read: who took part, what each episode came to, what was answered.
+"""Read the exported tables of a study: participants, totals of each episode, answers.
 
-A database and a folder of CSV files give the same tables, and so the same numbers. Whatever is odd about them becomes a
-note; what cannot be is refused.
+A database and a folder of CSV files give the same tables and therefore the same numbers. Irregular values become notes;
+impossible values are errors.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ MOST_POINTS = 250
 """At most this many rounds of an episode are kept in a curve."""
 
 KINDS = ("real", "rehearsal")
-"""Whose data can be analysed; whoever tried the demo has left none."""
+"""The kinds of participants that can be analysed; demos store no data."""
 
 _KINDS = {"real": "real participants", "rehearsal": "simulated participants"}
 
 
 def _table(tables: Tables, name: str, columns: Sequence[str]) -> Mapping[str, NDArray[Any]]:
     if not isinstance(tables, Mapping) or name not in tables:
-        raise InvalidInput(f"The tables are {short_repr(tables)}; the tables of an export, with {name!r}, are needed.")
+        raise InvalidInput(f"The tables must be the tables of an export, with {name!r}, got {short_repr(tables)}.")
     table = tables[name]
     for column in columns:
         if column not in table:
@@ -80,8 +80,23 @@ class People:
             for column in self.columns
             if column.key[:1] == ("demographics",)
         }
+        self.seats = [design.participant_seat] * len(rows)
+        self.teams: list[str] = []
+        if design.group is not None:
+            self._take_teams(wide, design.participant_seat)
         checks = [column.name for column in self.columns if column.key[:1] == ("attention",)]
         self.failed = [any(float(wide[name][i]) == 0.0 for name in checks) for i in rows]
+
+    def _take_teams(self, wide: Mapping[str, NDArray[Any]], first_seat: int) -> None:
+        """Read team and seat of all participants; a participant without a team is a team of their own."""
+        taken = set(self.names) | {str(team) for team in wide["team"].tolist() if team is not None}
+        for place, i in enumerate(self.rows):
+            team, seat = wide["team"][i], float(wide["seat"][i])
+            alone = f"{self.names[place]} alone"
+            while team is None and alone in taken:
+                alone += "_"
+            self.teams.append(alone if team is None else str(team))
+            self.seats[place] = first_seat if math.isnan(seat) else int(seat)
 
     @staticmethod
     def _order(design: StudyDesign, text: Any) -> tuple[str, ...] | None:
@@ -93,13 +108,13 @@ class People:
         return order
 
     def numbers(self, *key: str) -> Array:
-        """A column that the design has given its name, for everybody."""
+        """Return a column that the design names, for all participants."""
         name = next(column.name for column in self.columns if column.key == key)
         return np.array([float(self.wide[name][i]) for i in self.rows], dtype=np.float64)
 
 
 def _answer(value: Any) -> Any:
-    """An answer as it is compared and counted: a text, a number, or None."""
+    """Return an answer as it is compared and counted: a text, a number, or None."""
     if value is None or isinstance(value, str):
         return value
     number = float(value)
@@ -107,8 +122,11 @@ def _answer(value: Any) -> Any:
 
 
 def _wide_columns(design: StudyDesign, wide: Mapping[str, Any]) -> tuple[Column, ...]:
-    """The columns with what they are made of: their names depend on whether recruiting ids were exported."""
-    possible = [schema(design, recruiting=recruiting)["wide"] for recruiting in (False, True)]
+    """Return the columns with what they are made of: their names depend on whether recruiting ids and free texts were
+    exported.
+    """
+    flags = [(recruiting, texts) for texts in (False, True) for recruiting in (False, True)]
+    possible = [schema(design, recruiting=recruiting, texts=texts)["wide"] for recruiting, texts in flags]
     for columns in possible:
         if [column.name for column in columns] == list(wide):
             return columns
@@ -120,10 +138,20 @@ def _wide_columns(design: StudyDesign, wide: Mapping[str, Any]) -> tuple[Column,
 class PlayedEpisodes:
     """The rounds of the long table, summed up by participant, condition and episode."""
 
-    def __init__(self, design: StudyDesign, tables: Tables, people: People, notes: list[str]) -> None:
-        own_arm = f"arm_{design.participant_seat}"
-        needed = ("participant", "condition", "number", "practice", "swapped", "t", own_arm, "reward", "round_regret")
-        long = _table(tables, "long", (*needed, "reaction_ms"))
+    def __init__(
+        self,
+        design: StudyDesign,
+        tables: Tables,
+        people: People,
+        notes: list[str],
+        takeover_share: float | None = None,
+    ) -> None:
+        needed = ("participant", "condition", "number", "practice", "swapped", "t", "reward", "round_regret")
+        makers = tuple(f"by_{seat}" for seat in design.participant_seats if design.group is not None)
+        own_arms = tuple(f"arm_{seat}" for seat in design.participant_seats)
+        long = _table(tables, "long", (*needed, *own_arms, *makers, "reaction_ms"))
+        together = {condition.name for condition in design.conditions if makers and not condition.alone}
+        self.takeovers: dict[tuple[int, int, int], int] = {}
         names = [condition.name for condition in design.conditions]
         shape = (len(people.names), len(names), design.episodes)
         even = np.linspace(1, design.rounds, min(design.rounds, MOST_POINTS))
@@ -157,8 +185,12 @@ class PlayedEpisodes:
                 )
             cell = (people.places[who], names.index(condition), number)
             self._take(design, cell, {name: long[name][start:end] for name in needed})
-            arm = design.arms[design.participant_seat] - 1 if long["swapped"][start] else 0
-            chosen[cell[:2]] += (end - start, np.count_nonzero(long[own_arm][start:end] == arm))
+            if condition in together:
+                by_people = np.stack([long[name][start:end] == "person" for name in makers])
+                self._count_takeovers(cell, int((~by_people).any(axis=0).sum()), takeover_share)
+            seat = people.seats[cell[0]]
+            arm = design.arms[seat] - 1 if long["swapped"][start] else 0
+            chosen[cell[:2]] += (end - start, np.count_nonzero(long[f"arm_{seat}"][start:end] == arm))
             reactions[cell[0]].append(long["reaction_ms"][start:end])
         np.divide(chosen[:, :, 1], chosen[:, :, 0], out=self.first_arm, where=chosen[:, :, 0] > 0)
         for place, parts in enumerate(reactions):
@@ -170,11 +202,11 @@ class PlayedEpisodes:
             notes.append(f"The long table has {many} rounds of {who}, who is not in the wide table; they are not used.")
 
     def _take(self, design: StudyDesign, cell: tuple[int, int, int], rows: Mapping[str, NDArray[Any]]) -> None:
-        """One episode; it counts only if it is whole."""
+        """Add one episode; it counts only if it is complete."""
         played = len(rows["t"])
         if self.rounds[cell] > 0:
             self.rounds[cell] += played
-            self._lose(cell, "its rounds stand in several places of the long table")
+            self._lose(cell, "its rounds are in several places of the long table")
             return
         self.rounds[cell] = played
         if not np.array_equal(rows["t"], np.arange(1, played + 1)):
@@ -192,6 +224,16 @@ class PlayedEpisodes:
             self.good[cell] = rows["reward"].sum()
             self.curves[cell] = np.cumsum(regret)[self.points - 1]
 
+    def _count_takeovers(self, cell: tuple[int, int, int], count: int, most: float | None) -> None:
+        """Note in how many rounds an AI chose in place of a person; an episode with more than the rule allows is
+        lost.
+        """
+        if count:
+            self.takeovers[cell] = count
+        rounds = int(self.rounds[cell])
+        if most is not None and count > most * rounds and cell not in self.broken:
+            self._lose(cell, f"in {count} of {rounds} rounds an AI chose in place of a person")
+
     def _lose(self, cell: tuple[int, int, int], why: str) -> None:
         self.broken[cell] = why
         for values in (self.task_regret, self.team_regret, self.good, self.curves):
@@ -199,7 +241,7 @@ class PlayedEpisodes:
 
 
 def _starts(columns: Sequence[NDArray[Any]], count: int) -> NDArray[np.int64]:
-    """Where a new episode starts: where any of the columns changes from one row to the next."""
+    """Return where a new episode starts: where any of the columns changes from one row to the next."""
     if count == 0:
         return np.zeros(0, dtype=np.int64)
     new = np.ones(count, dtype=bool)
@@ -210,7 +252,7 @@ def _starts(columns: Sequence[NDArray[Any]], count: int) -> NDArray[np.int64]:
 
 
 def survey_answers(design: StudyDesign, tables: Tables, people: People, notes: list[str]) -> Array:
-    """The answers as given, participants x conditions x items; NaN where there is none."""
+    """Return the answers as given, participants x conditions x items; NaN where there is none."""
     needed = ("participant", "condition", "item", "value", "attention")
     table = _table(tables, "survey", needed)
     names = [condition.name for condition in design.conditions]
@@ -236,7 +278,7 @@ def survey_answers(design: StudyDesign, tables: Tables, people: People, notes: l
 
 
 def note_disagreements(design: StudyDesign, people: People, played: PlayedEpisodes, notes: list[str]) -> None:
-    """The wide table must say the same as the long one; where a file was changed, it may not."""
+    """Note differences between the wide and the long table, which occur if a file was changed."""
     for c, condition in enumerate(design.conditions):
         rounds = people.numbers("rounds", condition.name)
         regret = people.numbers("task_regret", condition.name)
@@ -249,3 +291,15 @@ def note_disagreements(design: StudyDesign, people: People, played: PlayedEpisod
                 f"The tables disagree about {people.names[i]} in {condition.name}: the wide one is not the sum of the "
                 f"long one. The long one is used."
             )
+
+
+def note_takeovers(design: StudyDesign, people: People, played: PlayedEpisodes, notes: list[str]) -> None:
+    """Note, team by team, in how many rounds that people play together an AI chose in place of one of them."""
+    counts: dict[tuple[str, int, int], int] = {}
+    for (i, c, e), count in played.takeovers.items():
+        counts[people.teams[i], c, e] = count  # members share the episode
+    teams: dict[str, int] = {}
+    for (team, _, _), count in counts.items():
+        teams[team] = teams.get(team, 0) + count
+    for team, count in teams.items():
+        notes.append(f"In the team {team} an AI chose in place of a person in {count} of the counted rounds.")

@@ -20,9 +20,15 @@ class Tally:
     """Counts, study by study, what every planned test shows at every size."""
 
     def __init__(
-        self, plan: AnalysisPlan, hypotheses: Sequence[Hypothesis], conditions: Sequence[str], sizes: Sequence[int]
+        self,
+        plan: AnalysisPlan,
+        hypotheses: Sequence[Hypothesis],
+        conditions: Sequence[str],
+        sizes: Sequence[int],
+        team_size: int = 1,
     ) -> None:
         self._plan, self._hypotheses, self._sizes = plan, tuple(hypotheses), tuple(sizes)
+        self._team_size = team_size
         self._places = [
             [list(conditions).index(name) for name in hypothesis.compares] for hypothesis in self._hypotheses
         ]
@@ -42,32 +48,52 @@ class Tally:
         self._effects = [[_Moments() for _ in self._sizes] for _ in self._hypotheses]
         self._differences = [[_Moments() for _ in self._sizes] for _ in self._hypotheses]
 
-    def add(self, measures: Mapping[str, Array]) -> None:
-        """Some more studies: each measure as studies x participants x conditions."""
+    def add(self, measures: Mapping[str, Array], stay: NDArray[np.bool_] | None = None) -> None:
+        """Add more studies: each measure as studies x units x conditions, where a unit is a participant or a team.
+
+        ``stay`` (studies x units) says which units are analysed; None: all. Sizes count people who begin.
+        """
         self._studies += len(next(iter(measures.values())))
         for j, n in enumerate(self._sizes):
-            values = [
-                np.ascontiguousarray(measures[hypothesis.measure][:, :n, places])
-                for hypothesis, places in zip(self._hypotheses, self._places, strict=True)
-            ]
-            p_values = np.stack([p_values_of(*pair) for pair in zip(self._hypotheses, values, strict=True)])
-            corrected = p_values.copy()
-            for members, planned in self._families.values():
-                corrected[members] = holm_p_values(p_values[members], planned)
-            for k, hypothesis in enumerate(self._hypotheses):
-                right, wrong = self._directions(hypothesis, values[k])
-                self._hits[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & right)
-                self._corrected[k, j] += np.count_nonzero((corrected[k] < self._plan.alpha) & right)
-                self._opposite[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & wrong)
-                if values[k].shape[2] == 2:
-                    difference = values[k][..., 0] - values[k][..., 1]
-                    mean, sd = difference.mean(axis=1), difference.std(axis=1, ddof=1)
-                    self._differences[k][j].add(mean)
-                    self._effects[k][j].add(mean[sd > 0] / sd[sd > 0])
+            units = n // self._team_size
+            if stay is None:
+                self._add_studies(j, {name: values[:, :units] for name, values in measures.items()})
+                continue
+            counts = stay[:, :units].sum(axis=1)
+            first = np.argsort(~stay[:, :units], axis=1, kind="stable")  # those who stay come first, in their order
+            for count in np.unique(counts):
+                studies = counts == count
+                if count < 2:
+                    continue  # nothing can be tested: a study that shows nothing
+                rows = first[studies, :count, np.newaxis]
+                self._add_studies(
+                    j, {name: np.take_along_axis(values[studies], rows, axis=1) for name, values in measures.items()}
+                )
+
+    def _add_studies(self, j: int, measures: Mapping[str, Array]) -> None:
+        """Count the tests of studies of one number of units, at the size of place ``j``."""
+        values = [
+            np.ascontiguousarray(measures[hypothesis.measure][:, :, places])
+            for hypothesis, places in zip(self._hypotheses, self._places, strict=True)
+        ]
+        p_values = np.stack([p_values_of(*pair) for pair in zip(self._hypotheses, values, strict=True)])
+        corrected = p_values.copy()
+        for members, planned in self._families.values():
+            corrected[members] = holm_p_values(p_values[members], planned)
+        for k, hypothesis in enumerate(self._hypotheses):
+            right, wrong = self._directions(hypothesis, values[k])
+            self._hits[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & right)
+            self._corrected[k, j] += np.count_nonzero((corrected[k] < self._plan.alpha) & right)
+            self._opposite[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & wrong)
+            if values[k].shape[2] == 2:
+                difference = values[k][..., 0] - values[k][..., 1]
+                mean, sd = difference.mean(axis=1), difference.std(axis=1, ddof=1)
+                self._differences[k][j].add(mean)
+                self._effects[k][j].add(mean[sd > 0] / sd[sd > 0])
 
     @staticmethod
     def _directions(hypothesis: Hypothesis, values: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """In which studies the difference does not point the wrong way, and in which it does."""
+        """Return the studies whose difference does not have the wrong sign, and those whose difference has it."""
         if hypothesis.direction == "two-sided" or hypothesis.test == "rm-anova":
             wrong = np.zeros(len(values), dtype=bool)
         else:
@@ -77,7 +103,7 @@ class Tally:
         return ~wrong, wrong
 
     def curves(self) -> tuple[PowerCurve, ...]:
-        """What has been counted so far."""
+        """Return the power curves of the studies so far."""
         if not self._studies:
             raise InvalidInput("There is no simulated study yet; at least one is needed.")
         return tuple(
@@ -101,7 +127,7 @@ class Tally:
 
 
 def p_values_of(hypothesis: Hypothesis, values: Array) -> Array:
-    """The p-value of the planned test in each study; ``values`` is studies x participants x compared conditions.
+    """Return the p-value of the planned test in each study; ``values`` is studies x participants x compared conditions.
 
     A study that cannot be tested has shown nothing: its p-value is 1.
     """
@@ -120,13 +146,13 @@ def p_values_of(hypothesis: Hypothesis, values: Array) -> Array:
 
 
 class _Moments:
-    """Mean and standard deviation of numbers that come in batches."""
+    """Mean and standard deviation of numbers that are added in batches."""
 
     def __init__(self) -> None:
         self.count, self.mean, self._squares = 0, 0.0, 0.0
 
     def add(self, values: Array) -> None:
-        """One more batch."""
+        """Add one batch."""
         if not len(values):
             return
         mean, total = float(values.mean()), self.count + len(values)

@@ -15,6 +15,7 @@ from cobandit.studies.design import StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
+    from cobandit.analysis.findings import StudyResult
     from cobandit.analysis.plan import AnalysisPlan, Exclusions
 
 EXCLUSION_REASONS = {
@@ -23,24 +24,25 @@ EXCLUSION_REASONS = {
     "quiz-attempts": "needed too many attempts at the quiz",
     "too-fast": "chose too fast",
     "listed": "listed by name in the plan",
+    "incomplete-team": "in a team that lacks a member",
 }
 """Why participants are excluded, by the rule, after their number."""
 
 
 class Paragraph(NamedTuple):
-    """A heading and what stands under it."""
+    """A heading with its text."""
 
     title: str
     text: str
 
 
 def apa_number(value: float, decimals: int | None = None) -> str:
-    """A number with two decimals, large ones with fewer and with commas."""
+    """Return a number with two decimals, large ones with fewer and with commas."""
     return APA.format(value, decimals)
 
 
 def share(value: float, decimals: int = 2) -> str:
-    """A number that cannot exceed 1: without the zero before the point."""
+    """Return a number that cannot exceed 1: without the zero before the point."""
     text = apa_number(value, decimals)
     return text.replace("0.", ".", 1) if text.startswith(("0.", "-0.")) else text
 
@@ -50,6 +52,15 @@ def p_value(p: float) -> str:
     if p < 0.001:
         return "p < .001"
     return "p > .999" if p > 0.999 else f"p = {share(p, 3)}"
+
+
+def result_cells(row: StudyResult) -> list[str]:
+    """Return a result as the cells of a table: id, n, statistic, p-value with its mark, effect, verdict."""
+    finding = row.finding
+    p = "-" if row.p is None else p_value(row.p).removeprefix("p ").removeprefix("= ")
+    effect = "-" if finding.effect is None else apa_number(finding.effect)
+    verdict = row.verdict if row.planned or row.p is None else ""
+    return [row.id, str(finding.n), statistic(finding) or "-", f"{p}{row.mark}", effect, verdict]
 
 
 def statistic(finding: Finding) -> str:
@@ -87,7 +98,7 @@ def interval_text(finding: Finding, low: float | None, high: float | None, form:
 
 
 def numbers(finding: Finding) -> str:
-    """The whole chain: statistic, p-value, corrected p-value, effect with interval."""
+    """Return the whole chain: statistic, p-value, corrected p-value, effect with interval."""
     parts = [statistic(finding)]
     if finding.p is not None:
         parts.append(p_value(finding.p))
@@ -129,7 +140,7 @@ def question_text(design: StudyDesign, id: str) -> str:
 
 
 def regret_note(design: StudyDesign, plan: AnalysisPlan) -> str:
-    """Which regret is tested, and what the other one would change: nothing but the unit."""
+    """Return which regret is tested, and what the other one would change: nothing but the unit."""
     return (
         f"Team regret, the paper's R(T), is {design.problem.team_factor:g} times task regret in this design, so both "
         f"have the same test statistics, p-values and effect sizes. The plan chooses {plan.regret} regret."
@@ -137,29 +148,52 @@ def regret_note(design: StudyDesign, plan: AnalysisPlan) -> str:
 
 
 def marks_note(plan: AnalysisPlan) -> str:
-    """Of which p-values the asterisks are."""
+    """Return a note that says which p-values the asterisks mark."""
     if plan.marks == "paper":
         return (
-            "Asterisks are of uncorrected p-values, as in the paper (one: p < .05, two: p < .005); Holm's correction "
-            "stands beside them and decides the verdicts."
+            "Asterisks show uncorrected p-values, as in the paper (one: p < .05, two: p < .005); the verdicts use "
+            "p-values after Holm's correction."
         )
-    return "Asterisks (one: p < .05, two: p < .005) are of the p-values after Holm's correction, where one was made."
+    return "Asterisks (one: p < .05, two: p < .005) show p-values after Holm's correction, if one was made."
 
 
 def people_word(analysis: Analysis, many: int | None = None) -> str:
-    """``participants``, ``simulated participants``, or so many of them."""
+    """Return ``participants`` or ``simulated participants``, with their number if it is given."""
     word = "simulated participant" if analysis.simulated else "participant"
     return f"{word}s" if many is None else count(many, word)
 
 
+def unit_word(analysis: Analysis, many: int | None = None) -> str:
+    """Return the word for the units of the tests, ``simulated teams`` or as `people_word`, with their number if
+    given.
+    """
+    if analysis.design.group is None:
+        return people_word(analysis, many)
+    word = "simulated team" if analysis.simulated else "team"
+    return f"{word}s" if many is None else count(many, word)
+
+
+def unit_note(design: StudyDesign) -> str:
+    """Return what one value of a test stands for in a study with teams, and why."""
+    together = [condition_label(design, entry.name) for entry in design.conditions if not entry.alone]
+    alone = [condition_label(design, entry.name) for entry in design.conditions if entry.alone]
+    parts = [f"{listed(together)}, played together, gives one value per team"] if together else []
+    parts += [f"{listed(alone)}, which each member plays alone, the mean of the members"] if alone else []
+    return (
+        f"The unit of all tests is the team of {len(design.participant_seats)} people, since people of one team are "
+        f"not independent of each other: {'; '.join(parts)}. Answers to surveys are averaged over the members. Where "
+        "groups of people are compared, a team counts if all its members gave the same answer."
+    )
+
+
 def sentence(text: str) -> str:
-    """A text that ends as a sentence does."""
+    """Return a text that ends as a sentence does."""
     stripped = text.strip()
     return stripped if not stripped or stripped[-1] in ".!?" else f"{stripped}."
 
 
 def say_simulated(analysis: Analysis, paragraphs: Iterable[Paragraph]) -> tuple[Paragraph, ...]:
-    """The paragraphs that say something; one that has not said that people are simulated says so now."""
+    """Return the paragraphs that say something; one that has not said that people are simulated says so now."""
     telling = []
     for title, text in paragraphs:
         said = " ".join(text.split())
@@ -171,17 +205,17 @@ def say_simulated(analysis: Analysis, paragraphs: Iterable[Paragraph]) -> tuple[
 
 
 def joined(paragraphs: Sequence[Paragraph]) -> str:
-    """Paragraphs as plain text, an empty line between them."""
+    """Join paragraphs as plain text, with an empty line between them."""
     return "\n\n".join(f"{title}. {text}" for title, text in paragraphs)
 
 
 def markdown(title: str, paragraphs: Sequence[Paragraph]) -> str:
-    """Paragraphs as a Markdown file under one heading."""
+    """Return paragraphs as a Markdown file under one heading."""
     return "\n\n".join([f"# {title}", *(f"**{name}.** {text}" for name, text in paragraphs)]) + "\n"
 
 
-def exclusion_rules(rules: Exclusions) -> str:
-    """Return the sentence that names the rules of exclusion."""
+def exclusion_rules(rules: Exclusions, *, teams: bool = False) -> str:
+    """Return the sentences that name the rules of exclusion, in studies with ``teams`` those about them too."""
     excluded = ["who had not finished"] if rules.unfinished else []
     excluded += ["who failed an attention check"] if rules.attention_failed else []
     if rules.quiz_attempts is not None:
@@ -190,4 +224,14 @@ def exclusion_rules(rules: Exclusions) -> str:
         excluded.append(f"whose median reaction time was below {rules.fastest_ms:g} ms")
     if rules.listed:
         excluded.append(f"who are listed by name ({len(rules.listed)})")
-    return f"Excluded: participants {listed(excluded)}." if excluded else "Nobody is excluded by a rule."
+    if teams and rules.incomplete_teams:
+        excluded.append("whose team lacks a member or has an excluded one")
+    text = f"Excluded: participants {listed(excluded)}." if excluded else "No rule excludes participants."
+    if not teams:
+        return text
+    if rules.takeover_share is None:
+        return f"{text} Rounds in which an AI chose in place of a person count like all others."
+    return (
+        f"{text} An episode that people play together counts only if an AI chose in place of one of them in at most "
+        f"{100 * rules.takeover_share:g}% of its rounds."
+    )
