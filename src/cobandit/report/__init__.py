@@ -1,6 +1,6 @@
-"""Results as figures and offline pages. Each name is loaded when it is first used: what draws takes seconds to load.
+"""Results as figures and offline pages. Names are loaded on first use, because the plotting libraries take seconds.
 
-All of it needs the extra ``plot``.
+All functions need the extra ``plot``.
 """
 
 from __future__ import annotations

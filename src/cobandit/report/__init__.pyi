@@ -1,4 +1,5 @@
 from cobandit.report.arena.page import write_arena_report as write_arena_report
+from cobandit.report.fitting.page import write_fit_report as write_fit_report
 from cobandit.report.markov.graph import write_state_graph as write_state_graph
 from cobandit.report.markov.page import write_markov_report as write_markov_report
 from cobandit.report.power.calibration import write_calibration_report as write_calibration_report

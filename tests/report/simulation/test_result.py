@@ -62,7 +62,7 @@ def test_axes_are_made_where_none_are_given(result: cb.Result) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"ax": 3}, "Axes of matplotlib are needed"),
+        ({"ax": 3}, "must be the Axes of matplotlib"),
         ({"band": "sd"}, "Known: se, quantiles, none"),
         ({"regret": "tasks"}, "Did you mean 'task'"),
     ],

@@ -78,7 +78,7 @@ def test_long_runs_keep_fewer_ratings(tmp_path, monkeypatch):
 def test_what_cannot_be_watched_is_refused(tmp_path, monkeypatch):
     result = simulated(cb.Team.of("centralised-ucb"))
     assert len(data_of(result.watch(0, tmp_path / "page.html"))["ratings"]) == 1
-    with pytest.raises(cb.InvalidInput, match="run is 3"):
+    with pytest.raises(cb.InvalidInput, match=r"run must be .*got 3"):
         result.watch(3)
     with pytest.raises(cb.InvalidInput, match=r"ends in \.html"):
         result.watch(0, tmp_path / "page.pdf")

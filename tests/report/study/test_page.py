@@ -137,12 +137,6 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Report:
     return reported(people(casino(), 5), tmp_path_factory.mktemp("rehearsal"))
 
 
-@pytest.fixture
-def svg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where the page is the matter: most of the time goes into fonts of PDF files."""
-    monkeypatch.setattr("cobandit.report.kit.figure.FORMATS", ("svg",))
-
-
 def shown_p(p: float | None, stars: str) -> str:
     return DASH if p is None else f"{p_value(p).removeprefix('p ').removeprefix('= ')} {stars}".strip()
 
@@ -198,7 +192,7 @@ def test_the_page_opens_with_its_headline_figure(real: Report) -> None:
 
 
 def test_the_page_says_of_which_p_values_and_which_regret_it_speaks(real: Report) -> None:
-    assert "Asterisks are of uncorrected p-values, as in the paper" in real.page.text
+    assert "Asterisks show uncorrected p-values, as in the paper" in real.page.text
     assert "Team regret, the paper's R(T), is 0.75 times task regret in this design" in real.page.text
 
 
@@ -315,18 +309,18 @@ def one_set(design: StudyDesign) -> StudyDesign:
 
 
 ODD: dict[str, tuple[Odd, str]] = {
-    "nobody": (lambda: people(load_design("burger"), 0), "Not drawn. Nobody is left to analyse."),
+    "nobody": (lambda: people(load_design("burger"), 0), "Not drawn. No participant remains for the analysis."),
     "one": (lambda: people(load_design("burger"), 1), "A single participant has no standard error"),
     "constant": (
         lambda: people(load_design("burger"), 3, "neutral"),
-        "both conditions have the same value for everybody",
+        "both conditions have the same value for all participants",
     ),
-    "silent": (lambda: people(load_design("burger"), 3, "none"), "Not drawn. Nobody has answered the survey."),
+    "silent": (lambda: people(load_design("burger"), 3, "none"), "Not drawn. No participant has answered the survey."),
     "one condition": (
         lambda: people(one_set(load_design("burger")), 3),
         "The design has one condition only, so there is nothing to compare.",
     ),
-    "no casino": (lambda: people(casino(), 0), "No participants. Nobody has begun"),
+    "no casino": (lambda: people(casino(), 0), "No participants. No one has begun"),
     "all left": (
         lambda: _all_dropped(people(load_design("burger"), 14)),
         "Excluded: 14 had not finished.",

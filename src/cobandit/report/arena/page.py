@@ -84,7 +84,7 @@ def _facts(result: ArenaResult, about: Mapping[str, object]) -> dict[str, object
 
 
 def _families(result: ArenaResult) -> list[tuple[str, str, list[str]]]:
-    """Each family that was played: its name, what it is, and its settings."""
+    """Return each family that was played: its name, what it is, and its settings."""
     listed = []
     for family, words in FAMILIES.items():
         titles = [place.setting.title for place in result.places if place.setting.family == family]
@@ -97,7 +97,7 @@ def _families(result: ArenaResult) -> list[tuple[str, str, list[str]]]:
 
 
 def ratio_words(interval: Interval | None) -> str:
-    """A ratio with its limits."""
+    """Return a ratio with its limits."""
     if interval is None or not math.isfinite(interval.value):
         return DASH
     if not (math.isfinite(interval.low) and math.isfinite(interval.high)):
@@ -106,7 +106,7 @@ def ratio_words(interval: Interval | None) -> str:
 
 
 def heat_step(ratio: float) -> int:
-    """The colour of a ratio: 0 is far below 1, the last far above it."""
+    """Return the colour of a ratio: 0 is far below 1, the last far above it."""
     return sum(ratio > limit for limit in STEPS)
 
 
@@ -148,7 +148,9 @@ def _finding(finding: Quantity) -> str:
 
 
 def _leagues(result: ArenaResult) -> list[tuple[str, tuple[str, str], list[dict[str, str]]]]:
-    """The leagues: of the bandits that were looked at, of the held-out ones, and of Markov decision processes."""
+    """Return the leagues: of the bandits that were looked at, of the held-out ones, and of Markov decision
+    processes.
+    """
     known = [family for family in FAMILIES if family not in ("held out", MARKOV)]
     titled = {
         "Settings that were looked at while the agents were made": known,
@@ -175,7 +177,7 @@ def _league_row(row: LeagueRow, brain: bool) -> dict[str, str]:
 
 
 def _team_heat(result: ArenaResult, markov: bool, ratio: str) -> dict[str, object]:
-    """Whole teams by settings, with states or without: one of the ratios to partner-aware UCB or UCBVI."""
+    """Return the table of whole teams by settings, with or without states: ratios to partner-aware UCB or UCBVI."""
     places = [place for place in result.places if place.setting.markov == markov]
     rows = []
     for row in result.league([MARKOV] if markov else ()):
@@ -199,7 +201,7 @@ def _labels(entries: Sequence[Entry]) -> dict[str, str]:
 
 
 def _people(result: ArenaResult, place: SettingResult) -> dict[str, object]:
-    """The league of followers beside human-like leaders."""
+    """Return the ranking of followers with human-like leaders."""
     leaders = _leaders_with_windows(result, place)
     labels, followers = _labels(result.arena.leaders), _labels(result.arena.followers)
     league = follower_league(place, leaders, followers, WINDOWS, STUDY_WINDOW)
@@ -208,7 +210,7 @@ def _people(result: ArenaResult, place: SettingResult) -> dict[str, object]:
             "label": row.label,
             "mean": PAGE.format(row.mean, 1),
             "difference": ratio_words(row.difference) if row.follower != STUDY_WINDOW else DASH,
-            "worst": f"{PAGE.format(row.worst, 2)}, beside {labels[row.worst_leader]}",
+            "worst": f"{PAGE.format(row.worst, 2)}, with {labels[row.worst_leader]}",
         }
         for row in league
     ]
@@ -260,7 +262,7 @@ def _standing_row(standing: Standing) -> dict[str, str]:
 
 
 def _limits(place: SettingResult) -> list[tuple[str, str]]:
-    """The exact limits as mean reward and as regret."""
+    """Return the exact limits as mean reward and as regret."""
     limits = place.limits
     assert limits is not None
     named = {
@@ -276,7 +278,7 @@ def _limits(place: SettingResult) -> list[tuple[str, str]]:
 
 
 def _pair_heat(result: ArenaResult, place: SettingResult) -> dict[str, object]:
-    """Leaders by followers: the ratio of means to the team of partner-aware UCB."""
+    """Return the table of leaders by followers: the ratio of means to the team of partner-aware UCB."""
     pairs = set(place.pairs)
     followers = [entry for entry in result.arena.followers if any(follower == entry.name for _, follower in pairs)]
     rows = [

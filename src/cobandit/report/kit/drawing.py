@@ -56,14 +56,14 @@ class Line:
         return self.factor * float(np.nanmax(np.fmax(centre, high)))
 
     def thinned(self, most: int) -> Line:
-        """Return the line with at most so many checkpoints, evenly along it."""
+        """Return the line with at most ``most`` checkpoints, evenly spaced."""
         keep = thinned(len(self.rounds), most)
         parts = {name: getattr(self, name)[keep] for name in ("rounds", "mean", "se", "median", "q10", "q90")}
         return replace(self, **parts)
 
 
 def from_zero(values: Array) -> Array:
-    """A curve with the round before the first, in which nothing is lost yet."""
+    """Return a curve with the round before the first, in which nothing is lost yet."""
     return np.concatenate([[0.0], values])
 
 
@@ -73,7 +73,7 @@ def thinned(size: int, most: int) -> list[int]:
 
 
 def line_of(stats: Summary, rounds: NDArray[np.int64], *, name: str, label: str, number: int, factor: float) -> Line:
-    """A line from the statistics of its curves; a single one has no standard error."""
+    """Return a line from the statistics of its curves; a single one has no standard error."""
     return Line(
         name=name,
         label=label,
@@ -92,7 +92,8 @@ def line_of(stats: Summary, rounds: NDArray[np.int64], *, name: str, label: str,
 class Level:
     """An upper bound on the team regret after the last round.
 
-    ``sloping``: it is proportional to the rounds; else the same all along. ``number`` goes on from the curves'.
+    ``sloping``: it is proportional to the rounds; otherwise it is constant. ``number`` continues the numbers of the
+    curves.
     """
 
     name: str
@@ -105,7 +106,10 @@ class Level:
 
 @dataclass(frozen=True, eq=False)
 class Drawing:
-    """A panel as it is drawn: little more than its lines, whatever the number of runs."""
+    """A panel as it is drawn: little more than its lines, whatever the number of runs.
+
+    ``logarithmic`` asks for a logarithmic regret axis, which bounds bring in any case.
+    """
 
     name: str
     title: str
@@ -114,6 +118,7 @@ class Drawing:
     horizon: int
     lines: tuple[Line, ...]
     levels: tuple[Level, ...]
+    logarithmic: bool = False
 
     @property
     def finite_levels(self) -> list[Level]:
@@ -121,11 +126,11 @@ class Drawing:
         return [level for level in self.levels if math.isfinite(level.value)]
 
     def thinned(self, most: int) -> Drawing:
-        """Return the drawing with at most so many checkpoints on each line."""
+        """Return the drawing with at most ``most`` checkpoints on each line."""
         return replace(self, lines=tuple(line.thinned(most) for line in self.lines))
 
     def in_task_regret(self) -> Drawing:
-        """The same with every line in task regret."""
+        """Return the same with every line in task regret."""
         return replace(self, lines=tuple(replace(line, factor=1.0) for line in self.lines))
 
 
@@ -133,23 +138,24 @@ class Drawing:
 
 
 def draw_regret(axes: Axes, drawing: Drawing, statistic: Statistic, title: str) -> None:
-    """Draw the regret over the rounds in one panel; the bounds stand beside the mean, on a logarithmic axis."""
+    """Draw the regret over the rounds in one panel. Bounds are drawn with the mean, on a logarithmic axis."""
     levels = drawing.finite_levels if statistic == "mean" else []
+    logarithmic = bool(levels) or drawing.logarithmic
     shade = 0.16 if len(drawing.lines) <= 3 else 0.08
     for line in drawing.lines:
-        draw_line(axes, line, statistic, shade, from_zero=not levels)
+        draw_line(axes, line, statistic, shade, from_zero=not logarithmic)
     for level in levels:
         draw_level(axes, level, drawing.horizon)
     axes.set_title(title, loc="left", fontsize=LETTERS)
     axes.set_ylim(0, None)
-    if levels:
-        axes.set_yscale("log")
-        axes.set_ylim(_floor(drawing), 2 * max(level.value for level in levels))
+    if logarithmic:
+        axes.set_yscale("log", nonpositive="clip")
+        axes.set_ylim(_floor(drawing), 2 * max(level.value for level in levels) if levels else None)
     regret_axes(axes, drawing.horizon)
 
 
 def _floor(drawing: Drawing) -> float:
-    """Where a logarithmic axis starts: the power of ten below what a curve has lost at its first checkpoint."""
+    """Return the start of a logarithmic axis: the power of ten below the first regret of any curve."""
     first = [line.factor * float(line.mean[0]) for line in drawing.lines]
     return float(10.0 ** math.floor(math.log10(max(min(first), 1e-3))))
 
@@ -166,7 +172,7 @@ def draw_line(axes: Any, line: Line, statistic: Statistic, shade: float = 0.16, 
 
 
 def draw_level(axes: Axes, level: Level, horizon: int) -> None:
-    """A bound along the rounds, on a logarithmic axis."""
+    """Draw a bound along the rounds, on a logarithmic axis."""
     rounds = np.linspace(0, horizon, 101)[1 if level.sloping else 0 :]
     heights = level.value * rounds / horizon if level.sloping else np.full(len(rounds), level.value)
     style = {"color": colour_of(level.number), "linestyle": dashes_of(level.number)}
@@ -177,7 +183,7 @@ def draw_level(axes: Axes, level: Level, horizon: int) -> None:
 
 
 def chart_data(drawing: Drawing) -> dict[str, object]:
-    """A drawing as the script of a page takes it."""
+    """Return a drawing as the script of a page takes it."""
     return {
         "name": drawing.name,
         "horizon": drawing.horizon,
@@ -208,10 +214,11 @@ def chart_data(drawing: Drawing) -> dict[str, object]:
             for level in drawing.finite_levels
             if level.factor > 0.0
         ],
+        **({"logarithmic": True} if drawing.logarithmic else {}),
     }
 
 
 def _rounded(values: Array) -> list[float | int]:
-    """Numbers as short as they can be drawn from."""
+    """Return numbers rounded to the precision that the drawing needs."""
     short = [float(f"{value:.{DIGITS}g}") for value in values.tolist()]
     return [int(value) if value.is_integer() else value for value in short]

@@ -78,7 +78,7 @@ def figure_folder(folder: Path) -> None:
 
 
 def save_figure(make: Make, folder: Path, name: str) -> dict[str, Path]:
-    """What ``make`` draws as ``folder/NAME.pdf``, ``.svg`` and ``.png``; equal numbers give equal files."""
+    """Save the drawing of ``make`` as ``folder/NAME.pdf``, ``.svg`` and ``.png``; equal numbers give equal files."""
     figure_folder(folder)
     paths = {kind: folder / f"{name}.{kind}" for kind in FORMATS}
     with drawing_style():
@@ -101,9 +101,9 @@ def write_figure(figure: Figure, path: Path, dpi: float = PNG_DPI) -> None:
 
 @contextmanager
 def _small_fonts() -> Iterator[None]:
-    """Within, fonts go into a file without their rules for setting text, of which a PDF makes no use.
+    """Embed fonts without their layout tables inside of the with block; PDF files do not use these tables.
 
-    To cut these down to the letters used takes half of the time of a figure.
+    Subsetting the tables would take half of the time of a figure.
     """
     from fontTools.subset import Options  # matplotlib needs it
 
@@ -119,7 +119,7 @@ def _small_fonts() -> Iterator[None]:
 
 
 def figure_svg(make: Make) -> str:
-    """What ``make`` draws as SVG text; equal numbers give equal text."""
+    """Return the drawing of ``make`` as SVG text; equal numbers give equal text."""
     with drawing_style():
         buffer = BytesIO()
         make().savefig(buffer, format="svg", metadata=METADATA["svg"])
@@ -130,7 +130,7 @@ def figure_svg(make: Make) -> str:
 
 
 def new_figure(size: tuple[float, float], title: str, about: str, *, indent: float = 0.15, gid: str = "") -> Figure:
-    """An empty figure (inches) with a heading of two lines, which ``gid`` marks in an SVG file."""
+    """Return an empty figure (inches) with a heading of two lines, which ``gid`` marks in an SVG file."""
     width, height = size
     figure = _empty_figure(size)
     heading: dict[str, Any] = {"x": indent / width, "ha": "left", "va": "top"} | ({"gid": gid} if gid else {})
@@ -149,20 +149,20 @@ def _empty_figure(size: tuple[float, float]) -> Figure:
 
 
 def legend_label(text: str) -> str:
-    """A label that fits under the figure; matplotlib would leave out one that starts with an underscore."""
+    """Return a label that fits under the figure; matplotlib would leave out one that starts with an underscore."""
     short = text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
     return f" {short}" if short.startswith("_") else short
 
 
 def legend_shape(labels: Sequence[str]) -> tuple[int, int]:
-    """Columns and rows in which a legend of these labels fits under the figure."""
+    """Return the columns and rows of a legend of these labels that fits below the figure."""
     each = 0.65 + 0.062 * max(len(label) for label in labels)  # inches: the line's sample, and the letters
     columns = max(1, min(len(labels), int(SIZE[0] / each)))
     return columns, math.ceil(len(labels) / columns)
 
 
 def legend_below(figure: Figure, handles: Sequence[Any], labels: Sequence[str], columns: int) -> None:
-    """A legend under the figure."""
+    """Draw a legend below the figure."""
     figure.legend(
         handles, labels, loc="lower center", ncols=columns, frameon=False, handlelength=3.2, borderaxespad=0.2
     )
@@ -180,7 +180,7 @@ def new_picture() -> tuple[Figure, Axes]:
 
 
 def bare_axes(axes: Axes) -> None:
-    """No box around a panel, and its grid behind the lines."""
+    """Remove the box around a panel, and draw its grid behind the lines."""
     axes.spines[["top", "right"]].set_visible(False)
     axes.set_axisbelow(True)
 
@@ -191,17 +191,17 @@ def faint_grid(axes: Any, along: str = "y", width: float = 0.6) -> None:
 
 
 def short_numbers(axis: Axis) -> None:
-    """Ticks with thousands apart and no more digits than they need."""
+    """Format ticks with thousands separators and as few digits as possible."""
     axis.set_major_formatter(lambda value, _: f"{value:,.6g}")
 
 
 def whole_numbers(axis: Axis) -> None:
-    """Ticks without decimals."""
+    """Format ticks without decimals."""
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}")
 
 
 def regret_axes(axes: Axes, horizon: int) -> None:
-    """Axes of regret over the rounds."""
+    """Set up the axes of regret over the rounds."""
     from matplotlib.ticker import MaxNLocator
 
     axes.set_xlim(0, horizon)
@@ -218,7 +218,9 @@ def regret_axes(axes: Axes, horizon: int) -> None:
 
 
 def label_line_end(axes: Axes, label: str, ends: tuple[float, float], colour: str, letters: float) -> None:
-    """A label right of a panel, tied to the end of its line; ``ends``: where that is, and where the label stands."""
+    """Draw a label right of a panel, connected to the end of its line; ``ends``: heights of the line's end and the
+    label.
+    """
     end, place = ends
     axes.annotate(
         label,
@@ -241,7 +243,7 @@ def label_line_end(axes: Axes, label: str, ends: tuple[float, float], colour: st
 
 
 def spread_labels(wanted: Sequence[float], gap: float) -> list[float]:
-    """The places nearest to the wanted ones (in squares) that leave the gap between any two, within 0 to 1.
+    """Return the places nearest to the wanted ones (in squares) that leave the gap between any two, within 0 to 1.
 
     With k gaps taken off the k-th place, the places need only be ascending: neighbours out of order are pooled.
     """
@@ -253,8 +255,8 @@ def spread_labels(wanted: Sequence[float], gap: float) -> list[float]:
             before, count = pools.pop()
             mean, size = (mean * size + before * count) / (size + count), size + count
         pools.append((mean, size))
-    room = max(0.0, 1.0 - gap * (len(wanted) - 1))
-    ascending = [min(max(mean, 0.0), room) for mean, size in pools for _ in range(size)]
+    highest = max(0.0, 1.0 - gap * (len(wanted) - 1))
+    ascending = [min(max(mean, 0.0), highest) for mean, size in pools for _ in range(size)]
     places = [0.0] * len(wanted)
     for k, i in enumerate(order):
         places[i] = ascending[k] + k * gap

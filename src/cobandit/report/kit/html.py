@@ -34,7 +34,7 @@ CHARTS = "report.js"
 """The script that draws live charts, with uPlot."""
 
 FIGURES = "figures"
-"""The folder beside a page in which figures are looked for."""
+"""The folder next to a page that contains its figures."""
 
 FACTS = {"when": "Made", "version": "Version", "executor": "Run by", "machine": "Machine", "command": "Command"}
 """What the caller may say about a report, and how it is headed; other keys stand under their own name."""
@@ -49,10 +49,10 @@ OUTCOMES = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What stands around the main part of a page.
+    """The parts around the main part of a page.
 
-    ``data`` is what the charts are drawn from; ``styles`` and ``scripts`` name static files. Only with `CHARTS`
-    does the page include the chart library. Without scripts, the policy of the page allows none.
+    ``data`` are the data of the charts; ``styles`` and ``scripts`` name static files. Only with `CHARTS` does the page
+    include the chart library. Without scripts, the content security policy of the page allows none.
     """
 
     title: str
@@ -74,7 +74,7 @@ def write_html(path: Path, template: str, frame: Frame, content: Mapping[str, ob
 
 
 def render_page(template: str, frame: Frame, content: Mapping[str, object]) -> str:
-    """The text of a page."""
+    """Return the text of a page."""
     from markupsafe import Markup
 
     wants_charts = CHARTS in frame.scripts
@@ -97,34 +97,34 @@ def render_page(template: str, frame: Frame, content: Mapping[str, object]) -> s
 
 
 def content_policy(scripts: Sequence[str]) -> str:
-    """A policy under which these very scripts run and no others, and nothing is fetched from anywhere."""
+    """Return a policy under which these very scripts run and no others, and nothing is fetched from anywhere."""
     allowed = f"script-src {' '.join(map(_fingerprint, scripts))}; " if scripts else ""
     return f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; {allowed}base-uri 'none'; form-action 'none'"
 
 
 def _fingerprint(script: str) -> str:
-    """What a content policy calls a script."""
+    """Return the hash of a script for the content security policy."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def safe_json(data: Mapping[str, object]) -> str:
-    """The data as JSON that can stand in a page: no tag begins or ends in it."""
+    """Return the data as JSON that is safe inside of a page: no tag can begin or end in it."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 def dated(about: Mapping[str, object] | None) -> dict[str, object]:
-    """What the caller says about a report; ``when`` it was made is now, if nothing is said."""
+    """Return the caller's facts about a report; ``when`` is now unless given."""
     return {"when": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"} | dict(about or {})
 
 
 def named_facts(about: Mapping[str, object]) -> dict[str, object]:
-    """What the caller says about a report, by heading."""
+    """Return the caller's facts about a report, by heading."""
     return {FACTS.get(key, key): value for key, value in about.items() if key not in ("title", "lead")}
 
 
 def figure_kinds(name: str, folder: Path) -> list[str]:
-    """The formats in which a figure lies beside the page in ``folder``."""
+    """Return the formats of a figure that exist in ``folder``."""
     return [kind for kind in FORMATS if (folder / FIGURES / f"{name}.{kind}").is_file()]
 
 

@@ -8,12 +8,12 @@ if TYPE_CHECKING:
     from jinja2 import Environment
 
 
-def template_environment(room: str) -> Environment:
-    """The templates of a room, such as ``cobandit.report``."""
+def template_environment(package: str) -> Environment:
+    """Return the templates of a package, such as ``cobandit.report``."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     return Environment(
-        loader=PackageLoader(room, "templates"),
+        loader=PackageLoader(package, "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

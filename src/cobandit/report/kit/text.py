@@ -17,22 +17,22 @@ _SYMBOL = re.compile(r"(?<![\w.])\$?([A-Za-z])_([0-9aehijklmnoprstuvx])\$?(?!\w)
 
 
 def with_subscripts(text: str) -> str:
-    """A text for people, with ``p_1`` (or ``$p_1$``) as p with a small 1; needs no mathematics to be typeset."""
+    """Return a text for people, with ``p_1`` (or ``$p_1$``) as p with a small 1; needs no mathematics to be typeset."""
     return _SYMBOL.sub(lambda match: match[1] + match[2].translate(_SUBSCRIPTS), " ".join(text.split()))
 
 
 def words(text: object) -> str:
-    """Any text for a page: plain, and never broken around an equals sign."""
+    """Return any text for a page: escaped, without line breaks around equals signs."""
     return with_subscripts(str(text)).replace(" = ", f"{SPACE}={SPACE}")
 
 
 def true_minus(text: str) -> str:
-    """A number with a minus in place of the hyphen."""
+    """Return a number with a minus in place of the hyphen."""
     return text.replace("-", MINUS)
 
 
 def capital(text: str) -> str:
-    """The text with a capital at its beginning."""
+    """Return the text with a capital at its beginning."""
     return text[:1].upper() + text[1:]
 
 
@@ -40,7 +40,7 @@ _STATISTICS = re.compile(r"(?<![\w.])(d_z|g_z|r_rb|SD|M|t|F|W|p|g|z|b)(?=\(| = |
 
 
 def apa(text: str) -> Markup:
-    """Numbers in the style of the APA as markup: symbols in italics, small indices, a true minus."""
+    """Return numbers in APA style as markup: symbols in italics, small indices, real minus signs."""
     from markupsafe import Markup, escape
 
     def symbol(match: re.Match[str]) -> str:
@@ -53,7 +53,7 @@ def apa(text: str) -> Markup:
 
 
 def italic_symbols(text: str) -> Markup:
-    """A text with the symbols of statistics in italics; what is read is the text itself, to the letter."""
+    """Return a text with the symbols of statistics in italics; what is read is the text itself, to the letter."""
     from markupsafe import Markup, escape
 
     return Markup(_STATISTICS.sub(r"<i>\1</i>", str(escape(text))))

@@ -31,7 +31,9 @@ def write_state_graph(problem: MarkovProblem, path: str | os.PathLike[str], *, s
 
 
 def distances(world: World) -> list[int]:
-    """In how many steps each state can be reached from the start at the earliest; one more than all for none."""
+    """Return the smallest number of steps from the start to each state; unreachable states get one more than the
+    maximum.
+    """
     states = len(world.start)
     leads = world.transitions.max(axis=1) > 0.0
     steps = [states] * states
@@ -46,7 +48,7 @@ def distances(world: World) -> list[int]:
 
 
 def places(world: World) -> list[tuple[float, float]]:
-    """Where each state stands: in layers by its distance where there are several, else in a circle."""
+    """Return the position of each state: in layers by distance if there are several, else in a circle."""
     steps = distances(world)
     states = len(steps)
     if len(set(steps)) == 1:
@@ -64,7 +66,7 @@ def places(world: World) -> list[tuple[float, float]]:
 
 
 def state_graph(problem: MarkovProblem, world: World) -> Figure:
-    """The figure itself."""
+    """Return the figure itself."""
     from matplotlib.figure import Figure
 
     names = problem.dynamics.state_names()

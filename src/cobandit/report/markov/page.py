@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NAME = "report.html"
 MOST_NAMED_STATES = 30
-"""Up to so many states each has its number beside a heat map."""
+"""Up to this many states, heat maps show the number of each state."""
 
 
 def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) -> Path:
@@ -79,7 +79,7 @@ def write_markov_report(results: Sequence[Result], out: str | os.PathLike[str]) 
 
 
 def _picture(figure: Figure) -> str:
-    """A figure as the address of a picture within the page."""
+    """Return a figure as the address of a picture within the page."""
     file = io.BytesIO()
     figure.savefig(file, format="svg", metadata={"Date": None})
     return "data:image/svg+xml;base64," + base64.b64encode(file.getvalue()).decode()

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cobandit.mdp import MarkovResult
 
 MOST_REPLAYED = 20
-"""So many runs are played again for visits and places."""
+"""The number of runs that are replayed for visits and positions."""
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,13 @@ class StuckRun:
 
 
 def late_losses(result: MarkovResult) -> NDArray[np.float64]:
-    """What each run lost in the second half."""
+    """Return the loss of each run in the second half."""
     half = int(np.searchsorted(result.checkpoints, -(-result.horizon // 2)))
     return np.asarray(result.task_regret[:, -1] - result.task_regret[:, half])
 
 
 def stuck_runs(result: MarkovResult, most: int = 5) -> list[StuckRun]:
-    """The runs that lost most in the second half, and the step and state at which they lost most of it."""
+    """Return the runs that lost most in the second half, and the step and state at which they lost most of it."""
     losses = late_losses(result)
     order = np.argsort(-losses)[:most]
     names = result.problem.dynamics.state_names()
@@ -52,7 +52,7 @@ def stuck_runs(result: MarkovResult, most: int = 5) -> list[StuckRun]:
 
 
 def visits_over_time(result: MarkovResult, parts: int = 40) -> NDArray[np.float64]:
-    """How often each state is visited, by part of the run: states x parts, shares of the steps of a part."""
+    """Return how often each state is visited, by part of the run: states x parts, shares of the steps of a part."""
     runs = min(result.runs, MOST_REPLAYED)
     steps = result.problem.steps
     episodes = result.horizon // steps

@@ -1,4 +1,4 @@
-"""The paper's studies rehearsed: published numbers beside ours, as figures for print and as one offline page."""
+"""Report of the calibration: published numbers compared with ours, as figures for print and as one offline page."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ HEAD = 0.5
 def write_calibration_report(
     calibration: Calibration, out: str | os.PathLike[str], about: Mapping[str, object] | None = None
 ) -> Path:
-    """Write ``out/figures/calibration-*`` and ``out/calibration.html``; where the page is.
+    """Write ``out/figures/calibration-*`` and ``out/calibration.html``, and return the path of the page.
 
-    One figure a study: the published means as bands, ours as points with the middle 95 % of the studies. ``about``
-    says ``when`` (else: now), ``command`` and whatever else is to be told.
+    There is one figure per study: the published means as bands, ours as points with the middle 95 % of the studies.
+    ``about`` contains ``when`` (default: now), ``command`` and any other facts to show.
     """
     folder = Path(out)
     studies = calibration.studies
@@ -61,7 +61,7 @@ def write_calibration_report(
     }
     frame = Frame(
         title="The paper's studies, rehearsed",
-        lead="Published numbers beside those of simulated participants, and how far each is off",
+        lead="Published numbers compared with those of simulated participants",
     )
     content = {
         "warning": WARNING,
@@ -73,7 +73,7 @@ def write_calibration_report(
 
 
 def figure_name(study: str) -> str:
-    """What the figure of a study is called."""
+    """Return the name of the figure of a study."""
     return f"calibration-{study}"
 
 
@@ -89,7 +89,7 @@ def _save(study: str, rehearsals: Sequence[Rehearsal], folder: Path) -> None:
 
 
 def calibration_figure(study: str, rehearsals: Sequence[Rehearsal], width: float) -> Figure:
-    """Draw every rehearsal on its own line, beside the published numbers; ``width`` in inches."""
+    """Draw every rehearsal on its own line, with the published numbers; ``width`` in inches."""
     title, ids = DRAWN[study]
     wide = width > NARROW
     labels = [_label(rehearsal) for rehearsal in rehearsals]

@@ -54,10 +54,10 @@ class Key(NamedTuple):
 def write_power_report(
     analyses: Sequence[PowerAnalysis], out: str | os.PathLike[str], about: Mapping[str, object] | None = None
 ) -> Path:
-    """Write ``out/figures/power.pdf``, ``.svg``, ``.png`` and ``out/power.html``; where the page is.
+    """Write ``out/figures/power.pdf``, ``.svg``, ``.png`` and ``out/power.html``, and return the path of the page.
 
-    All analyses are of one design and one plan, each of another population. ``about`` says ``when`` (else:
-    now), ``command`` and whatever else is to be told.
+    All analyses have one design and one plan, but different populations. ``about`` contains ``when`` (default: now),
+    ``command`` and any other facts to show.
     """
     _check(analyses)
     folder = Path(out)
@@ -83,7 +83,11 @@ def write_power_report(
         "figure": FIGURE,
         "figure_kinds": figure_kinds(FIGURE, folder),
         "populations": [
-            (analysis.population.label, [(curve.hypothesis.text, _points(curve)) for curve in analysis.curves])
+            (
+                analysis.population.label,
+                analysis.team_sentences,
+                [(curve.hypothesis.text, _points(curve)) for curve in analysis.curves],
+            )
             for analysis in analyses
         ],
     }
@@ -102,11 +106,16 @@ def _test_name(curve: PowerCurve) -> str:
     return f"{hypothesis.id} ({hypothesis.test}{', Holm' if hypothesis.family else ''})"
 
 
+def _people(analysis: PowerAnalysis) -> str:
+    """Return what the axes count."""
+    return "participants" if analysis.team_size == 1 else f"participants, in teams of {analysis.team_size}"
+
+
 # The figure
 
 
 def power_figure(analyses: Sequence[PowerAnalysis]) -> Figure:
-    """A panel for each planned test, a line for each population."""
+    """Return a panel for each planned test, a line for each population."""
     first = analyses[0]
     labels = [legend_label(analysis.population.label) for analysis in analyses]
     columns, rows = legend_shape(labels)
@@ -137,7 +146,7 @@ def power_figure(analyses: Sequence[PowerAnalysis]) -> Figure:
             continue
         _draw_test(panel, analyses, k)
         if k >= tests - across:
-            panel.set_xlabel("participants")
+            panel.set_xlabel(_people(first))
             panel.tick_params(labelbottom=True)
     panels[0].set_ylabel("power")
     handles = [line for line in panels[0].get_lines() if str(line.get_gid()).startswith("population")]
@@ -180,7 +189,7 @@ def _smallest(analyses: Sequence[PowerAnalysis]) -> Table:
         [
             analysis.population.label,
             _test_name(curve),
-            *(str(curve.smallest(target)) for target in TARGETS),
+            *(analysis.needed(curve.smallest(target)) for target in TARGETS),
             _effect(curve),
         ]
         for analysis in analyses
@@ -221,7 +230,7 @@ def _picture(analyses: Sequence[PowerAnalysis], k: int) -> Markup:
     def draw() -> Figure:
         figure, axes = new_picture()
         _draw_test(axes, analyses, k)
-        axes.set_xlabel("participants")
+        axes.set_xlabel(_people(analyses[0]))
         return figure
 
     return inline_figure(figure_svg(draw), f"{FIGURE}-{k}", f"Power of {words(_test_name(analyses[0].curves[k]))}")

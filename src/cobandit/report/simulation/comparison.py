@@ -1,4 +1,4 @@
-"""The comparison figure: teams on one problem, the mean and, because tails are heavy, the median beside it."""
+"""The comparison figure: teams on one problem, the mean and, because tails are heavy, the median."""
 
 from __future__ import annotations
 
@@ -52,10 +52,10 @@ LABEL_GAP = 0.05
 
 
 def checked_figure(path: str | os.PathLike[str]) -> Path:
-    """Where a figure will go: its folder is made; refused early if it cannot be drawn or written."""
+    """Create the folder of a figure and return the path; raise an error early if it cannot be drawn or written."""
     target = checked_path("path", path)
     if target.suffix.lower() not in FORMATS:
-        raise InvalidInput(f"The figure is {str(target)!r}; a name that ends in {', '.join(FORMATS)} is needed.")
+        raise InvalidInput(f"The figure must be a name that ends in {', '.join(FORMATS)}, got {str(target)!r}.")
     require_extras("Drawing a figure", plot=True)
     make_folder(target.parent)
     if target.is_dir() or not os.access(target.parent, os.W_OK):
@@ -66,8 +66,8 @@ def checked_figure(path: str | os.PathLike[str]) -> Path:
 def draw_comparison(results: Sequence[Result], path: str | os.PathLike[str], *, regret: RegretName = "task") -> Path:
     """Draw teams on one problem: left the mean with its standard error, right each median with its middle 80 %.
 
-    ``regret`` is ``"task"`` or ``"team"``. Where all results were diagnosed, task regret by cause stands below.
-    The file appears whole or not at all.
+    ``regret`` is ``"task"`` or ``"team"``. If all results were diagnosed, task regret by cause is drawn below. The file
+    is written completely or not at all.
     """
     if not is_list(results) or not (given := list(results)) or not all(isinstance(each, Result) for each in given):
         raise InvalidInput(f"results must be a list of at least one Result, got {short_repr(results)}.")
@@ -91,7 +91,7 @@ def result_lines(results: Sequence[Result], regret: RegretName) -> list[Line]:
 
 
 def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
-    """The figure itself; ``regret`` is ``"task"`` or ``"team"``."""
+    """Return the figure itself; ``regret`` is ``"task"`` or ``"team"``."""
     from matplotlib.figure import Figure
 
     curves = result_lines(results, regret)
@@ -123,7 +123,7 @@ def comparison_figure(results: Sequence[Result], regret: RegretName) -> Any:
 
 
 def _draw_causes(figure: Figure, labels: Sequence[str], results: Sequence[Result]) -> None:
-    """The task regret of every team after the last round, a bar in pieces, one for each cause."""
+    """Draw the task regret of every team after the last round as a bar with one part per cause."""
     axes = figure.subplots()
     causes = results[0].diagnostics.causes
     pieces = np.array([result.diagnostics.regret[-1] for result in results])
@@ -205,13 +205,13 @@ def _plain_axes(axes: Axes) -> None:
 
 
 def comparison_title(result: Result) -> str:
-    """The problem and the runs in a line."""
+    """Return the problem and the runs in a line."""
     problem = result.problem
     arms = " x ".join(str(size) for size in problem.arms)
     kinds: dict[type, str] = {
         FixedMeans: "fixed means",
         RandomMeans: "random means",
-        PiecewiseMeans: "means that change at once",
+        PiecewiseMeans: "means that change suddenly",
         RandomWalkMeans: "means that walk",
     }
     if isinstance(problem, Problem):

@@ -29,7 +29,7 @@ def draw_diagnosis(result: Result, path: str | os.PathLike[str]) -> Path:
     A result that was not diagnosed plays its runs again. The file appears whole or not at all.
     """
     if not isinstance(result, Result):
-        raise InvalidInput(f"result is {short_repr(result)}; what simulate gives back is needed.")
+        raise InvalidInput(f"result must be what simulate gives back, got {short_repr(result)}.")
     target = checked_figure(path)
     with drawing_style(STYLE):
         write_figure(diagnosis_figure(result.diagnostics, result.team.label), target, dpi=150)
@@ -37,7 +37,7 @@ def draw_diagnosis(result: Result, path: str | os.PathLike[str]) -> Path:
 
 
 def diagnosis_figure(diagnostics: Diagnostics, title: str) -> Any:
-    """The figure itself."""
+    """Return the figure itself."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(11.0, 7.0), layout="constrained")
@@ -74,7 +74,7 @@ def diagnosis_figure(diagnostics: Diagnostics, title: str) -> Any:
 
 
 def _most_played(diagnostics: Diagnostics) -> tuple[list[str], list[Any]]:
-    """Names and shares of the team actions played most, and of all others together."""
+    """Return names and shares of the most played team actions, and of all others together."""
     shares = diagnostics.share.reshape(len(diagnostics.checkpoints), -1)
     order = np.argsort(-shares.sum(axis=0), kind="stable")
     chosen = sorted(order[: MOST_CELLS if len(order) <= MOST_CELLS else MOST_CELLS - 1].tolist())

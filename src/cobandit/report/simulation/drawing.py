@@ -24,12 +24,12 @@ BOUNDS = {
 
 
 def _numbers(result: PanelResult) -> list[int]:
-    """The places of the curves in the palette: each algorithm has its own; a mixed team is none of them."""
+    """Return the places of the curves in the palette: each algorithm has its own; a mixed team is none of them."""
     return algorithm_numbers([str(played.curve.team.describe().get("agent", "")) for played in result.curves])
 
 
 def drawing_of(result: PanelResult) -> Drawing:
-    """Statistics over the runs, and Theorem 1's bounds if the panel is about them."""
+    """Return statistics over the runs, and the bounds of Theorem 1 if the panel is about them."""
     numbers = _numbers(result)
     lines = [
         line_of(
@@ -50,11 +50,12 @@ def drawing_of(result: PanelResult) -> Drawing:
         horizon=int(result.curves[0].checkpoints[-1]),
         lines=tuple(lines),
         levels=tuple(_levels(result, max(numbers) + 1)),
+        logarithmic=result.panel.logarithmic,
     )
 
 
 def _levels(result: PanelResult, first: int) -> list[Level]:
-    """The bounds, in the places of the palette from ``first`` on."""
+    """Return the bounds, in the places of the palette from ``first`` on."""
     levels: list[Level] = []
     curves = {played.curve.name: played.curve for played in result.curves}
     for claim in result.panel.claims:
@@ -73,7 +74,7 @@ def _levels(result: PanelResult, first: int) -> list[Level]:
 
 
 def final_rows(lines: Sequence[Line]) -> list[tuple[str, ...]]:
-    """Return what a table tells of each curve after the last round.
+    """Return the rows of a table about the curves after the last round.
 
     A row has the label, the mean with its standard error, the median, the quantiles and the growth.
     """

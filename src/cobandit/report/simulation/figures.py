@@ -1,4 +1,4 @@
-"""The panels as figures for print: mean and standard error as in the paper, and the median beside it."""
+"""The panels as figures for print: mean and standard error as in the paper, and the median."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ PICTURE_POINTS = 40
 def write_panel_figures(
     results: Sequence[PanelResult], folder: Path, *, workers: int | None = None
 ) -> dict[str, dict[str, Path]]:
-    """Draw each panel's team regret as ``folder/PANEL.pdf``, ``.svg`` and ``.png``; files by panel and format.
+    """Draw each panel's team regret as ``folder/PANEL.pdf``, ``.svg`` and ``.png``; return files by panel and format.
 
-    Left the mean with its standard error, as in the paper; right the median with the middle 80 % of the runs, as tails
-    are heavy. Where Theorem 1 is the matter, its bounds stand beside the mean. Equal numbers give equal files. Many
-    panels are drawn in worker processes where that pays.
+    Left the mean with its standard error, as in the paper; right the median with the middle 80 % of the runs, because
+    tails are heavy. Panels about Theorem 1 show its bounds with the mean. Equal numbers give equal files. Many panels
+    are drawn in worker processes if that is faster.
     """
     figure_folder(folder)
     drawings = [drawing_of(result) for result in results]
@@ -67,7 +67,7 @@ def _write(drawing: Drawing, folder: Path) -> dict[str, Path]:
 
 
 def panel_figure(drawing: Drawing) -> Any:
-    """The figure itself."""
+    """Return the figure itself."""
     levels = drawing.finite_levels
     labels = [legend_label(line.label) for line in drawing.lines]
     labels += [f"{level.label}: {level.value:,.0f}" for level in levels]

@@ -35,12 +35,12 @@ def write_report(
     *,
     diagnose: bool = False,
 ) -> Path:
-    """Write ``out/figures/*.pdf``, ``.svg``, ``.png`` and ``out/report.html``; where the page is.
+    """Write ``out/figures/*.pdf``, ``.svg``, ``.png`` and ``out/report.html``, and return the path of the page.
 
-    ``about`` says what the results do not know: ``when`` the report was made (else: now), ``executor`` (where the
-    runs were played), ``machine``, ``command``, ``version``; ``title`` and ``lead`` replace the headline and the line
-    under it. Any other key is shown as it is. ``diagnose`` plays the first runs of every curve again and says of each
-    panel why its teams lost. Equal results and facts give equal files.
+    ``about`` contains facts that are not in the results: ``when`` the report was made (default: now), ``executor``
+    (where the runs were played), ``machine``, ``command``, ``version``; ``title`` and ``lead`` replace the headline and
+    the line below it. Any other key is shown unchanged. ``diagnose`` plays the first runs of every curve again and
+    explains for each panel why its teams lost. Equal results and facts give equal files.
     """
     _check(results)
     write_panel_figures(results, Path(out) / FIGURES)
@@ -86,7 +86,7 @@ def _check(results: Sequence[PanelResult]) -> None:
 
 
 def _interval(finding: Quantity) -> str:
-    """An estimate with its limits; a number alone if it is no estimate."""
+    """Return an estimate with its limits; a number alone if it is no estimate."""
     if finding.low == finding.high:
         return PAGE.format(finding.value)
     if not (math.isfinite(finding.low) and math.isfinite(finding.high)):
@@ -97,7 +97,7 @@ def _interval(finding: Quantity) -> str:
 
 
 def _ranging(numbers: Iterable[int], noun: str) -> str:
-    """One number, or the range of several."""
+    """Return one number, or the range of several."""
     known = sorted(set(numbers))
     return count(known[0], noun) if len(known) == 1 else f"{known[0]:,} to {known[-1]:,} {noun}s"
 
@@ -115,7 +115,7 @@ def _lead(results: Sequence[PanelResult]) -> str:
 
 
 def _counts(results: Sequence[PanelResult]) -> dict[str, int]:
-    """How many claims have which outcome."""
+    """Return how many claims have which outcome."""
     counts: Counter[str] = Counter(verdict.outcome for result in results for verdict in result.verdicts)
     return {outcome: counts[outcome] for outcome in OUTCOMES}
 
@@ -140,7 +140,9 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, object]) -> dict[
 
 
 def deciding(verdict: Verdict) -> Quantity:
-    """The number that settled a verdict: of several comparisons the one nearest to the wrong side, or beyond it."""
+    """Return the number that settled a verdict: of several comparisons the one nearest to the wrong side, or
+    beyond it.
+    """
     findings = verdict.findings
     if verdict.kind in ("beats", "rises"):
         return max(findings, key=lambda f: f.low if verdict.outcome == "does not hold" else f.high)
@@ -154,7 +156,7 @@ def deciding(verdict: Verdict) -> Quantity:
 
 
 def _named(name: str, result: PanelResult) -> str:
-    """A finding's name with the curves' labels in place of their ids."""
+    """Return a finding's name with the curves' labels in place of their ids."""
     labels = {played.curve.name: played.curve.label for played in result.curves}
     names = {f"growth of {a}": f"growth of {label}" for a, label in labels.items()}
     names |= {f"bound, {kind}": label for kind, label in BOUNDS.items()}
@@ -163,7 +165,7 @@ def _named(name: str, result: PanelResult) -> str:
 
 
 def _claim(verdict: Verdict, result: PanelResult) -> dict[str, object]:
-    """A claim with its verdict, the number that decides it, and all its numbers."""
+    """Return a claim with its verdict, the number that decides it, and all its numbers."""
     finding = deciding(verdict)
     bound = f"; bound {PAGE.format(verdict.findings[1].value)}" if verdict.kind == "below bound" else ""
     undecided = verdict.outcome == "undecided"
@@ -206,7 +208,7 @@ def _panel(result: PanelResult, drawing: Drawing, out: Path) -> dict[str, object
 
 
 def _empty_bounds(drawing: Drawing) -> list[str]:
-    """The bounds that say nothing yet at this horizon: they lie above what losing every round would cost."""
+    """Return the bounds that say nothing yet at this horizon: they lie above what losing every round would cost."""
     most = next((level.value for level in drawing.levels if level.name == "linear"), math.inf)
     return [level.label for level in drawing.levels if level.value > most]
 
@@ -217,7 +219,7 @@ def _finals(drawing: Drawing, regret: str) -> list[tuple[str, ...]]:
 
 
 def _causes(result: PanelResult) -> dict[str, object] | None:
-    """Why the teams of a panel lost, as a table; nothing where no curve is one of a bandit."""
+    """Return why the teams of a panel lost, as a table; nothing where no curve is one of a bandit."""
     counted = diagnose_panel(result)
     if not counted:
         return None

@@ -1,4 +1,4 @@
-"""One result as others want to see it: a curve in somebody's own axes, and a small page in a notebook."""
+"""Views of one result: a curve in the caller's own axes, and a small page in a notebook."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def plot_result(
 
         _, ax = plt.subplots()
     elif not (hasattr(ax, "plot") and hasattr(ax, "fill_between")):
-        raise InvalidInput(f"ax is {short_repr(ax)}; the Axes of matplotlib are needed, such as plt.gca().")
+        raise InvalidInput(f"ax must be the Axes of matplotlib, such as plt.gca(), got {short_repr(ax)}.")
     summary = result.summary()
     chosen = summary.of_regret(regret)
     rounds = np.concatenate([[0], summary.checkpoints])
@@ -118,7 +118,7 @@ def result_html(result: Result) -> str:
 
 
 def _causes(result: Result) -> list[dict[str, str]]:
-    """The causes of the regret of a result that was diagnosed, as pieces of a bar and rows of a table."""
+    """Return the causes of the regret of a result that was diagnosed, as pieces of a bar and rows of a table."""
     if result.counted is None:
         return []
     last = result.counted.regret[-1]

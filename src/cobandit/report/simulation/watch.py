@@ -1,4 +1,4 @@
-"""A run to watch: one offline page that plays its rounds, with what each agent had in mind, and other runs beside."""
+"""A page that replays one run, with each agent's ratings of its options, and small pictures of other runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cobandit.engine import Result
 
 MOST_ROUNDS = 20_000
-"""A page of more rounds than this would be slow to open, and nobody would watch it."""
+"""A page with more rounds than this would open slowly, and is too long to watch."""
 MOST_RATINGS = 400_000
 """Ratings beyond this many are kept of every second, third ... round only."""
 MOST_CELLS = 1_024
@@ -32,19 +32,20 @@ MOST_CELLS = 1_024
 MOST_OTHERS = 24
 """Other runs shown as small pictures."""
 STRIP = 300
-"""Up to so many pieces of a small picture, each showing the team action that was played most in its rounds."""
+"""The maximal number of parts of a small picture; each shows the most played team action of its rounds."""
 
 
 def write_watch_page(result: Result, run: int, path: str | os.PathLike[str] | None = None) -> Path:
-    """Write the page on which ``run`` of a result can be watched, and give its path back.
+    """Write the page that replays ``run`` of a result, and return its path.
 
-    It is played again by the reference engine, which draws the very rounds. Up to 24 runs stand beside it.
+    The reference engine plays the run again with the same random numbers. The page shows up to 24 other runs as small
+    pictures.
     """
     require_extras("A page to watch", plot=True)
     number = int(whole(result.first_run, result.first_run + result.runs - 1)("run", run))
     target = Path(f"watch-run-{number}.html") if path is None else checked_path("path", path)
     if target.suffix.lower() not in (".html", ".htm"):
-        raise InvalidInput(f"path is {str(target)!r}; a file that ends in .html is needed.")
+        raise InvalidInput(f"path must be a file that ends in .html, got {str(target)!r}.")
     problem = result.problem
     if result.horizon > MOST_ROUNDS or problem.cells > MOST_CELLS:
         raise TooLarge(
@@ -71,7 +72,7 @@ def write_watch_page(result: Result, run: int, path: str | os.PathLike[str] | No
 
 
 def _panel(watched: WatchedRun, k: int) -> dict[str, object]:
-    """What stands over the picture of a player's ratings."""
+    """Return the heading of the picture of a player's ratings."""
     ranks = watched.trajectory.ranks
     if len(watched.titles) < len(ranks):
         return {"number": k, "title": watched.titles[k], "role": "one brain for all"}
@@ -80,7 +81,7 @@ def _panel(watched: WatchedRun, k: int) -> dict[str, object]:
 
 
 def _played(watched: WatchedRun) -> dict[str, object]:
-    """The run as the page's script takes it; cells are numbered in row-major order."""
+    """Return the run as the page's script takes it; cells are numbered in row-major order."""
     run = watched.trajectory
     arms = run.means.shape
     rounds, players = watched.ratings.shape[:2]
@@ -112,7 +113,7 @@ def _numbers(values: NDArray[np.float64]) -> list[float | str | None]:
 
 
 def _small(run: Trajectory) -> dict[str, object]:
-    """A run as a strip of team actions, each piece showing the one that was played most."""
+    """Return a run as a strip of team actions, each piece showing the one that was played most."""
     cells = np.ravel_multi_index(tuple(run.actions.T), run.means.shape)
     pieces = np.array_split(cells, min(STRIP, len(cells)))
     most = [int(np.bincount(piece).argmax()) for piece in pieces]

@@ -82,7 +82,7 @@
       this.figure = figure;
       this.place = /** @type {HTMLElement} */ (figure.querySelector(".plot"));
       /** @type {Record<string, any>} */
-      this.choice = { stat: "mean", regret: panel.regret || "team", logx: false, logy: panel.levels.length > 0 };
+      this.choice = { stat: "mean", regret: panel.regret || "team", logx: false, logy: panel.levels.length > 0 || panel.logarithmic === true };
       /** @type {(ReportCurve | ReportLevel)[]} */
       this.lines = [...panel.curves, ...panel.levels];
       this.addControls();

@@ -1,9 +1,9 @@
-"""The report of an analysed human-AI study: figures for print, and one HTML file with everything in it.
+"""The report of an analysed human-AI study: figures for print, and one self-contained HTML file.
 
-The page opens with its headline figure, regret over time. It goes on in the order in which a reviewer reads: who took
-part and who was left out, what was planned, what was found, the words for a paper, the other figures, the checks.
-It says of every result whether it was planned, and at the very top whether the participants were people. What could
-not be tested or drawn is told in a sentence.
+The page starts with its main figure, regret over time. Then it follows the order in which a reviewer reads:
+participants and exclusions, plan, results, text for a paper, other figures, checks. It marks every result as planned or
+not, and says at the top whether the participants were people. A sentence explains every test or figure that was not
+possible.
 """
 
 from __future__ import annotations
@@ -19,7 +19,16 @@ from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE
 from cobandit.analysis.plan import GOOD, contrasts
 from cobandit.analysis.plan_state import CHANGED, LATE, OPEN, PLANNED, UNPLANNED
-from cobandit.analysis.words import EXCLUSION_REASONS, condition_label, marks_note, numbers, regret_note
+from cobandit.analysis.words import (
+    EXCLUSION_REASONS,
+    condition_label,
+    marks_note,
+    numbers,
+    people_word,
+    regret_note,
+    unit_note,
+    unit_word,
+)
 from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.base.files import make_folder
@@ -30,7 +39,7 @@ from cobandit.report.kit.figure import FORMATS, NARROW, WIDE, figure_svg, save_f
 from cobandit.report.kit.html import FIGURES, Frame, dated, figure_kinds, named_facts, write_html
 from cobandit.report.kit.static_svg import inline_figure
 from cobandit.report.study.figures import study_figures
-from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, paired_result, people
+from cobandit.report.study.figures.base import NotDrawn, StudyFigure, level_text, paired_result
 from cobandit.report.study.figures.regret import regret_drawing
 from cobandit.report.study.figures.sheet import HEAD
 from cobandit.report.study.tables import ResultTable, data_table, description_table, result_anchor, result_table
@@ -93,6 +102,12 @@ CHECKS = {
     ),
 }
 """The checks, by section of the analysis: heading and explanation."""
+
+TEAM_MODEL = (
+    "The same comparison with a level for each team, a level for each of its members, and the set. What people play "
+    "together is one observation with the mean of their levels, so no participant counts twice; teams that have a "
+    "value in some conditions only are used too."
+)
 
 
 def write_study_report(
@@ -157,11 +172,17 @@ def _lead(analysis: Analysis) -> str:
         if analysis.planned
         else "nothing was planned, every result is exploratory"
     )
-    return f"{people(analysis, flow.analysed)} analysed of {flow.began} who began; {outcome}"
+    return f"{_analysed(analysis)} analysed of {flow.began} who began; {outcome}"
+
+
+def _analysed(analysis: Analysis) -> str:
+    """Return how many people are analysed, and in how many teams, where they are in teams."""
+    people = people_word(analysis, analysis.measures.flow.analysed)
+    return people if analysis.design.group is None else f"{people} in {unit_word(analysis, len(analysis.units))}"
 
 
 def _headline(analysis: Analysis) -> list[tuple[StudyResult, str, str]]:
-    """The answers on the two measures of performance, with the place on the page and the numbers of each."""
+    """Return the answers on the two measures of performance, with the place on the page and the numbers of each."""
     answers = [
         row
         for measure in (analysis.plan.regret_measure, GOOD)
@@ -176,7 +197,8 @@ def _top(analysis: Analysis) -> dict[str, object]:
     look, heading = PLANS[analysis.stored.status]
     rules = Counter(entry.rule for entry in analysis.measures.excluded)
     return {
-        "analysed": people(analysis, flow.analysed),
+        "analysed": _analysed(analysis),
+        "unit_note": "" if analysis.design.group is None else unit_note(analysis.design),
         "flow": {
             "In the data": flow.in_tables,
             "Of another kind (real, simulated, demo)": -flow.of_another_kind,
@@ -184,7 +206,8 @@ def _top(analysis: Analysis) -> dict[str, object]:
             "Began": flow.began,
             "Excluded": -flow.excluded,
             "Analysed": flow.analysed,
-        },
+        }
+        | ({} if analysis.design.group is None else {"Teams analysed": len(analysis.units)}),
         "exclusion_reasons": [f"{many} {EXCLUSION_REASONS.get(rule, rule)}" for rule, many in rules.items()],
         "plan_look": look,
         "plan_heading": heading,
@@ -204,6 +227,7 @@ def _glance(analysis: Analysis) -> dict[str, object]:
         "Study": f"{design.name}, version {design.version}",
         "Participants": KINDS[analysis.kind] if analysis.measures.flow.began else "nobody yet",
         "Analysed": f"{analysis.measures.flow.analysed:,}",
+        "Unit of tests": None if design.group is None else f"team; {len(analysis.units):,} analysed",
         "Excluded": f"{analysis.measures.flow.excluded:,}",
         "Conditions": ", ".join(condition_label(design, name) for name in analysis.measures.conditions),
         "Rounds": f"{sets} in each condition",
@@ -256,7 +280,7 @@ def _results(analysis: Analysis) -> dict[str, object]:
 
 
 def _with_companions(analysis: Analysis, answer: StudyResult) -> list[StudyResult]:
-    """A hypothesis's result, and those that stand beside it."""
+    """Return the result of a hypothesis, and its companion tests."""
     beside = analysis.section("companion", "anova")
     return [answer, *(row for row in beside if row.id.rpartition("/")[0] == answer.id)]
 
@@ -265,7 +289,7 @@ def _with_companions(analysis: Analysis, answer: StudyResult) -> list[StudyResul
 
 
 def _written(figure: StudyFigure, folder: Path) -> list[Markup]:
-    """The figure in its files; and as a part of the page, for wide screens and for narrow ones."""
+    """Return the figure in its files; and as a part of the page, for wide screens and for narrow ones."""
     files = save_figure(lambda: figure.draw(WIDE), folder, figure.name)
     wide = files["svg"].read_text(encoding="utf-8")
     narrow = figure_svg(lambda: figure.draw(NARROW))
@@ -295,7 +319,7 @@ def _figure(
     }
 
 
-# Checks, and what was left out
+# Checks and exclusions
 
 
 def _checks(analysis: Analysis) -> list[tuple[str, str, ResultTable | None]]:
@@ -303,6 +327,8 @@ def _checks(analysis: Analysis) -> list[tuple[str, str, ResultTable | None]]:
     checks = []
     for section, (title, text) in CHECKS.items():
         rows = analysis.section(section)
+        if section == "robustness" and analysis.design.group is not None:
+            text = TEAM_MODEL
         checks.append((title, text, result_table(title, [("", rows)], analysis.plan.marks) if rows else None))
     return checks
 
@@ -310,7 +336,7 @@ def _checks(analysis: Analysis) -> list[tuple[str, str, ResultTable | None]]:
 def _left_out(
     analysis: Analysis, figures: Sequence[StudyFigure | NotDrawn]
 ) -> list[tuple[str, str, Sequence[str], str]]:
-    """What was left out: heading, what the sentences are about, the sentences, and what is said without any."""
+    """Return the sections about exclusions and gaps: heading, subject, sentences, and the text if there are none."""
     untested = [
         f"{row.id}: {row.finding.note or row.reason or 'the method gave no p-value.'}"
         for row in analysis.results
@@ -324,8 +350,8 @@ def _left_out(
     undrawn = [f"{figure.title}: {figure.reason}" for figure in figures if isinstance(figure, NotDrawn)]
     gaps = [gap.sentence for gap in analysis.measures.gaps]
     return [
-        ("People who were excluded", "exclusions", analysis.exclusions, "Nobody was excluded."),
-        ("People who are in, but lack something", "gaps", gaps, "Everybody who is analysed has whole data."),
+        ("People who were excluded", "exclusions", analysis.exclusions, "No one was excluded."),
+        ("People who are in, but lack something", "gaps", gaps, "All analysed participants have complete data."),
         ("Tests that could not be made", "tests", untested, "Every test could be made."),
         ("Figures that could not be drawn", "figures", undrawn, "Every figure could be drawn."),
         ("Notes", "notes", analysis.notes, "There is nothing else to say."),

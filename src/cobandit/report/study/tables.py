@@ -28,7 +28,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A result as a row of a table; ``beside``: it stands beside the answer to a hypothesis."""
+    """A result as a row of a table; ``beside``: it accompanies the answer to a hypothesis."""
 
     anchor: str
     beside: bool
@@ -60,14 +60,14 @@ class DataTable:
 
 
 def result_anchor(result: StudyResult) -> str:
-    """The id of a result on the page."""
+    """Return the id of a result on the page."""
     return "result-" + re.sub(r"[^A-Za-z0-9_-]+", "-", result.id)
 
 
 def result_table(caption: str, groups: Sequence[tuple[str, Sequence[StudyResult]]], marks: str = "holm") -> ResultTable:
-    """Results in a table; among planned ones, those that were not planned are marked.
+    """Return results as a table; among planned results, those that were not planned are marked.
 
-    ``marks`` "paper": both p-values have their own asterisks, the uncorrected and the corrected one.
+    ``marks`` "paper": both p-values, the uncorrected and the corrected one, have their own asterisks.
     """
     rows = tuple(
         (title, tuple(_result_row(result, any(other.planned for other in results), marks) for result in results))
@@ -141,7 +141,7 @@ def _effect(finding: Finding) -> Cell:
 
 
 def data_table(caption: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> DataTable:
-    """A table of texts; columns that hold words stand to the left, and a column without content is left out."""
+    """Return a table of texts; columns that hold words stand to the left, and a column without content is left out."""
     columns = [k for k in range(len(heads)) if k == 0 or any(row[k] for row in rows)]
     wordy = {k for k in columns if any(re.search(r"[A-Za-z]{2}", row[k]) and "=" not in row[k] for row in rows)}
     long = {k for k in wordy if any(len(row[k]) > 40 for row in rows)}

@@ -126,6 +126,10 @@ def test_odd_data_are_drawn_or_spoken_of(people: People, name: str) -> None:
 
 def test_reasons_are_plain(people: People) -> None:
     nobody = study_figures(analyse_data(ODD["no casino"](people)))
-    assert {figure.reason for figure in nobody if isinstance(figure, NotDrawn)} == {"Nobody is left to analyse."}
+    assert {figure.reason for figure in nobody if isinstance(figure, NotDrawn)} == {
+        "No participant remains for the analysis."
+    }
     silent = study_figures(analyse_data(ODD["silent"](people)))
-    assert "Nobody has answered the survey." in [figure.reason for figure in silent if isinstance(figure, NotDrawn)]
+    assert "No participant has answered the survey." in [
+        figure.reason for figure in silent if isinstance(figure, NotDrawn)
+    ]

@@ -22,7 +22,7 @@ def test_survey_bars_carry_the_asterisks_of_the_tests(burger: Analysis) -> None:
     assert marks == [row.mark for row in tests if row.mark]
     assert "**" in marks, "the made-up opinions should differ"
     assert "not\ntested" in [text.get_text() for text in axes.texts]
-    assert "Everybody gave one and the same answer: easy." in figure.caption
+    assert "All participants gave the same answer: easy." in figure.caption
     assert "not corrected (as in the paper)" in figure.caption
 
 

@@ -1,9 +1,8 @@
-"""The figures of an analysed human-AI study, for print and for the report page: a file for each.
+"""The figures of an analysed human-AI study, for print and for the report page; one file per figure.
 
-Each maker takes an analysis and gives figures that are ready to be drawn (`StudyFigure`), with captions and the
-numbers behind them, or a `NotDrawn`, which says why there is nothing to draw. Odd data (nobody, one participant, one
-condition, constant answers) end in one or the other, never in an error.
-Paper: Figs. "burger" and "casino" and those of the appendix.
+Each maker takes an analysis and returns figures that are ready to be drawn (`StudyFigure`), with captions and their
+numbers, or a `NotDrawn` with the reason. Unusual data (no participant, one participant, one condition, constant
+answers) give one or the other, never an error. Paper: Figs. "burger" and "casino" and those of the appendix.
 """
 
 from __future__ import annotations
@@ -31,5 +30,5 @@ FIGURES: dict[str, Maker] = {
 
 
 def study_figures(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
-    """Every figure of a study, drawn or not, in the order of the report."""
+    """Return every figure of a study, drawn or not, in the order of the report."""
     return [figure for make in FIGURES.values() for figure in make(analysis)]

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from cobandit.analysis import Analysis, Described, StudyResult
 from cobandit.analysis.findings import measure_name
-from cobandit.analysis.words import condition_label, p_value
-from cobandit.base.numbers import APA, DASH, count
+from cobandit.analysis.plan import has_ai
+from cobandit.analysis.words import condition_label, p_value, unit_word
+from cobandit.base.numbers import APA, DASH
 from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.stats import Description
 
@@ -42,17 +43,17 @@ class StudyFigure:
 
 
 def p_text(p: float | None) -> str:
-    """A p-value for a table."""
+    """Return a p-value for a table."""
     return DASH if p is None else p_value(p).removeprefix("p ").removeprefix("= ")
 
 
 def interval_text(low: float | None, high: float | None) -> str:
-    """Limits in square brackets."""
+    """Return limits in square brackets."""
     return DASH if low is None or high is None else f"[{APA.format(low)}, {APA.format(high)}]"
 
 
 def verdict_text(analysis: Analysis, row: StudyResult | None) -> str:
-    """What stands above a bracket: the mark and the p-value that it is of, a corrected one beside an uncorrected."""
+    """Return the text above a bracket: asterisks with their p-value, and the corrected p-value if it is another one."""
     if row is None or row.p is None or row.finding.p is None:
         return "not tested"
     if analysis.plan.marks == "holm":
@@ -62,48 +63,53 @@ def verdict_text(analysis: Analysis, row: StudyResult | None) -> str:
 
 
 def regret_name(analysis: Analysis) -> str:
-    """The regret that the plan chooses, as a figure calls it."""
+    """Return the regret that the plan chooses, as a figure calls it."""
     return measure_name(analysis.design, analysis.plan.regret_measure)
 
 
-def people(analysis: Analysis, many: int) -> str:
-    """So many participants, and whether they are simulated."""
-    return count(many, "simulated participant" if analysis.simulated else "participant")
+def unit_count(analysis: Analysis, many: int) -> str:
+    """Return the number of the units that a figure shows, teams or participants, and whether they are simulated."""
+    return unit_word(analysis, many)
 
 
 def about_line(analysis: Analysis) -> str:
-    """What stands under the heading of a figure: the study, and its participants."""
-    return f"{analysis.design.title}; {people(analysis, len(analysis.measures))}"
+    """Return the text below the heading of a figure: the study and its participants."""
+    return f"{analysis.design.title}; {unit_count(analysis, len(analysis.units))}"
 
 
 def condition_labels(analysis: Analysis) -> list[str]:
-    """The conditions as a reader knows them."""
-    return [condition_label(analysis.design, name) for name in analysis.measures.conditions]
+    """Return the conditions as a reader knows them."""
+    return [condition_label(analysis.design, name) for name in analysis.units.conditions]
 
 
 def condition_numbers(analysis: Analysis) -> list[int]:
-    """The places of the conditions in the palette: each algorithm has its own."""
-    return algorithm_numbers([condition.agent for condition in analysis.design.conditions])
+    """Return the places of the conditions in the palette: each algorithm has its own, and so have people
+    without an AI.
+    """
+    design = analysis.design
+    return algorithm_numbers(
+        [entry.agent if has_ai(design, entry.name) else "people alone" for entry in design.conditions]
+    )
 
 
 def level_text(analysis: Analysis) -> str:
-    """The level of the intervals."""
+    """Return the level of the intervals."""
     return f"{100 * (1 - analysis.plan.alpha):g} %"
 
 
 def nobody(analysis: Analysis) -> str:
-    """Why there is nothing to draw, if there is nobody; else nothing."""
-    return "" if len(analysis.measures) else "Nobody is left to analyse."
+    """Return the reason why nothing can be drawn if there are no participants, else an empty text."""
+    return "" if len(analysis.units) else "No participant remains for the analysis."
 
 
 def described(analysis: Analysis, measure: str) -> dict[str, Description]:
-    """Mean and spread of a measure by condition, of everybody."""
+    """Return mean and spread of a measure by condition, over all participants."""
     rows: Sequence[Described] = analysis.described
     return {row.condition: row.description for row in rows if row.measure == measure and not row.question}
 
 
 def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> StudyResult | None:
-    """The test that compares a measure between two conditions: the planned one, where there is one."""
+    """Return the test that compares a measure between two conditions: the planned one, where there is one."""
     for row in analysis.section("hypothesis"):
         same = row.measure == measure and set(row.compares) == set(pair) and len(row.compares) == 2
         if same and not row.group and not row.finding.test.startswith("RM ANOVA"):
@@ -112,7 +118,7 @@ def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> Stud
 
 
 def correction(analysis: Analysis, rows: Sequence[StudyResult | None]) -> str:
-    """What a caption adds to the meaning of the asterisks, where p-values are corrected."""
+    """Return the addition to a caption about the asterisks if p-values are corrected."""
     some = any(row is not None and row.finding.p_adjusted is not None for row in rows)
     if not some:
         return ""
@@ -120,5 +126,5 @@ def correction(analysis: Analysis, rows: Sequence[StudyResult | None]) -> str:
 
 
 def sample_cells(sample: Description) -> tuple[str, ...]:
-    """A sample in the cells of a table: n, mean, standard deviation, interval."""
+    """Return a sample in the cells of a table: n, mean, standard deviation, interval."""
     return f"{sample.n}", APA.format(sample.mean), APA.format(sample.sd), interval_text(sample.low, sample.high)

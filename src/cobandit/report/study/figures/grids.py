@@ -10,6 +10,7 @@ import numpy as np
 
 from cobandit.analysis import Analysis, Grid, GridRow
 from cobandit.analysis.findings import VERY_EASY, VERY_HARD, measure_name
+from cobandit.analysis.grids import UNITS
 from cobandit.analysis.plan import contrasts, episode_word
 from cobandit.analysis.words import condition_label, statistic
 from cobandit.base.numbers import APA, DASH, count
@@ -28,7 +29,7 @@ from cobandit.report.study.figures.base import (
     level_text,
     nobody,
     p_text,
-    people,
+    unit_count,
 )
 from cobandit.report.study.figures.sheet import (
     HEAD,
@@ -59,7 +60,7 @@ MINI_POINTS = 26
 
 
 def curve_grids(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
-    """Every grid of the analysis, or why it has none."""
+    """Return every grid of the analysis, or why it has none."""
     if analysis.grids:
         return [curve_grid(analysis, grid) for grid in analysis.grids]
     why = (
@@ -71,25 +72,25 @@ def curve_grids(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
 
 
 def curve_grid(analysis: Analysis, grid: Grid) -> StudyFigure | NotDrawn:
-    """A small panel for each participant, or each episode: both conditions over the rounds, with the paper's marks."""
+    """Return a small panel for each participant, or each episode: both conditions over the rounds, with the paper's
+    marks.
+    """
     design = analysis.design
     first, second = (condition_label(design, name) for name in grid.compares)
     several = len(contrasts(design)) > 1
-    by_person = grid.by == "participant"
+    by_person = grid.by == analysis.units.unit
     name = f"{grid.by}s" + (f"-{'-'.join(grid.compares)}" if several else "")
-    title = f"{'Participant by participant' if by_person else f'{capital(grid.by)} by {grid.by}'}" + (
-        f": {first} and {second}" if several else ""
-    )
+    title = f"{capital(grid.by)} by {grid.by}" + (f": {first} and {second}" if several else "")
     if not grid.rows:
         return NotDrawn(name, title, nobody(analysis) or f"There is no {grid.by} to draw.")
     minis = [_mini_of(analysis, grid, place) for place in range(len(grid.rows))]
     if not any(mini.n for mini in minis):
-        why = nobody(analysis) or f"Nobody has the same {episode_word(design)} whole in both conditions."
+        why = nobody(analysis) or f"No participant has finished the same {episode_word(design)} in both conditions."
         return NotDrawn(name, title, why)
     total = len(grid.rows)
-    who = people(analysis, len(analysis.measures))
+    who = unit_count(analysis, len(analysis.units))
     what = who if by_person else f"{count(total, grid.by)}, {who}"
-    over = f"{episode_word(design)}s" if by_person else f"{people(analysis, 2)[2:]}"
+    over = f"{episode_word(design)}s" if by_person else f"{unit_count(analysis, 2)[2:]}"
     caption = (
         f"Cumulative {measure_name(design, grid.measure)}, mean over the {over} with one standard error; {what}. Lower "
         f"with {first} for "
@@ -116,8 +117,8 @@ def curve_grid(analysis: Analysis, grid: Grid) -> StudyFigure | NotDrawn:
 
 
 def _shading(grid: Grid) -> str:
-    """The rule by which episodes are shaded, and which ones are; nothing in a grid of participants."""
-    if grid.by == "participant":
+    """Return the rule by which episodes are shaded, and which ones are; nothing in a grid of participants."""
+    if grid.by in UNITS:
         return ""
     shaded = {shade: [row.label for row in grid.rows if row.shade == shade] for shade in SHADES}
     which = "; ".join(f"{shade}: {', '.join(labels)}" for shade, labels in shaded.items() if labels) or "no such one"
@@ -147,13 +148,13 @@ def _grid_row(row: GridRow) -> tuple[str, ...]:
 
 
 class _Mini:
-    """The curves of one small panel: those participants or episodes that have both conditions.
+    """The curves of one small panel: the participants or episodes that have both conditions.
 
-    ``pair`` is conditions x participants (or episodes) x points; ``row`` is None for the mean of everybody.
+    ``pair`` is conditions x participants (or episodes) x points; ``row`` is None for the mean of all participants.
     """
 
     def __init__(self, analysis: Analysis, grid: Grid, row: GridRow | None, pair: Array) -> None:
-        measured, numbers = analysis.measures, condition_numbers(analysis)
+        measured, numbers = analysis.units, condition_numbers(analysis)
         self.row = row
         whole = np.isfinite(pair).all(axis=(0, 2))
         self.n = int(whole.sum())
@@ -174,16 +175,16 @@ class _Mini:
 
 
 def _mini_of(analysis: Analysis, grid: Grid, place: int) -> _Mini:
-    """The panel of one participant, or of one episode."""
-    measured = analysis.measures
+    """Return the panel of one participant, or of one episode."""
+    measured = analysis.units
     curves = measured.regret_curves(grid.measure)
-    chosen = curves[place] if grid.by == "participant" else curves[:, :, place].swapaxes(0, 1)
+    chosen = curves[place] if grid.by in UNITS else curves[:, :, place].swapaxes(0, 1)
     return _Mini(analysis, grid, grid.rows[place], chosen[[measured.column(name) for name in grid.compares]])
 
 
 def _overall(analysis: Analysis, grid: Grid) -> _Mini:
-    """The last panel: each participant's mean over the episodes, averaged over all who have every episode."""
-    measured = analysis.measures
+    """Return the last panel: each participant's mean over the episodes, averaged over all who have every episode."""
+    measured = analysis.units
     means = measured.regret_curves(grid.measure).mean(axis=2).swapaxes(0, 1)
     return _Mini(analysis, grid, None, means[[measured.column(name) for name in grid.compares]])
 
@@ -195,7 +196,7 @@ def _draw_grid(analysis: Analysis, grid: Grid, minis: Sequence[_Mini], title: st
     even = len(minis) % 5 == 0
     across = min(3 if width < 5.0 else 5 if even else 6, len(minis))
     down = math.ceil(len(minis) / across)
-    columns = sorted(analysis.measures.column(name) for name in grid.compares)
+    columns = sorted(analysis.units.column(name) for name in grid.compares)
     numbers = [condition_numbers(analysis)[c] for c in columns]
     names = [fitting(condition_labels(analysis)[c], 2.6, SMALL) for c in columns]
     top_margin = HEAD + key_shape(names, width)[1] + 0.22

@@ -10,6 +10,7 @@ import numpy as np
 
 from cobandit.analysis import Analysis, StudyResult
 from cobandit.analysis.plan import researcher_question
+from cobandit.analysis.teams import MIXED
 from cobandit.analysis.words import statistic
 from cobandit.base.numbers import DASH
 from cobandit.report.kit.drawing import Drawing, draw_line
@@ -26,9 +27,9 @@ from cobandit.report.study.figures.base import (
     level_text,
     nobody,
     p_text,
-    people,
     regret_name,
     sample_cells,
+    unit_count,
     verdict_text,
 )
 from cobandit.report.study.figures.regret import as_planned, label_ends, regret_drawing
@@ -45,26 +46,27 @@ def population_split(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     question = researcher_question(analysis.design)
     if question is None:
         return [NotDrawn("population", TITLE, "The design has no question that splits the participants.")]
-    given = analysis.measures.group(question.id)
+    given = analysis.units.group(question.id)
     panels = []
     for choice in question.choices:
         drawing = regret_drawing(analysis, np.array([answer == choice for answer in given], dtype=bool))
         panels.append((choice, None if drawing is None else as_planned(analysis, drawing)))
     if not any(drawing for _, drawing in panels):
-        why = nobody(analysis) or f"Nobody who answered {question.text!r} has whole data."
+        why = nobody(analysis) or f"No participant who answered {question.text!r} has complete data."
         return [NotDrawn("population", TITLE, why)]
-    silent = sum(answer is None for answer in given)
+    silent, mixed = sum(answer is None for answer in given), sum(answer is MIXED for answer in given)
     answers = ", ".join(f"{sum(answer == choice for answer in given)} {choice!r}" for choice in question.choices)
     empty = [choice for choice, drawing in panels if drawing is None]
     tests = _tests(analysis, question.id)
     sides = f" (left: {question.choices[0]!r}, right: {question.choices[1]!r})" if len(panels) == 2 else ""
     caption = (
         f"Cumulative {regret_name(analysis)} after each round by the answer to {question.text!r}{sides}, of "
-        f"{people(analysis, len(analysis.measures))} ({answers}"
+        f"{unit_count(analysis, len(analysis.units))} ({answers}"
         + (f", {silent} without answer" if silent else "")
+        + (f", {mixed} whose members differ" if mixed else "")
         + "). The bands are one standard error to either side of the mean. "
         + _between(analysis, tests)
-        + (f" Nobody with data answered {' or '.join(map(repr, empty))}." if empty else "")
+        + (f" No participant with data answered {' or '.join(map(repr, empty))}." if empty else "")
     )
     return [
         StudyFigure(
@@ -88,7 +90,7 @@ Tests = dict[str, tuple[StudyResult | None, StudyResult | None]]
 def _tests(analysis: Analysis, question: str) -> Tests:
     tests: Tests = {}
     measure = analysis.plan.regret_measure
-    for condition in analysis.measures.conditions:
+    for condition in analysis.units.conditions:
         answers = [
             row
             for row in analysis.section("hypothesis")
@@ -101,7 +103,7 @@ def _tests(analysis: Analysis, question: str) -> Tests:
 
 
 def _between(analysis: Analysis, tests: Tests) -> str:
-    """The tests between the populations, in a caption."""
+    """Return the tests between the populations, in a caption."""
     parts = []
     for label, (welch, student) in zip(condition_labels(analysis), tests.values(), strict=True):
         known = [("Welch's t", welch), ("Student's t", student)]
@@ -113,7 +115,7 @@ def _between(analysis: Analysis, tests: Tests) -> str:
 
 def _rows(analysis: Analysis, question: str, tests: Tests) -> list[tuple[str, ...]]:
     rows = []
-    for label, condition in zip(condition_labels(analysis), analysis.measures.conditions, strict=True):
+    for label, condition in zip(condition_labels(analysis), analysis.units.conditions, strict=True):
         split = [
             row
             for row in analysis.described

@@ -22,8 +22,8 @@ from cobandit.report.study.figures.base import (
     condition_labels,
     condition_numbers,
     nobody,
-    people,
     regret_name,
+    unit_count,
 )
 from cobandit.report.study.figures.sheet import HEAD, SMALL, Margins, panels_in, sheet, wrapped
 from cobandit.stats import summarise
@@ -37,7 +37,7 @@ END_LETTERS = 16
 
 def regret_drawing(analysis: Analysis, chosen: NDArray[np.bool_] | None = None) -> Drawing | None:
     """Regret over the rounds, a line for each condition with data; ``chosen``: of these participants. None: no data."""
-    measured = analysis.measures
+    measured = analysis.units
     lines = []
     numbers = condition_numbers(analysis)
     for c, label in enumerate(condition_labels(analysis)):
@@ -67,7 +67,7 @@ def regret_drawing(analysis: Analysis, chosen: NDArray[np.bool_] | None = None) 
 
 
 def as_planned(analysis: Analysis, drawing: Drawing) -> Drawing:
-    """The drawing in the regret that the plan chooses."""
+    """Return the drawing in the regret that the plan chooses."""
     return drawing.in_task_regret() if analysis.plan.regret == "task" else drawing
 
 
@@ -80,22 +80,22 @@ def regret_over_time(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     design, title = analysis.design, f"{capital(regret_name(analysis))} over time"
     drawing = regret_drawing(analysis)
     if drawing is None:
-        why = nobody(analysis) or f"Nobody has played every {_episode(analysis)} of a condition to the end."
+        why = nobody(analysis) or f"No participant has played every {_episode(analysis)} of a condition to the end."
         return [NotDrawn("regret", title, why)]
     planned = as_planned(analysis, drawing)
     several = f", the mean over the {count(design.episodes, episode_word(design))}" if design.episodes > 1 else ""
     there = {line.name for line in planned.lines}
     empty = [
         label
-        for name, label in zip(analysis.measures.conditions, condition_labels(analysis), strict=True)
+        for name, label in zip(analysis.units.conditions, condition_labels(analysis), strict=True)
         if name not in there
     ]
     alone = any(not np.isfinite(line.se).all() for line in planned.lines)
     caption = (
         f"Cumulative {regret_name(analysis)} after each round{several}, of "
-        f"{people(analysis, len(analysis.measures))}. The band is one standard error to either side of "
+        f"{unit_count(analysis, len(analysis.units))}. The band is one standard error to either side of "
         "the mean; around the median, it holds the middle 80 %."
-        + (" A single participant has no standard error, so there is no band around the mean." if alone else "")
+        + (f" A single {analysis.units.unit} has no standard error, so there is no band around it." if alone else "")
         + (f" No whole data: {', '.join(empty)}." if empty else "")
     )
     keep = thinned(len(planned.lines[0].rounds), 20)
@@ -170,6 +170,6 @@ def label_ends(axes: Any, lines: Sequence[Line], ends: Sequence[float], top: flo
 
 
 def _with_number(label: str, number: str) -> str:
-    """Return a label with a number behind it: on its last line, if there is room."""
+    """Return a label with a number after it: on its last line, if there is enough space."""
     fits = len(label.rpartition("\n")[2]) + len(": ") + len(number) <= END_LETTERS
     return f"{label}: {number}" if fits else f"{label}:\n{number}"

@@ -30,26 +30,26 @@ class Margins(NamedTuple):
 
 
 def sheet(width: float, height: float, title: str, about: str) -> Figure:
-    """An empty figure with its heading."""
+    """Return an empty figure with its heading."""
     lines = (fitting(title, width, LETTERS + 1.5), fitting(about, width, LETTERS - 0.5))
     return new_figure((width, height), *lines, indent=0.12, gid="heading")
 
 
 def fitting(text: str, width: float, size: float) -> str:
-    """As much of a text as fits on one line of the figure."""
+    """Return as much of a text as fits on one line of the figure."""
     most = int((width - 0.2) / (0.0083 * size))
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def wrapped(text: str, width: int, most: int = 3) -> str:
-    """A text on a few lines."""
+    """Return a text on a few lines."""
     return "\n".join(textwrap.wrap(text, width, max_lines=most, placeholder=" …", break_on_hyphens=True)) or text
 
 
 def panels_in(
     figure: Figure, shape: tuple[int, int], margins: Margins, *, gap: float = 0.0, rise: float = 0.0
 ) -> list[Any]:
-    """Panels in a grid (down, across), with gaps between them and rises between their rows."""
+    """Add panels in a grid (down, across), with gaps between them and extra space between their rows."""
     down, across = shape
     width, height = figure.get_size_inches()
     wide = (width - margins.left - margins.right - gap * (across - 1)) / across
@@ -68,14 +68,14 @@ def panels_in(
 
 
 def key_shape(labels: Sequence[str], width: float) -> tuple[int, float]:
-    """Columns in which a legend of these labels fits, and how high it is."""
+    """Return the columns of a legend of these labels that fits, and its height."""
     each = 0.62 + 0.058 * max(len(label) for label in labels)
     columns = max(1, min(len(labels), int((width - 0.1) / each)))
     return columns, 0.07 + 0.165 * math.ceil(len(labels) / columns)
 
 
 def keys_on_top(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -> None:
-    """A legend on the left under the heading."""
+    """Draw a legend on the left below the heading."""
     columns, _ = key_shape(labels, figure.get_size_inches()[0])
     figure.legend(
         handles,
@@ -92,7 +92,7 @@ def keys_on_top(figure: Figure, handles: Sequence[Any], labels: Sequence[str]) -
 
 
 def bracket(axes: Axes, ends: tuple[float, float], y: float, depth: float, text: str) -> None:
-    """A bracket over two places, with the result of their test."""
+    """Draw a bracket over two positions, with the result of their test."""
     left, right = ends
     axes.plot([left, left, right, right], [y - depth, y, y, y - depth], color="#000000", linewidth=0.8)
     axes.annotate(

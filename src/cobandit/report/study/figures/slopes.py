@@ -28,7 +28,7 @@ from cobandit.report.study.figures.base import (
     level_text,
     nobody,
     paired_result,
-    people,
+    unit_count,
     verdict_text,
 )
 from cobandit.report.study.figures.sheet import (
@@ -58,13 +58,13 @@ Better is a lower regret, and a higher number of good outcomes.
 
 
 def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
-    """One line per participant from condition to condition: task regret and good outcomes."""
-    measured, title = analysis.measures, "Every participant in every condition"
+    """Return one line per participant from condition to condition: task regret and good outcomes."""
+    measured, title = analysis.units, f"Every {analysis.units.unit} in every condition"
     if len(measured.conditions) < 2:
         return [NotDrawn("slopes", title, "The design has one condition only, so there is nothing to compare.")]
     panels = [_Slopes(analysis, measure) for measure in (analysis.plan.regret_measure, GOOD)]
     if not any(panel.lines for panel in panels):
-        why = nobody(analysis) or "Nobody has whole data in two conditions."
+        why = nobody(analysis) or "No participant has complete data in two conditions."
         return [NotDrawn("slopes", title, why)]
     labels = condition_labels(analysis)
     heads = [f"{capital(panel.name)}, {label}" for panel in panels for label in labels]
@@ -73,9 +73,9 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
         for i, who in enumerate(measured.participants)
     ]
     counts = [f"{panel.name}: {panel.said}" for panel in panels]
-    lone = "" if len(measured) > 1 else " A single participant has no interval."
+    lone = "" if len(measured) > 1 else f" A single {measured.unit} has no interval."
     caption = (
-        f"Each thin line is one of {people(analysis, len(measured))}; large marks are means with their "
+        f"Each thin line is one of {unit_count(analysis, len(measured))}; large marks are means with their "
         f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and more "
         f"{panels[1].name}. {STARS}"
         f"{correction(analysis, [row for panel in panels for row in panel.tests])}.{lone}"
@@ -85,7 +85,7 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
             name="slopes",
             title=title,
             caption=caption,
-            columns=("Participant", *heads),
+            columns=(capital(measured.unit), *heads),
             rows=tuple(rows),
             draw=lambda width: _draw_slopes(analysis, panels, width),
         )
@@ -93,10 +93,10 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
 
 
 class _Slopes:
-    """One measure of everybody, and what is known about it."""
+    """One measure of all participants, with its statistics."""
 
     def __init__(self, analysis: Analysis, measure: str) -> None:
-        measured = analysis.measures
+        measured = analysis.units
         self.name = measure_name(analysis.design, measure)
         self.from_zero = self.lower_is_better = measure != GOOD
         self.values = measured.totals(measure)
@@ -138,13 +138,13 @@ def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) ->
     high = key_shape(list(keys), width)[1] if keys else 0.0
     height = HEAD + high + (6.2 if stacked else 3.2)
     about = about_line(analysis)
-    figure = sheet(width, height, "Every participant in every condition", about)
+    figure = sheet(width, height, f"Every {analysis.units.unit} in every condition", about)
     shape = (2, 1) if stacked else (1, 2)
     across = width - 0.85 if stacked else (width - 1.6) / 2
     last = len(panels[0].means) - 1
     longest = max(len(APA.format(sample.mean)) for panel in panels for sample in panel.means)
-    room = 0.32 + 0.07 * longest  # inches, for the numbers beside the outer marks
-    margin = max(0.62, room * last / max(across - 2 * room, 0.6))
+    space = 0.32 + 0.07 * longest  # inches, for the numbers next to the outer marks
+    margin = max(0.62, space * last / max(across - 2 * space, 0.6))
     letters = max(6, int(across / (last + 2 * margin) / 0.069))
     labels = [wrapped(label, letters) for label in condition_labels(analysis)]
     bottom = 0.22 + 0.15 * max(label.count("\n") + 1 for label in labels)
@@ -161,7 +161,7 @@ def _draw_slopes(analysis: Analysis, panels: Sequence[_Slopes], width: float) ->
 
 
 def _slope_keys(analysis: Analysis, panel: _Slopes) -> dict[str, tuple[str, Any]]:
-    """What the colours of the participants mean; nothing where there are more than two conditions."""
+    """Return the meaning of the participants' colours; empty for more than two conditions."""
     if not panel.single:
         return {}
     label = condition_label(analysis.design, panel.pairs[0][0])

@@ -24,8 +24,8 @@ from cobandit.report.study.figures.base import (
     level_text,
     nobody,
     paired_result,
-    people,
     sample_cells,
+    unit_count,
 )
 from cobandit.report.study.figures.sheet import (
     HEAD,
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LESS = "less is better"
-"""What is said of a statement that speaks against the AI."""
+"""The note on a statement that is negative about the AI."""
 
 BAR = 0.19
 """Inches of one bar."""
@@ -53,10 +53,10 @@ BAR = 0.19
 
 def survey_bars(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     """Mean agreement with every item by condition, with intervals and the paper's asterisks."""
-    measured, design = analysis.measures, analysis.design
+    measured, design = analysis.units, analysis.design
     title = "What the participants said"
     if not np.isfinite(measured.survey).any():
-        return [NotDrawn("survey", title, nobody(analysis) or "Nobody has answered the survey.")]
+        return [NotDrawn("survey", title, nobody(analysis) or "No participant has answered the survey.")]
     groups = [_Bars(analysis, f"{SURVEY}{item.id}") for item in design.survey.items] + [_Bars(analysis, SCORE)]
     scale = f"from 1 ({design.survey.low}) to {design.survey.points} ({design.survey.high})"
     tests = [test for group in groups for _, test in group.tests]
@@ -64,17 +64,18 @@ def survey_bars(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     constant = [group.name for group in groups[:-1] if group.constant]
     turned = any(measured.reversed)
     caption = (
-        f"Mean agreement {scale} of {people(analysis, len(measured))}, with {level_text(analysis)} intervals."
+        f"Mean agreement {scale} of {unit_count(analysis, len(measured))}, with {level_text(analysis)} intervals."
+        + (" The answers of a team are averaged over its members." if design.group is not None else "")
         + (
-            " Every bar is the agreement with the statement beside it, as it was given; where it says 'less is "
-            "better', the statement speaks against the AI, and in the score its answers are turned round."
+            " Every bar is the agreement with the statement next to it, as it was given; 'less is better' marks "
+            "statements against the AI, whose answers are reversed in the score."
             if turned
             else " The score is the mean of all items."
         )
         + (f" {STARS}{correction(analysis, tests)}; what has no mark is not significant" if tests else "")
         + (", and where it says 'not tested', no test was possible" if tests and untested else "")
         + ("." if tests else "")
-        + (f" Everybody gave one and the same answer: {', '.join(constant)}." if constant else "")
+        + (f" All participants gave the same answer: {', '.join(constant)}." if constant else "")
     )
     labels = condition_labels(analysis)
     rows = [
@@ -98,7 +99,7 @@ class _Bars:
     """One item of the survey, or the score, in every condition."""
 
     def __init__(self, analysis: Analysis, measure: str) -> None:
-        design, measured = analysis.design, analysis.measures
+        design, measured = analysis.design, analysis.units
         items = {item.id: item for item in design.survey.items}
         item = items.get(measure.removeprefix(SURVEY)) if measure != SCORE else None
         self.name = "score" if item is None else item.id
@@ -142,8 +143,8 @@ def _draw_survey(analysis: Analysis, groups: Sequence[_Bars], width: float) -> F
     axes.set_xticks(range(1, points + 1))
     axes.set_yticks([])
     ends = (f"1: {design.survey.low}", f"{points}: {design.survey.high}")
-    room = (width - 3.7) / 2 if wide else width - 1.0
-    axes.set_xlabel(("; " if wide else "\n").join(fitting(end, room, LETTERS) for end in ends))
+    space = (width - 3.7) / 2 if wide else width - 1.0
+    axes.set_xlabel(("; " if wide else "\n").join(fitting(end, space, LETTERS) for end in ends))
     faint_grid(axes, "x")
     bare_axes(axes)
     _survey_labels(axes, groups, middles, wide)
@@ -158,7 +159,7 @@ def _draw_survey(analysis: Analysis, groups: Sequence[_Bars], width: float) -> F
 
 
 def _hatch(number: int) -> str:
-    """A second sign beside the colour, for grey prints."""
+    """Return a hatch pattern in addition to the colour, for grey prints."""
     return "" if number % 2 == 0 else "////"
 
 
@@ -181,7 +182,7 @@ def _draw_bar(axes: Axes, y: float, number: int, sample: Description, thick: flo
 
 
 def _draw_marks(axes: Axes, group: _Bars, middle: float, sets: int, thick: float) -> None:
-    """The asterisks, right of the bars, each with a bracket around the two that it is about."""
+    """Draw the asterisks right of the bars, each with a bracket around the two bars that it compares."""
     level = 0
     for columns, row in group.tests:
         tested = row is not None and row.p is not None
@@ -189,7 +190,7 @@ def _draw_marks(axes: Axes, group: _Bars, middle: float, sets: int, thick: float
         if tested and not mark:
             continue
         if not tested and sets > 2:
-            continue  # several brackets would hide each other; the caption speaks of them
+            continue  # several brackets would overlap; the caption lists them
         ends = [middle + (c - (sets - 1) / 2) * thick for c in columns]
         x = 1.0 + 0.09 + 0.05 * level  # in shares of the axes' width
         transform = axes.get_yaxis_transform()

@@ -1,0 +1,1 @@
+"""The report of models that were fitted to the choices of people."""
