@@ -14,16 +14,33 @@ import pytest
 from cobandit.base.errors import InvalidInput
 from cobandit.robot import stack_burger
 from cobandit.robot.layout import FASTEST, HIGHEST, LOWEST, Layout
-from cobandit.robot.rosbridge import ARM_ACTION, RosbridgeArm
+from cobandit.robot.rosbridge import FETCH, RosbridgeArm
 from cobandit.robot.simulated import SimulatedArm
 from tests.clients import PATIENCE
-from tests.robot.rosbridge_peer import Peer
+from tests.robot.rosbridge_peer import Peer, seconds
+
+ARM_ACTION, GRIPPER_ACTION = FETCH.action, FETCH.gripper.action
+
+
+@pytest.fixture(params=[1, 2], ids=["ros1", "ros2"])
+def peer(request: pytest.FixtureRequest) -> Iterator[Peer]:
+    with Peer(SimulatedArm(seed=3), ros=request.param) as peer:
+        yield peer
 
 
 @pytest.fixture
-def peer() -> Iterator[Peer]:
-    with Peer(SimulatedArm(seed=3)) as peer:
+def peer_2() -> Iterator[Peer]:
+    """A robot with ROS 2, for what only its bridge does."""
+    with Peer(SimulatedArm(seed=3), ros=2) as peer:
         yield peer
+
+
+@pytest.fixture
+def arm_2(peer_2: Peer) -> Iterator[RosbridgeArm]:
+    arm = RosbridgeArm(peer_2.url, speed=1.0, patience=5.0)
+    assert arm.connect().ok
+    yield arm
+    arm.disconnect()
 
 
 @pytest.fixture
@@ -77,7 +94,7 @@ class TestOneSlice:
         assert len(outcome.trajectory) > 3
         assert outcome.trajectory.positions.shape[1] == 7
         for goal in peer.goals(ARM_ACTION):
-            points = goal["goal"]["trajectory"]["points"]
+            points = goal["trajectory"]["points"]
             speeds = np.array([point["velocities"] for point in points])
             positions = np.array([point["positions"] for point in points])
             assert np.all(np.abs(speeds) <= FASTEST)
@@ -93,8 +110,8 @@ class TestOneSlice:
             assert arm.connect().ok
             already = len(peer.goals(ARM_ACTION))
             assert arm.pick("tomato").ok
-            last = [goal["goal"]["trajectory"]["points"][-1] for goal in peer.goals(ARM_ACTION)[already:]]
-            durations.append(sum(p["time_from_start"]["secs"] + 1e-9 * p["time_from_start"]["nsecs"] for p in last))
+            last = [goal["trajectory"]["points"][-1] for goal in peer.goals(ARM_ACTION)[already:]]
+            durations.append(sum(seconds(point) for point in last))
             assert arm.place("tomato", ("bottom_bun",)).ok
             assert arm.home().ok
             arm.disconnect()
@@ -153,7 +170,7 @@ class TestTrouble:
         assert arm.stop().ok
         thread.join(10)
         assert answers[0].status == "stopped"
-        assert peer.cancels(ARM_ACTION) == 1
+        assert peer.cancels(ARM_ACTION) >= 1
         steps, goals = peer.steps, len(peer.goals(ARM_ACTION))
         assert arm.pick("lettuce").status == "stopped"
         assert arm.home().status == "stopped"
@@ -177,7 +194,7 @@ class TestTrouble:
         peer.cancel_all()
         thread.join(10)
         assert answers[0].status == "stopped"
-        assert "somebody else" in answers[0].message
+        assert "another client" in answers[0].message
 
     def test_lost_in_mid_motion(self, peer, arm):
         peer.drop_at = 15
@@ -200,10 +217,19 @@ class TestTrouble:
         thread.join(10)
         assert answers[0].status == "lost"
 
-    @pytest.mark.parametrize("trouble", ["rejects", "rejects_silently"])
-    def test_a_refused_goal(self, peer, arm, trouble):
-        setattr(peer, trouble, True)
+    def test_a_refused_goal(self, peer, arm):
+        peer.rejects = True
         outcome = arm.pick("tomato")
+        assert outcome.status == "refused"
+        assert ("runstop" if peer.ros == 1 else "rejected") in outcome.message
+
+    def test_a_goal_refused_by_the_status_list_alone(self):
+        with Peer(SimulatedArm(seed=3)) as peer:
+            arm = RosbridgeArm(peer.url, speed=1.0)
+            assert arm.connect().ok
+            peer.rejects_silently = True
+            outcome = arm.pick("tomato")
+            arm.disconnect()
         assert outcome.status == "refused"
         assert "runstop" in outcome.message
 
@@ -221,6 +247,82 @@ class TestTrouble:
         assert "never taken up" in outcome.message
         assert eventually(lambda: peer.cancels(ARM_ACTION) == 1)
         arm.disconnect()
+
+
+class TestRos2:
+    def test_is_told_apart_from_ros_1(self, peer, arm):
+        assert arm.ros == peer.ros
+        assert f"(ROS {peer.ros})" in arm.connect().message
+
+    def test_goals_have_the_form_of_ros_2(self, peer_2, arm_2):
+        assert arm_2.home().ok
+        goal = peer_2.goals(ARM_ACTION)[0]
+        assert set(goal["goal_time_tolerance"]) == {"sec", "nanosec"}
+        assert "seq" not in goal["trajectory"]["header"]  # ROS 2 refuses fields that a message does not have
+        sent = next(message for message in peer_2.received if message["op"] == "send_action_goal")
+        assert sent["feedback"] is True
+        assert not [m for m in peer_2.received if m["op"] in ("advertise", "publish")]
+
+    @pytest.mark.parametrize("service", [True, False])
+    def test_a_stop_before_the_goal_is_accepted(self, peer_2, arm_2, service):
+        """The bridge ignores a cancel that comes too early, so the driver repeats it."""
+        peer_2.cancel_service = service
+        peer_2.accepts_late.clear()
+        peer_2.pace = 1.0
+        thread, answers = in_thread(arm_2.home)
+        assert peer_2.busy.wait(PATIENCE)
+        assert arm_2.stop().ok
+        assert eventually(lambda: peer_2.cancels(ARM_ACTION) >= 2)
+        peer_2.accepts_late.set()
+        thread.join(10)
+        assert answers[0].status == "stopped"
+        assert eventually(lambda: not peer_2.busy.is_set())
+        assert peer_2.steps < 20
+
+    def test_a_gripper_without_feedback(self, peer_2, arm_2):
+        peer_2.feedback = False
+        assert arm_2.pick("tomato").ok
+        assert peer_2.goals(GRIPPER_ACTION)
+
+    def test_a_late_result_does_no_harm(self, peer_2):
+        arm = RosbridgeArm(peer_2.url, speed=1.0, patience=0.5)
+        assert arm.connect().ok
+        peer_2.result_may_leave.clear()
+        outcome = arm.home()
+        assert outcome.status == "failed"
+        assert "did not end in time" in outcome.message
+        assert eventually(lambda: peer_2.cancels(ARM_ACTION) == 1)
+        peer_2.result_may_leave.set()
+        assert arm.pick("lettuce").ok
+        arm.disconnect()
+
+    def test_a_goal_refused_without_an_answer(self, peer_2):
+        """rosbridge_suite 2.1 sends no result for a goal that the server rejects."""
+        arm = RosbridgeArm(peer_2.url, speed=1.0, patience=0.5)
+        assert arm.connect().ok
+        peer_2.rejects_silently = True
+        outcome = arm.home()
+        arm.disconnect()
+        assert outcome.status == "failed"
+        assert "never taken up" in outcome.message
+
+    def test_an_aborted_goal_is_a_failure(self, peer_2, arm_2):
+        peer_2.aborts = {"error_code": -4, "error_string": "path tolerance violated"}
+        outcome = arm_2.home()
+        assert outcome.status == "failed"
+        assert "path tolerance" in outcome.message
+
+    def test_a_stalled_gripper_is_no_failure(self, peer_2, arm_2):
+        peer_2.aborts = {"stalled": True, "position": 0.07}
+        assert arm_2.grip(0.05) == pytest.approx(arm_2.gap())
+
+    def test_a_bridge_without_a_second_connection_cannot_stop_the_arm(self, peer_2):
+        peer_2.second_refused = True
+        arm = RosbridgeArm(peer_2.url, patience=1.0)
+        outcome = arm.connect()
+        assert outcome.status == "lost"
+        assert "second connection" in outcome.message
+        assert not arm.is_connected
 
 
 class TestConnecting:

@@ -10,6 +10,7 @@ from cobandit.robot.layout import Layout as Layout
 from cobandit.robot.manual import AsksPeople as AsksPeople
 from cobandit.robot.manual import NullArm as NullArm
 from cobandit.robot.manual import Request as Request
+from cobandit.robot.model import ArmModel as ArmModel
 from cobandit.robot.names import known_arms as known_arms
 from cobandit.robot.names import require_arm as require_arm
 from cobandit.robot.recording import Event as Event

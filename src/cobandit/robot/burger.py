@@ -31,7 +31,7 @@ class Layer:
 
 
 def burger_layers(configuration: Sequence[int]) -> tuple[Layer, ...]:
-    """What goes onto the bottom bun, from below.
+    """Return the layers above the bottom bun, from below.
 
     >>> " ".join(layer.item for layer in burger_layers((0, 1)))
     'patty lettuce cheese tomato top_bun'
@@ -41,11 +41,11 @@ def burger_layers(configuration: Sequence[int]) -> tuple[Layer, ...]:
 
 
 def checked_configuration(configuration: object) -> Configuration:
-    """Both arms, each 0 or 1."""
+    """Return both arms, each 0 or 1."""
     arms = list(configuration) if is_list(configuration) else []
     if len(arms) != 2:
         raise InvalidInput(
-            f"configuration is {short_repr(configuration)}; two arms are needed: the person's and the robot's."
+            f"configuration must be two arms, the person's and the robot's, got {short_repr(configuration)}."
         )
     check = whole(0, 1)
     return check("the person's arm", arms[0]), check("the robot's arm", arms[1])

@@ -26,7 +26,7 @@ CODECS = {
 QUALITY = {".mp4": 27, ".webm": 43}
 KINDS = (*CODECS, ".png")
 WIDTHS = {".png": 640}
-"""Pixels of a clip by its kind, where nobody says otherwise; an animated picture is larger than a film of its size."""
+"""The default width of a clip in pixels, by its kind; an animated picture is a larger file than a film of its size."""
 USUAL_WIDTH = 960
 PNG_EVERY = 3
 """Of the frames of a film an animated picture has each third."""
@@ -52,9 +52,9 @@ def encoder() -> str | None:
 
 
 def checked_path(path: Path) -> Path:
-    """Where a film can be written: its kind is known, and can be made here."""
+    """Return the path of a film, or raise an error if its kind is unknown or cannot be made on this machine."""
     if path.suffix.lower() not in KINDS:
-        raise InvalidInput(f"The file is {str(path)!r}; a name that ends in {', '.join(KINDS)} is needed.")
+        raise InvalidInput(f"The file must be a name that ends in {', '.join(KINDS)}, got {str(path)!r}.")
     if path.suffix.lower() in CODECS and encoder() is None:
         raise NoEncoder(
             f"{path.suffix} needs ffmpeg: install it, or pip install imageio-ffmpeg, or ask for a name that ends in "
@@ -65,7 +65,7 @@ def checked_path(path: Path) -> Path:
 
 
 class ClipMaker:
-    """Draws recordings in one scene and size. What the machine lacks is told when it is made."""
+    """Draws recordings in one scene and size. A missing library is an error when the maker is created."""
 
     def __init__(self, width: int = 960, height: int = 600, skin: str = "own") -> None:
         even = whole(1, 2000)
@@ -81,16 +81,16 @@ class ClipMaker:
         self._renderer.__exit__()
 
     def write(self, recording: Recording, path: Path, speed: float = 3.0, fps: int = 25) -> Path:
-        """The recording as a film, so many times faster than the robot was."""
+        """Write the recording as a film that runs ``speed`` times faster than the robot."""
         self.write_all(recording, [path], speed, fps)
         return path
 
     def write_all(self, recording: Recording, paths: Sequence[Path], speed: float = 3.0, fps: int = 25) -> None:
-        """The same in several kinds of files; every frame is drawn once."""
+        """Write the recording as several kinds of files; every frame is drawn once."""
         speed, fps = real(0.1, 50)("speed", speed), whole(1, 60)("fps", fps)
         paths = [checked_path(path) for path in paths]
         every = PNG_EVERY
-        if all(path.suffix.lower() == ".png" for path in paths):  # only what is kept is drawn
+        if all(path.suffix.lower() == ".png" for path in paths):  # draw only the frames that the file will contain
             every, fps = 1, max(1, round(fps / PNG_EVERY))
         numbers = np.arange(0, recording.frames - 1, recording.fps * speed / fps)
         images = [zlib.compress(self._renderer.draw(recording, float(number)).tobytes(), 1) for number in numbers]
@@ -111,7 +111,7 @@ class ClipMaker:
 
 
 def encode(path: Path, frames: Iterable[Image], size: tuple[int, int], fps: int) -> None:
-    """A film of frames of one size, by ffmpeg; its kind follows from the name of the file."""
+    """Encode frames of one size as a film with ffmpeg; the file name determines its kind."""
     width, height = size
     raw = ["-f", "rawvideo", "-pix_fmt", "rgb24", "-s", f"{width}x{height}", "-r", str(fps), "-i", "-"]
     codec = [*CODECS[path.suffix.lower()], "-crf", str(QUALITY[path.suffix.lower()])]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Literal, Protocol, get_args, runtime_checkable
 
 import numpy as np
@@ -22,7 +23,7 @@ from cobandit.base.streams import checked_seed
 from cobandit.robot.names import known_arms
 
 Status = Literal["done", "failed", "stopped", "refused", "lost"]
-"""How an action ended: as asked; tried and not achieved; stopped by somebody; not begun; without the robot."""
+"""How an action ended: as requested; tried and not achieved; stopped by a person; not begun; without the robot."""
 
 STATUSES: tuple[Status, ...] = get_args(Status)
 
@@ -65,7 +66,7 @@ class Observation:
 
 @runtime_checkable
 class Arm(Protocol):
-    """A robot arm that stacks. ``stack`` names what stands on the plate already, from below, bottom bun included."""
+    """A robot arm that stacks. ``stack`` names the items on the plate, from below, with the bottom bun."""
 
     name: str
 
@@ -83,11 +84,11 @@ class Arm(Protocol):
         ...
 
     def get_observation(self) -> Observation:
-        """Where the joints and the items are."""
+        """Return the positions of the joints and of the items."""
         ...
 
     def prepare(self) -> Outcome:
-        """Until the plate has its bottom bun and every tray its item."""
+        """Wait until the plate has its bottom bun and every tray its item."""
         ...
 
     def pick(self, item: str) -> Outcome:
@@ -99,7 +100,7 @@ class Arm(Protocol):
         ...
 
     def await_person(self, item: str, stack: Sequence[str]) -> Outcome:
-        """Until the person has set their item down on the stack."""
+        """Wait until the person has put their item on the stack."""
         ...
 
     def home(self) -> Outcome:
@@ -107,22 +108,30 @@ class Arm(Protocol):
         ...
 
     def stop(self) -> Outcome:
-        """Stop at once, from any thread: the action under way ends as "stopped", and so does every later one at once,
-        until `connect` is called."""
+        """Stop immediately, from any thread: the current action and every later one end as "stopped", until `connect`
+        is called.
+        """
         ...
 
 
-def make_arm(name: str, url: str | None = None, speed: float = 1.0, seed: int = 0) -> Arm:
-    """A driver by its name, not yet connected.
+def make_arm(
+    name: str, url: str | None = None, speed: float = 1.0, seed: int = 0, model: str | Path | None = None
+) -> Arm:
+    """Return a driver by its name, not yet connected.
 
     ``url`` is for robots behind an address (``ws://192.168.1.20:9090``), ``speed`` the fraction of the allowed joint
-    speeds that is used, ``seed`` for what a simulated arm draws. Other packages bring drivers by entry points in the
-    group ``cobandit.arms``: a class or function that takes ``url``, ``speed`` and ``seed`` by name.
+    speeds that is used, ``seed`` for what a simulated arm draws; ``model`` is a file that describes an arm behind
+    rosbridge which is no Fetch. Other packages bring drivers by entry points in the group ``cobandit.arms``: a class or
+    function that takes ``url``, ``speed`` and ``seed`` by name.
     """
     speed = real(0, 1, above=True)("speed", speed)
     seed = checked_seed(seed)
     if url is not None and not isinstance(url, str):
-        raise InvalidInput(f"url is {short_repr(url)}; an address as text, or None, is needed.")
+        raise InvalidInput(f"url must be an address as text, or None, got {short_repr(url)}.")
+    if model is not None:
+        if name != "rosbridge":
+            raise InvalidInput(f"model describes an arm behind rosbridge; leave it out for {short_repr(name)}.")
+        return _rosbridge(url, speed, seed, model)
     if isinstance(name, str) and name in _MAKERS:
         return _MAKERS[name](url, speed, seed)
     plugin = plugins.find_plugin(plugins.ARMS, name)
@@ -153,13 +162,14 @@ def _simulated(url: str | None, speed: float, seed: int) -> Arm:
     return SimulatedArm(seed=seed, speed=speed)
 
 
-def _rosbridge(url: str | None, speed: float, seed: int) -> Arm:
+def _rosbridge(url: str | None, speed: float, seed: int, model: str | Path | None = None) -> Arm:
     require_extras("A robot behind rosbridge", ros=True)
-    from cobandit.robot.rosbridge import RosbridgeArm
+    from cobandit.robot.model import ArmModel
+    from cobandit.robot.rosbridge import FETCH, RosbridgeArm
 
     if url is None:
         raise InvalidInput("A robot behind rosbridge needs its address, such as ws://192.168.1.20:9090, as url.")
-    return RosbridgeArm(url, speed=speed)
+    return RosbridgeArm(url, speed=speed, model=FETCH if model is None else ArmModel.from_file(model))
 
 
 def _null(url: str | None, speed: float, seed: int) -> Arm:

@@ -1,4 +1,4 @@
-"""A first try of an arm: home, one slice picked and placed, home, each step told, with the limits looked at."""
+"""A first test of an arm: home, pick and place one slice, home; each step is reported, and limits are checked."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cobandit.robot.driver import Arm, JointTrajectory, Outcome
-from cobandit.robot.layout import FASTEST, HIGHEST, JOINTS, LOWEST
+from cobandit.robot.kinematics import Kinematics
+from cobandit.robot.skills import PickAndPlace
 
 QUARTER = 0.25
 """The speed of a first try."""
@@ -31,7 +32,7 @@ class DryStep:
 
 
 def dry_run(arm: Arm, on_step: Callable[[DryStep], None], item: str = "tomato") -> bool:
-    """Whether the arm did all steps within its limits; the first that goes wrong ends the try."""
+    """Return whether the arm did all steps within its limits; the first that goes wrong ends the try."""
     steps: list[tuple[str, Callable[[], Outcome]]] = [
         ("connect", arm.connect),
         ("make plate and trays ready", arm.prepare),
@@ -43,7 +44,8 @@ def dry_run(arm: Arm, on_step: Callable[[DryStep], None], item: str = "tomato") 
     try:
         for text, action in steps:
             outcome = action()
-            step = DryStep(text, outcome, joint_words(outcome.trajectory))
+            limits = arm.planner.kinematics if isinstance(arm, PickAndPlace) else Kinematics()
+            step = DryStep(text, outcome, joint_words(outcome.trajectory, limits))
             on_step(step)
             if not step.ok:
                 return False
@@ -55,18 +57,23 @@ def dry_run(arm: Arm, on_step: Callable[[DryStep], None], item: str = "tomato") 
         arm.disconnect()
 
 
-def joint_words(trajectory: JointTrajectory | None) -> str:
-    """How near a movement came to the limits of the joints; begins with LIMIT where it went beyond one."""
+def joint_words(trajectory: JointTrajectory | None, limits: Kinematics | None = None) -> str:
+    """Return how near a movement came to the limits of the joints, by default Fetch's.
+
+    The text begins with LIMIT where the movement went beyond one.
+    """
+    limits = Kinematics() if limits is None else limits
     if trajectory is None or len(trajectory) < 2:
         return ""
     positions, times = trajectory.positions, trajectory.times
-    beyond = np.maximum(LOWEST - positions, positions - HIGHEST).max(axis=0)
+    beyond = np.maximum(limits.low - positions, positions - limits.high).max(axis=0)
     spans = np.diff(times)[:, np.newaxis]
-    speeds = np.abs(np.diff(positions, axis=0)) / np.where(spans > 0, spans, np.inf) / FASTEST
+    speeds = np.abs(np.diff(positions, axis=0)) / np.where(spans > 0, spans, np.inf) / limits.fastest
     fastest = int(speeds.max(axis=0).argmax())
     if beyond.max() > SLACK:
-        joint = JOINTS[int(beyond.argmax())]
-        return f"LIMIT: {joint.name} went {beyond.max():.2f} rad beyond {joint.low:g}..{joint.high:g}"
+        joint = int(beyond.argmax())
+        span = f"{limits.low[joint]:g}..{limits.high[joint]:g}"
+        return f"LIMIT: {limits.names[joint]} went {beyond.max():.2f} rad beyond {span}"
     part = float(speeds.max())
-    words = f"{JOINTS[fastest].name} fastest, at {part:.0%} of its limit"
+    words = f"{limits.names[fastest]} fastest, at {part:.0%} of its limit"
     return f"LIMIT: {words}" if part > 1 + SLACK else words

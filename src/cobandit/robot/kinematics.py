@@ -1,4 +1,4 @@
-"""Where the fingertips are for given joints, and joints for given fingertips: plain NumPy, many poses at once."""
+"""Forward and inverse kinematics of the fingertips in plain NumPy, vectorised over poses."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from cobandit.robot.layout import FREE, HIGHEST, JOINTS, LIFT, LOWEST, TIP_OFFSET, TORSO, Array
+from cobandit.robot.layout import FASTEST, FREE, HIGHEST, JOINTS, LIFT, LOWEST, TIP_OFFSET, TORSO, Array
 
 DAMPING = 1e-6
 LARGEST_STEP = 0.2
@@ -27,7 +27,15 @@ class OutOfReach(Exception):
 
 
 class Kinematics:
-    """The arm's geometry with its torso raised by ``lift``."""
+    """The geometry and the limits of Fetch's arm with its torso raised by ``lift``; subclasses bring other arms."""
+
+    names: tuple[str, ...] = tuple(joint.name for joint in JOINTS)
+    low: Array = LOWEST
+    high: Array = HIGHEST
+    fastest: Array = FASTEST
+    resting: Array = RESTING
+    """The posture that the redundant joint is pulled to."""
+    pull: Array = POSTURE_PULL
 
     def __init__(self, lift: float = LIFT) -> None:
         self._origin = np.array([TORSO[0], TORSO[1], TORSO[2] + lift])
@@ -39,19 +47,19 @@ class Kinematics:
         return axis
 
     def forward(self, joints: Array) -> tuple[Array, Array]:
-        """Fingertips (..., 3) and the gripper's rotation (..., 3, 3) for joints (..., 7)."""
+        """Return the fingertips (..., 3) and the gripper's rotation (..., 3, 3) for joints (..., 7)."""
         tip, rotation, _ = self._frames(joints)
         return tip, rotation
 
     def jacobian(self, joints: Array) -> Array:
-        """How the fingertips move and turn with each joint: (..., 6, 7)."""
+        """Return how the fingertips move and turn with each joint: (..., 6, 7)."""
         tip, _, frames = self._frames(joints)
         return _columns(tip, frames)
 
     def solve(self, start: Array, tip: Array, rotation: Array, steps: int = 80, posture: float = 1.0) -> Array:
-        """Joints (..., 7) that bring the fingertips to ``tip`` with ``rotation``, by damped least squares.
+        """Return joints (..., 7) that bring the fingertips to ``tip`` with ``rotation``, by damped least squares.
 
-        What the task leaves free is pulled to `RESTING`, for at most `POSTURE_STEPS` steps, so that the end is exact.
+        The free degrees of freedom are pulled to ``resting`` for `POSTURE_STEPS` steps at most, so the end is exact.
         """
         joints = np.array(start, dtype=np.float64)
         for step in range(steps):
@@ -65,16 +73,16 @@ class Kinematics:
             inverse = np.swapaxes(np.linalg.solve(square, jacobian), -1, -2)
             change = (inverse @ error[..., np.newaxis])[..., 0]
             if posture and step < POSTURE_STEPS:
-                pull = posture * POSTURE_PULL * (RESTING - joints)
+                pull = posture * self.pull * (self.resting - joints)
                 change += pull - (inverse @ (jacobian @ pull[..., np.newaxis]))[..., 0]
-            joints = np.clip(joints + np.clip(change, -LARGEST_STEP, LARGEST_STEP), LOWEST, HIGHEST)
+            joints = np.clip(joints + np.clip(change, -LARGEST_STEP, LARGEST_STEP), self.low, self.high)
         at, turned, _ = self._frames(joints)
         if not _within(np.concatenate([tip - at, _turn(turned, rotation)], axis=-1), REACHED_POSITION, REACHED_ANGLE):
             raise OutOfReach
         return joints
 
     def _frames(self, joints: Array) -> tuple[Array, Array, list[tuple[Array, Array]]]:
-        """Fingertips, the gripper's rotation, and of every joint its axis and where it is."""
+        """Return the fingertips, the gripper's rotation, and the axis and position of every joint."""
         joints = np.asarray(joints, dtype=np.float64)
         cosines, sines = np.cos(joints), np.sin(joints)
         rotation = np.broadcast_to(np.eye(3), (*joints.shape[:-1], 3, 3))
@@ -94,7 +102,9 @@ class Kinematics:
 
 
 def gripper_down(yaw: Array | float) -> Array:
-    """The rotation of a gripper that points down, its fingers moving along the direction ``yaw`` of the table."""
+    """Return the rotation of a gripper that points down, its fingers moving along the direction ``yaw`` of the
+    table.
+    """
     yaw = np.asarray(yaw, dtype=np.float64)
     cosine, sine, zero = np.cos(yaw), np.sin(yaw), np.zeros_like(yaw)
     columns = [(zero, zero, zero - 1), (cosine, sine, zero), (sine, -cosine, zero)]
@@ -102,12 +112,12 @@ def gripper_down(yaw: Array | float) -> Array:
 
 
 def within_limits(joints: Array) -> bool:
-    """Whether all joints are within their limits, but for rounding."""
+    """Return whether all joints are within their limits, up to rounding."""
     return bool(np.all(joints >= LOWEST - 1e-9) and np.all(joints <= HIGHEST + 1e-9))
 
 
 def nearest_turn(angle: float, reference: float, low: float = -FREE, high: float = FREE) -> float:
-    """The angle plus or minus half turns that is nearest to the reference: the gripper has no front."""
+    """Return the angle plus or minus half turns that is nearest to the reference: the gripper has no front."""
     turned = angle + math.pi * round((reference - angle) / math.pi)
     return turned if low <= turned <= high else angle
 
@@ -119,13 +129,13 @@ def _columns(tip: Array, frames: list[tuple[Array, Array]]) -> Array:
 
 
 def _turn(rotation: Array, wanted: Array) -> Array:
-    """The small turn that is missing."""
+    """Return the small turn that is missing."""
     turns: Array = 0.5 * _cross(np.swapaxes(rotation, -1, -2), np.swapaxes(wanted, -1, -2)).sum(axis=-2)
     return turns
 
 
 def _cross(left: Array, right: Array) -> Array:
-    """NumPy's own takes twice as long for so few numbers."""
+    """Return the cross product; NumPy's own takes twice as long for few vectors."""
     x, y, z = left[..., 0], left[..., 1], left[..., 2]
     u, v, w = right[..., 0], right[..., 1], right[..., 2]
     return np.stack([y * w - z * v, z * u - x * w, x * v - y * u], axis=-1)

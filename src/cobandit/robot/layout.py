@@ -56,7 +56,7 @@ TIP_OFFSET = GRIPPER_OFFSET + FINGER_HALF_LENGTH
 """From the last joint to the fingertips."""
 FINGER_HALF_WIDTH = 0.005
 FINGER_GAP = 0.0018
-"""What is left between the fingers when both slides are at 0."""
+"""The gap between the fingers when both slides are at 0."""
 WIDEST_OPENING = 0.1018
 HEAD = (0.0531, 0.0, 0.603)
 HEAD_TILT_OFFSET = (0.1425, 0.0, 0.058)
@@ -88,7 +88,7 @@ ITEMS = MappingProxyType(
     }
 )
 GRASPED_RADIUS = 0.040
-"""The fingers open to 50 mm each; a wider item leaves them no room."""
+"""The fingers open to 50 mm each, so they cannot grasp a wider item."""
 
 FINGERS = ("right_finger", "left_finger")
 HEAD_JOINTS = ("head_pan", "head_tilt")
@@ -99,11 +99,11 @@ HAND_REST = (1.24, -0.06, 0.83)
 SHOULDER_OF_HAND = (1.95, 0.0)
 """Where the person's hand waits, and where it comes from."""
 SCENE = "burger-1"
-"""The name of the scene that recordings play in; another one means that a page must draw anew."""
+"""The name of the scene of recordings; a page must redraw the scene when the name changes."""
 
 
 def item_named(name: object) -> Item:
-    """The item of that name."""
+    """Return the item of that name."""
     if not isinstance(name, str) or name not in ITEMS:
         raise UnknownName("item", name, ITEMS)
     return ITEMS[name]
@@ -138,7 +138,7 @@ class Layout:
         }
         for name, (place, length) in places.items():
             if not isinstance(place, tuple) or len(place) != length:
-                raise InvalidInput(f"{name} is {short_repr(place)}; a tuple of {length} lengths in metres is needed.")
+                raise InvalidInput(f"{name} must be a tuple of {length} lengths in metres, got {short_repr(place)}.")
             for coordinate in place:
                 real(-2, 2)(name, coordinate)
         missing = set(ITEMS) - {"bottom_bun"} - set(self.trays)
@@ -151,9 +151,9 @@ class Layout:
         return self.table_height + self.tray_thickness
 
     def place_of(self, item: str) -> tuple[float, float]:
-        """Where an item waits for its turn."""
+        """Return the position of an item before it is used."""
         return self.plate if item == "bottom_bun" else self.trays[item_named(item).name]
 
     def stack_height(self, stack: tuple[str, ...]) -> float:
-        """The top of a stack on the plate, from the thicknesses of its layers."""
+        """Return the top of a stack on the plate, from the thicknesses of its layers."""
         return self.base_height + sum(item_named(name).thickness for name in stack)

@@ -1,4 +1,6 @@
-"""Layers that people set down: a request that waits until somebody confirms or skips it, and an arm of nothing else."""
+"""Layers that people place: a request waits until a person confirms or skips it, and an arm that only makes
+requests.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +38,12 @@ class Desk:
 
     @property
     def request(self) -> Request | None:
-        """What is asked for now; None while nothing is."""
+        """The open request, or None."""
         with self._changed:
             return self._request
 
     def ask(self, text: str, item: str, by: Asked, timeout: float | None) -> Answer | None:
-        """Ask, and wait for the answer; None when nobody answered in time."""
+        """Ask, and wait for the answer; return None if there is no answer in time."""
         with self._changed:
             self._count += 1
             self._request, self._answer = Request(self._count, text, item, by), None
@@ -61,16 +63,16 @@ class Desk:
             return True
 
     def wait_for_request(self, timeout: float) -> Request | None:
-        """The open request, waiting for one if need be; None when none came in time."""
+        """Return the open request, waiting for one if need be; None when none came in time."""
         with self._changed:
             self._changed.wait_for(lambda: self._request is not None and self._answer is None, timeout)
             return self._request
 
 
 class AsksPeople:
-    """The part of a driver that waits for people: what it asks for, and the answers, from any thread.
+    """The part of a driver that waits for people: its requests, and the answers, from any thread.
 
-    Whoever shows requests, the lab's console or a terminal, looks for this class: a driver that waits inherits it.
+    The lab's console and the terminal show the requests of any driver that inherits this class.
     """
 
     def __init__(self) -> None:
@@ -78,22 +80,22 @@ class AsksPeople:
 
     @property
     def request(self) -> Request | None:
-        """What somebody is asked to place now."""
+        """The open request to place an item."""
         return self.desk.request
 
     def confirm(self, number: int | None = None) -> bool:
-        """It was placed. False where that request is not open any more."""
+        """Confirm that the item was placed. Return False if that request is no longer open."""
         return self.desk.answer("confirmed", number)
 
     def skip(self, number: int | None = None) -> bool:
-        """It will not be placed. False where that request is not open any more."""
+        """Skip the item. Return False if that request is no longer open."""
         return self.desk.answer("skipped", number)
 
 
 class NullArm(AsksPeople):
-    """No robot: the experimenter is told what to place, and confirms or skips it from any thread.
+    """No robot: the experimenter gets requests to place items, and confirms or skips them from any thread.
 
-    A confirmed layer is "done", a skipped one "failed", and one under way when `stop` comes "stopped".
+    A confirmed layer is "done", a skipped one "failed", and one that waits when `stop` is called "stopped".
     """
 
     name = "null"
@@ -110,17 +112,17 @@ class NullArm(AsksPeople):
         return self._connected
 
     def connect(self) -> Outcome:
-        """Nothing to reach; after a stop, it goes on."""
+        """Make the arm usable again after a stop; there is no connection."""
         self._connected, self._stopped = True, False
         return Outcome("done", "No robot: the experimenter places the robot's layers.")
 
     def disconnect(self) -> None:
-        """Let go of whoever waits."""
+        """Release the threads that wait for an answer."""
         self.desk.answer("stopped")
         self._connected = False
 
     def get_observation(self) -> Observation:
-        """Nothing is measured."""
+        """Return an empty observation, because nothing is measured."""
         return Observation((), 0.0)
 
     def prepare(self) -> Outcome:
@@ -128,7 +130,7 @@ class NullArm(AsksPeople):
         return self._refusal() or ask_to_prepare(self.desk, self._timeout)
 
     def pick(self, item: str) -> Outcome:
-        """Nothing yet: the experimenter takes and places in one go."""
+        """Do nothing: the experimenter picks and places in one step."""
         return self._refusal() or Outcome("done", f"The {words(item)} is for the experimenter to place.")
 
     def place(self, item: str, stack: Sequence[str]) -> Outcome:
@@ -140,7 +142,7 @@ class NullArm(AsksPeople):
         return self._refusal() or ask_for(self.desk, item, stack, "person", self._timeout)
 
     def home(self) -> Outcome:
-        """Nothing stands in the way."""
+        """Do nothing: there is no arm to move."""
         return self._refusal() or Outcome("done", "No robot is in the way.")
 
     def stop(self) -> Outcome:
@@ -152,7 +154,7 @@ class NullArm(AsksPeople):
     def _refusal(self) -> Outcome | None:
         if not self._connected:
             return Outcome("refused", "The arm is not connected: call connect() first.")
-        return Outcome("stopped", "Stopped: connect() lets it go on.") if self._stopped else None
+        return Outcome("stopped", "Stopped: call connect() to continue.") if self._stopped else None
 
 
 def ask_for(desk: Desk, item: str, stack: Sequence[str], by: Asked, timeout: float | None) -> Outcome:
@@ -179,9 +181,9 @@ def _asked(desk: Desk, text: str, item: str, by: Asked, timeout: float | None) -
         return Outcome("failed", f"The {words(item)} was skipped.", waited)
     if answer == "stopped":
         return Outcome("stopped", f"Stopped while waiting for the {words(item)}.", waited)
-    return Outcome("failed", f"Nobody confirmed the {words(item)} within {timeout:g} s.", waited)
+    return Outcome("failed", f"The {words(item)} was not confirmed within {timeout:g} s.", waited)
 
 
 def words(item: str) -> str:
-    """An item as a sentence calls it."""
+    """Return an item as a sentence calls it."""
     return item.replace("_", " ")

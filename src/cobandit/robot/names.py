@@ -11,7 +11,7 @@ ARMS: dict[str, str | None] = {"simulated": "robot", "rosbridge": "ros", "null":
 
 
 def known_arms() -> list[str]:
-    """Every name that `cobandit.robot.make_arm` knows, ours first."""
+    """Return every name that `cobandit.robot.make_arm` knows, ours first."""
     return [*ARMS, *(name for name in plugins.plugin_names(plugins.ARMS) if name not in ARMS)]
 
 

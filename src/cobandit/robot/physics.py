@@ -42,7 +42,7 @@ _SHELLS = {  # what of each link may touch: a cylinder across the joint or along
 
 
 def physics_model(layout: Layout, step: float = STEP) -> str:
-    """The model in MuJoCo's XML."""
+    """Return the model in MuJoCo's XML."""
     return f"""<mujoco model="burger">
 <compiler angle="radian" autolimits="true"/>
 <option timestep="{step}" integrator="implicitfast" cone="elliptic" impratio="10" iterations="50">
@@ -136,7 +136,7 @@ def _item(item: Item, layout: Layout) -> str:
 
 
 def _actuators() -> str:
-    """In the order of the controls: seven joints, two fingers, two of the head."""
+    """Return the actuators in the order of the controls: seven joints, two fingers, two of the head."""
     line = '<position joint="{}" kp="{}" kv="{}" forcerange="-{} {}"/>'
     arm = "".join(
         line.format(joint.name, gain, gain / 15, force, force)

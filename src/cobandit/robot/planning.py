@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cobandit.robot.kinematics import Kinematics, OutOfReach, gripper_down
-from cobandit.robot.layout import FASTEST, Array
+from cobandit.robot.layout import Array
 
 PERIOD = 0.02
 """Seconds between two set points."""
@@ -37,16 +37,16 @@ class Planner:
 
     def __init__(self, kinematics: Kinematics, speed: float = 1.0) -> None:
         self.kinematics = kinematics
-        self._fastest = speed * MARGIN * FASTEST
+        self._fastest = speed * MARGIN * kinematics.fastest
         self._speed = speed
 
     def pose(self, joints: Array) -> tuple[Array, float]:
-        """Fingertips and yaw for given joints."""
+        """Return fingertips and yaw for given joints."""
         tip, rotation = self.kinematics.forward(joints)
         return tip, math.atan2(rotation[1, 1], rotation[0, 1])
 
     def move(self, joints: Array, tip: Array, yaw: float, shortest: float = 0.25) -> JointPath:
-        """From where the joints are to a tip and yaw, at rest at both ends, in at least ``shortest`` seconds."""
+        """Return a path from the joints to a tip and yaw, at rest at both ends, in at least ``shortest`` seconds."""
         fractions = np.linspace(0, 1, WAYPOINTS + 1)
         grown = fractions**3 * (10 - 15 * fractions + 6 * fractions**2)
         return self._timed(self._along(joints, np.asarray(tip, dtype=np.float64), yaw, grown), shortest)
@@ -65,7 +65,7 @@ class Planner:
         return self._timed(start + (end - start) * grown[:, np.newaxis], shortest)
 
     def _along(self, joints: Array, tip: Array, yaw: float, grown: Array) -> Array:
-        """Joints at the given parts of the way."""
+        """Return the joints at the given fractions of the path."""
         begin, begin_yaw = self.pose(joints)
         end = self.kinematics.solve(joints, tip, gripper_down(yaw))
         tips = begin + (tip - begin) * grown[:, np.newaxis]
@@ -97,7 +97,7 @@ class Planner:
 
 
 def _blend(points: Array, slopes: Array, at: Array) -> Array:
-    """A cubic through the points with their slopes, at fractional indices."""
+    """Return a cubic through the points with their slopes, at fractional indices."""
     left = np.minimum(at.astype(np.int64), len(points) - 2)
     u = (at - left)[:, np.newaxis]
     p, q, s, t = points[left], points[left + 1], slopes[left], slopes[left + 1]
@@ -106,7 +106,7 @@ def _blend(points: Array, slopes: Array, at: Array) -> Array:
 
 
 def _ticks(count: int) -> Array:
-    """The times of so many set points."""
+    """Return the times of ``count`` set points."""
     return np.arange(1, count + 1, dtype=np.float64) * PERIOD
 
 

@@ -1,10 +1,10 @@
-"""A burger as it was stacked, small enough to be sent: the poses of everything that moves, and captions with frames.
+"""A recorded burger, small enough to be sent: the poses of all moving bodies, and captions with frames.
 
-The format (version 1), all of it gzipped: the four bytes ``CBRR``; the version and the length of the header, both
+The format (version 1), gzipped as a whole: the four bytes ``CBRR``; the version and the length of the header, both
 uint32; the header, JSON in UTF-8 padded with blanks to a multiple of four bytes; then the poses, int16, little-endian.
 The poses are channel-major and delta-coded: body after body as in ``header["bodies"]``, of each the seven channels x,
 y, z (units of 0.1 mm) and w, x, y, z of its quaternion (units of 1/32767), of each channel all frames; the first frame
-whole, every later one as its difference from the frame before, modulo 2^16.
+absolute, every later one as its difference from the previous frame, modulo 2^16.
 """
 
 from __future__ import annotations
@@ -74,11 +74,11 @@ class Recording:
         return self.frames / self.fps
 
     def positions(self, body: str) -> NDArray[np.float64]:
-        """Where a body was, in metres: (frames, 3)."""
+        """Return the positions of a body in metres: (frames, 3)."""
         return self.poses[:, self.bodies.index(body), :3].astype(np.float64) * POSITION_UNIT
 
     def header(self) -> dict[str, Any]:
-        """What stands before the poses."""
+        """Return the header before the poses."""
         return {
             "version": VERSION,
             "scene": self.scene,
@@ -93,7 +93,7 @@ class Recording:
         }
 
     def to_bytes(self) -> bytes:
-        """The recording in its format; the same recording gives the same bytes."""
+        """Return the recording in its format; the same recording gives the same bytes."""
         header = json.dumps(self.header(), separators=(",", ":"), ensure_ascii=False).encode()
         header += b" " * (-len(header) % 4)
         delta = np.diff(self.poses, axis=0, prepend=np.zeros_like(self.poses[:1]))  # wraps around, as it is read
@@ -103,7 +103,7 @@ class Recording:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Recording:
-        """A recording back from its format; anything else is refused."""
+        """Return a recording back from its format; anything else is refused."""
         header, body = _unpacked(data)
         try:
             frames, bodies = int(header["frames"]), tuple(map(str, header["bodies"]))
@@ -121,9 +121,9 @@ class Recording:
 
 
 def _unpacked(data: bytes) -> tuple[Mapping[str, Any], bytes]:
-    """The header and the bytes of the poses."""
+    """Return the header and the bytes of the poses."""
     if not isinstance(data, (bytes, bytearray, memoryview)):
-        raise InvalidInput(f"The recording is {short_repr(data)}; the bytes that Recording.to_bytes gave are needed.")
+        raise InvalidInput(f"The recording must be the bytes that Recording.to_bytes gave, got {short_repr(data)}.")
     try:
         unpacker = zlib.decompressobj(wbits=31)
         packed = unpacker.decompress(bytes(data), MOST_BYTES)
@@ -143,7 +143,7 @@ def _unpacked(data: bytes) -> tuple[Mapping[str, Any], bytes]:
 
 
 def quantised(positions: NDArray[np.float64], quaternions: NDArray[np.float64]) -> NDArray[np.int16]:
-    """Poses in the units of the format; signs of quaternions go on from frame to frame, so that they can be blended."""
+    """Return poses in the units of the format; signs of quaternions are continuous, so that frames can be blended."""
     quaternions = quaternions.copy()
     for frame in range(1, len(quaternions)):
         turned = (quaternions[frame] * quaternions[frame - 1]).sum(axis=-1) < 0

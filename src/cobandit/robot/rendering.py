@@ -18,7 +18,7 @@ from cobandit.robot.recording import POSITION_UNIT, QUATERNION_UNIT, Recording
 
 
 class NoDrawing(CobanditError):
-    """This machine cannot draw frames; the message says what is missing."""
+    """This machine cannot draw frames; the message names the missing library."""
 
     def __init__(self, error: Exception) -> None:
         super().__init__(
@@ -44,7 +44,7 @@ class Camera:
         self.position, self.target, self.fov = np.array(position), np.array(target), fov
 
     def to_mujoco(self) -> mujoco.MjvCamera:
-        """As MuJoCo has it: a distance and two angles about the target."""
+        """Return the camera for MuJoCo: a distance and two angles about the target."""
         way = self.target - self.position
         camera = mujoco.MjvCamera()
         camera.lookat[:] = self.target
@@ -74,7 +74,7 @@ class FrameRenderer:
         self._renderer.close()
 
     def draw(self, recording: Recording, frame: float, camera: Camera | None = None) -> Image:
-        """One frame; between two frames, poses are blended."""
+        """Draw one frame; poses between two frames are blended."""
         view = camera or self.camera
         self.model.vis.global_.fovy = view.fov
         poses = _blended(recording, frame)
@@ -98,7 +98,7 @@ def _blended(recording: Recording, frame: float) -> NDArray[np.float64]:
 
 
 def drawing_model(scene: Mapping[str, Any], width: int, height: int) -> str:
-    """The scene in MuJoCo's XML, every moving body to be put where a recording says."""
+    """Return the scene in MuJoCo's XML, every moving body to be put where a recording says."""
     meshes = "".join(
         f'<mesh name={quoteattr(name)} inertia="shell" vertex="{_numbers(mesh["vertices"])}" '
         f'face="{_numbers(mesh["faces"])}"/>'

@@ -1,4 +1,6 @@
-"""A real Fetch, or any arm that takes its actions, over rosbridge: the planning is the simulated arm's own.
+"""A real Fetch, or another arm with seven joints, over rosbridge: the planning is the simulated arm's own.
+
+Robots with ROS 1 and with ROS 2 are served alike; the form of the first joint states tells which of them it is.
 
 A goal is one short path; nothing is queued, and after a lost connection nothing is sent again by itself, so the arm
 comes to rest at the end of the path that is under way. Where items lie is the `Layout`'s word, or that of ``locate``.
@@ -10,9 +12,7 @@ import contextlib
 import logging
 import threading
 import time
-import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -22,98 +22,41 @@ import roslibpy
 from cobandit.base.checks import real, short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.robot.driver import JointTrajectory, Observation, Outcome
-from cobandit.robot.kinematics import Kinematics
-from cobandit.robot.layout import FINGER_GAP, JOINTS, LIFT, Array, Layout
+from cobandit.robot.layout import Array, Layout
 from cobandit.robot.manual import AsksPeople, ask_for, ask_to_prepare
+from cobandit.robot.model import ArmModel
 from cobandit.robot.planning import JointPath, Planner
+from cobandit.robot.ros_actions import (
+    GRIPPER,
+    PREEMPTED,
+    RECALLED,
+    REJECTED,
+    SUCCEEDED,
+    TRAJECTORY,
+    Action,
+    Goal,
+    Ros1Action,
+    Ros2Action,
+)
 from cobandit.robot.skills import Ended, PickAndPlace
 
-logging.getLogger("roslibpy").addHandler(logging.NullHandler())  # what it would say on stderr is told by us
+logging.getLogger("roslibpy").addHandler(logging.NullHandler())  # we report its errors ourselves, instead of stderr
 
-ARM_ACTION, ARM_TYPE = "/arm_controller/follow_joint_trajectory", "control_msgs/FollowJointTrajectoryAction"
-GRIPPER_ACTION, GRIPPER_TYPE = "/gripper_controller/gripper_action", "control_msgs/GripperCommandAction"
-JOINT_NAMES = tuple(f"{joint.name}_joint" for joint in JOINTS)
-FINGER_NAMES = ("r_gripper_finger_joint", "l_gripper_finger_joint")
-TORSO_NAME = "torso_lift_joint"
-GRIP_EFFORT = 20.0
+FETCH = ArmModel()
 POINT_EVERY = 5
 """Set points between two points of a goal: ten a second, with speeds; the robot's controller fills in the rest."""
 DRIFT = 0.05
-"""Joints that are farther (rad) from where they were sent were moved by somebody else: plan from where they are."""
+"""Joints that are farther (rad) from their target were moved externally: plan from their measured positions."""
 POINTS_DOWN = -0.85
 """Of the gripper's direction, its part along z: within 32 degrees of straight down."""
-
-PREEMPTED, SUCCEEDED, ABORTED, REJECTED, RECALLED = 2, 3, 4, 5, 8
-_ENDS = {PREEMPTED, SUCCEEDED, ABORTED, REJECTED, RECALLED}
-
-
-@dataclass
-class _Goal:
-    """One goal under way; ``code`` is how it ended, in the numbers of actionlib."""
-
-    name: str
-    seen: threading.Event = field(default_factory=threading.Event)
-    ended: threading.Event = field(default_factory=threading.Event)
-    code: int | None = None
-    result: Mapping[str, Any] = field(default_factory=dict)
-    text: str = ""
-
-
-class _Action:
-    """One action server behind the bridge: goals go out, their status and results come in."""
-
-    def __init__(self, ros: roslibpy.Ros, server: str, kind: str) -> None:
-        self.server = server
-        self._goal: _Goal | None = None
-        # Nothing may be sent again when a connection comes back: an old goal would move the arm.
-        self._goals = roslibpy.Topic(ros, f"{server}/goal", f"{kind}Goal", reconnect_on_close=False)
-        self._cancels = roslibpy.Topic(ros, f"{server}/cancel", "actionlib_msgs/GoalID", reconnect_on_close=False)
-        self._results = roslibpy.Topic(ros, f"{server}/result", f"{kind}Result", reconnect_on_close=False)
-        self._status = roslibpy.Topic(
-            ros, f"{server}/status", "actionlib_msgs/GoalStatusArray", reconnect_on_close=False
-        )
-        self._goals.advertise()
-        self._cancels.advertise()
-        self._results.subscribe(self._on_result)
-        self._status.subscribe(self._on_status)
-
-    def send(self, goal: Mapping[str, Any]) -> _Goal:
-        self._goal = sent = _Goal(f"cobandit-{uuid.uuid4()}")
-        stamp = {"secs": 0, "nsecs": 0}
-        message = {"goal_id": {"stamp": stamp, "id": sent.name}, "goal": dict(goal)}
-        self._goals.publish(roslibpy.Message(message))
-        return sent
-
-    def cancel(self) -> None:
-        """Whatever the server is doing, for us or for others."""
-        self._cancels.publish(roslibpy.Message({"stamp": {"secs": 0, "nsecs": 0}, "id": ""}))
-
-    def _on_result(self, message: Mapping[str, Any]) -> None:
-        goal, status = self._goal, message["status"]
-        if goal is not None and status["goal_id"]["id"] == goal.name:
-            goal.code, goal.text = int(status["status"]), str(status.get("text", ""))
-            goal.result = message.get("result", {})
-            goal.seen.set()
-            goal.ended.set()
-
-    def _on_status(self, message: Mapping[str, Any]) -> None:
-        """Only a sign of life: a list may be older than the result, and results carry their own status."""
-        goal = self._goal
-        if goal is None:
-            return
-        for status in message["status_list"]:
-            if status["goal_id"]["id"] == goal.name:
-                goal.seen.set()
-                if int(status["status"]) == REJECTED:  # some servers send no result for what they reject
-                    goal.code, goal.text = REJECTED, str(status.get("text", ""))
-                    goal.ended.set()
 
 
 class RosbridgeArm(PickAndPlace, AsksPeople):
     """An arm behind rosbridge. People's layers are asked for at a `manual.Desk` and confirmed from any thread.
 
     ``url`` is that of rosbridge, such as ``ws://192.168.1.20:9090``; ``speed`` the fraction of allowed joint speeds;
-    ``patience`` how many seconds the robot may stay silent; ``locate`` gives (x, y) of an item where a camera knows it.
+    ``patience`` how many seconds the robot may stay silent; ``locate`` gives (x, y) of an item where a camera knows it;
+    ``model`` describes an arm that is no Fetch. ``ros`` is 1 or 2 once the robot has reported its joints.
     """
 
     name = "rosbridge"
@@ -125,6 +68,7 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
         layout: Layout | None = None,
         patience: float = 5.0,
         locate: Callable[[str], Sequence[float]] | None = None,
+        model: ArmModel = FETCH,
     ) -> None:
         PickAndPlace.__init__(self, layout, speed)
         AsksPeople.__init__(self)
@@ -132,9 +76,13 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
         self._speed = float(speed)
         self._patience = real(0, 600, above=True)("patience", patience)
         self._locate = locate
+        self.model, self.widest = model, model.gripper.widest
+        self.planner = Planner(model.kinematics({}), self._speed)
+        self.ros: int | None = None
         self._ros: roslibpy.Ros | None = None
-        self._arm: _Action | None = None
-        self._gripper: _Action | None = None
+        self._second: roslibpy.Ros | None = None
+        self._arm: Action | None = None
+        self._gripper: Action | None = None
         self._lost = threading.Event()
         self._changed = threading.Condition()
         self._measured: dict[str, float] = {}
@@ -159,26 +107,31 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
             return Outcome("lost", trouble, time.monotonic() - began)
         if not self._wait_for_joints():
             self.disconnect()
-            return Outcome("lost", f"No joint states came from {self._url} within {self._patience:g} s.")
-        self.planner = Planner(Kinematics(self._measured.get(TORSO_NAME, LIFT)), self._speed)
+            return Outcome("lost", self._joints_missing())
+        if self._arm is None and (trouble := self._open_actions()):
+            self.disconnect()
+            return Outcome("lost", trouble, time.monotonic() - began)
+        self.planner = Planner(self.model.kinematics(self._measured), self._speed)
         self._command = None
         if trouble := self._unfit():
             self.disconnect()
             return Outcome("refused", trouble, time.monotonic() - began)
         self.held = None
         self._stopped.clear()
-        return Outcome("done", f"Connected to {self._url}.", time.monotonic() - began)
+        return Outcome("done", f"Connected to {self._url} (ROS {self.ros}).", time.monotonic() - began)
 
     def disconnect(self) -> None:
-        """Let go of the bridge; whoever waits for a person is let go too."""
+        """Disconnect from the bridge, and release threads that wait for a person."""
         self.desk.answer("stopped")
-        ros, self._ros = self._ros, None
-        if ros is not None and ros.is_connected:
-            with contextlib.suppress(roslibpy.core.RosTimeoutError):  # it is gone already
-                ros.close(self._patience)
+        connections = (self._ros, self._second)
+        self._ros = self._second = self._arm = self._gripper = None
+        for ros in connections:
+            if ros is not None and ros.is_connected:
+                with contextlib.suppress(roslibpy.core.RosTimeoutError):  # it is gone already
+                    ros.close(self._patience)
 
     def get_observation(self) -> Observation:
-        """The joints as they were last reported."""
+        """Return the joints as they were last reported."""
         joints = self._joints_measured()
         return Observation(() if joints is None else tuple(map(float, joints)), self.gap())
 
@@ -207,11 +160,11 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
     # ---- what pick and place are made of
 
     def clock(self) -> float:
-        """Seconds."""
+        """Return the time in seconds."""
         return time.monotonic()
 
     def joints(self) -> Array:
-        """Where they were sent, or, if somebody moved them, where they are."""
+        """Return the commanded joints, or the measured ones if they were moved externally."""
         measured = self._joints_measured()
         if measured is None:
             raise Ended("lost", "The robot has not said where its joints are.")
@@ -224,38 +177,39 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
         self._command = None
         goal = {
             "trajectory": {
-                "header": {"seq": 0, "stamp": {"secs": 0, "nsecs": 0}, "frame_id": ""},
-                "joint_names": list(JOINT_NAMES),
+                "header": {"stamp_s": 0.0, "frame_id": ""},
+                "joint_names": list(self.model.joints),
                 "points": trajectory_points(path),
             },
             "path_tolerance": [],
             "goal_tolerance": [],
-            "goal_time_tolerance": {"secs": 1, "nsecs": 0},
+            "goal_time_tolerance_s": 1.0,
         }
         ended = self._run(self._arm, goal, path.duration)
-        if ended.code != SUCCEEDED:
-            raise Ended("failed", f"The robot gave up a movement{_reason(ended)}.")
+        if ended.code != SUCCEEDED or ended.result.get("error_code", 0) != 0:
+            raise Ended("failed", f"The robot gave up a movement{ended.reason}.")
         self._command = path.positions[-1]
         return False
 
     def grip(self, opening: float) -> float:
         """Send the opening; fingers that meet something before it are no failure, so the gap is what counts."""
-        goal = {"command": {"position": float(opening), "max_effort": GRIP_EFFORT}}
+        gripper = self.model.gripper
+        goal = {"command": {"position": gripper.goal(opening), "max_effort": gripper.effort}}
         ended = self._run(self._gripper, goal, 2.0)
         if ended.code != SUCCEEDED and not ended.result.get("stalled"):
-            raise Ended("failed", f"The robot's gripper gave up{_reason(ended)}.")
+            raise Ended("failed", f"The robot's gripper gave up{ended.reason}.")
         with self._changed:  # the gap as it is after the result, not the one reported before
             reports = self._finger_reports
             self._changed.wait_for(lambda: self._finger_reports > reports or self._lost.is_set(), self._patience)
         return self.gap()
 
     def gap(self) -> float:
-        """From the finger joints."""
+        """Return the gap from the finger joints."""
         with self._changed:
-            return sum(self._measured.get(name, 0.0) for name in FINGER_NAMES) + FINGER_GAP
+            return self.model.gripper.gap(self._measured)
 
     def see(self, item: str) -> Array:
-        """Where ``locate`` sees it, else where the layout has it."""
+        """Return the position from ``locate``, else the one of the layout."""
         try:
             place = np.array(self._locate(item) if self._locate else self.layout.place_of(item), dtype=np.float64)
         except Exception as error:  # the lab's own code, in the middle of a movement
@@ -270,7 +224,7 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
             self._kept = []
 
     def trajectory(self) -> JointTrajectory | None:
-        """The joints as the robot reported them."""
+        """Return the joints as the robot reported them."""
         with self._changed:
             reports, self._kept = self._kept, None
         if not reports:
@@ -283,19 +237,39 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
     def _reach(self) -> str:
         """Connect; what went wrong, or nothing."""
         self._lost = lost = threading.Event()
-        self._measured = {}
+        self._measured, self.ros = {}, None
+        self._arm = self._gripper = self._second = None
+        ros = self._opened(lost)
+        if ros is None:
+            return f"There is no rosbridge at {self._url}: nothing answered within {self._patience:g} s."
+        self._ros = ros
+        # Both ROS 1 and ROS 2 know the type by this name.
+        states = roslibpy.Topic(ros, "/joint_states", "sensor_msgs/JointState", reconnect_on_close=False)
+        states.subscribe(self._on_joint_states)
+        return ""
+
+    def _opened(self, lost: threading.Event) -> roslibpy.Ros | None:
+        """Return a connection, or None if nothing answered; when it closes, the robot is lost."""
         ros = roslibpy.Ros(self._url, transport="asyncio")
-        ros.factory.maxRetries = 0  # a connection that comes back by itself would surprise those beside the arm
+        ros.factory.maxRetries = 0  # an automatic reconnection would surprise the people next to the arm
         try:
             ros.run(self._patience)
         except roslibpy.core.RosTimeoutError:
-            ros.on_ready(ros.close)  # should it still come, nobody waits for it
-            return f"There is no rosbridge at {self._url}: nothing answered within {self._patience:g} s."
-        self._ros = ros
+            ros.on_ready(ros.close)  # close a connection that is established too late
+            return None
         ros.on("close", lambda *_: self._on_close(lost))
-        self._arm, self._gripper = _Action(ros, ARM_ACTION, ARM_TYPE), _Action(ros, GRIPPER_ACTION, GRIPPER_TYPE)
-        states = roslibpy.Topic(ros, "/joint_states", "sensor_msgs/JointState", reconnect_on_close=False)
-        states.subscribe(self._on_joint_states)
+        return ros
+
+    def _open_actions(self) -> str:
+        """Begin with the action servers, of ROS 1 or 2; what went wrong, or nothing."""
+        names = ((self.model.action, TRAJECTORY), (self.model.gripper.action, GRIPPER))
+        if self.ros == 1:
+            self._arm, self._gripper = (Ros1Action(self._ros, *name) for name in names)
+            return ""
+        self._second = self._opened(self._lost)
+        if self._second is None:
+            return f"rosbridge at {self._url} accepts no second connection, which is needed to stop the arm."
+        self._arm, self._gripper = (Ros2Action(self._ros, self._second, *name) for name in names)
         return ""
 
     def _on_close(self, lost: threading.Event) -> None:
@@ -307,27 +281,38 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
     def _on_joint_states(self, message: Mapping[str, Any]) -> None:
         """Fetch reports base, arm and gripper in messages of their own, so names are looked up in each."""
         with self._changed:
+            if self.ros is None:
+                # ROS 2 counts time in "sec" and "nanosec", ROS 1 in "secs" and "nsecs".
+                self.ros = 2 if "sec" in message.get("header", {}).get("stamp", {}) else 1
             self._measured.update(zip(message["name"], map(float, message["position"]), strict=False))
-            self._finger_reports += FINGER_NAMES[0] in message["name"]
-            if self._kept is not None and JOINT_NAMES[0] in message["name"]:
-                joints = np.array([self._measured.get(name, np.nan) for name in JOINT_NAMES])
-                gap = sum(self._measured.get(name, 0.0) for name in FINGER_NAMES) + FINGER_GAP
-                self._kept.append((time.monotonic(), joints, gap))
+            self._finger_reports += self.model.gripper.joints[0] in message["name"]
+            names = self.model.joints
+            if self._kept is not None and names[0] in message["name"]:
+                joints = np.array([self._measured.get(name, np.nan) for name in names])
+                self._kept.append((time.monotonic(), joints, self.model.gripper.gap(self._measured)))
             self._changed.notify_all()
 
     def _joints_measured(self) -> Array | None:
         with self._changed:
-            if not all(name in self._measured for name in JOINT_NAMES):
+            if not all(name in self._measured for name in self.model.joints):
                 return None
-            return np.array([self._measured[name] for name in JOINT_NAMES])
+            return np.array([self._measured[name] for name in self.model.joints])
 
     def _wait_for_joints(self) -> bool:
-        wanted = {*JOINT_NAMES, *FINGER_NAMES}
+        wanted = {*self.model.joints, *self.model.gripper.joints}
         with self._changed:
             return self._changed.wait_for(lambda: wanted <= set(self._measured), self._patience)
 
+    def _joints_missing(self) -> str:
+        """Return why connecting failed without joint states, or without some of the joints."""
+        with self._changed:
+            missing = [name for name in (*self.model.joints, *self.model.gripper.joints) if name not in self._measured]
+        if self.ros is None:
+            return f"No joint states came from {self._url} within {self._patience:g} s."
+        return f"The joint states from {self._url} lack {', '.join(missing)}: is this the right arm file?"
+
     def _unfit(self) -> str:
-        """Why the arm cannot begin from where it is; nothing if it can."""
+        """Return why the arm cannot begin from where it is; nothing if it can."""
         tip, rotation = self.planner.kinematics.forward(self.joints())
         if rotation[2, 0] > POINTS_DOWN or tip[2] < self.layout.table_height:
             return "The gripper must point down, above the table: bring it there with the robot's own software first."
@@ -341,12 +326,12 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
         )
 
     def _answered(self, outcome: Outcome) -> Outcome:
-        """The answer of the desk, unless it ended because the robot went away."""
+        """Return the answer of the desk, unless it ended because the robot went away."""
         if outcome.status == "stopped" and self._lost.is_set():
             return Outcome("lost", "The connection to the robot was lost.", outcome.duration)
         return outcome
 
-    def _run(self, action: _Action | None, goal: Mapping[str, Any], seconds: float) -> _Goal:
+    def _run(self, action: Action | None, goal: Mapping[str, Any], seconds: float) -> Goal:
         """Send a goal and wait for its end, for as long as it should take and then the patience."""
         self.check_stopped()
         if action is None or not self.is_connected:
@@ -358,23 +343,31 @@ class RosbridgeArm(PickAndPlace, AsksPeople):
             if self._lost.is_set():
                 raise Ended("lost", "The connection to the robot was lost; it ends the movement that was under way.")
             if self._stopped.is_set():
-                sent.ended.wait(1.0)  # the cancel went out with the stop; its answer is not needed
+                self._see_cancelled(action, sent)
                 break
             now = time.monotonic()
-            if now > late or (now > silent and not sent.seen.is_set()):
+            if now > late or (action.reports_goals and now > silent and not sent.seen.is_set()):
                 action.cancel()
                 silence = "did not end in time" if sent.seen.is_set() else "was never taken up"
                 raise Ended("failed", f"A goal for {action.server} {silence}; it was cancelled.")
         self.check_stopped()
         if sent.code == REJECTED:
-            raise Ended("refused", f"The robot refused a goal for {action.server}{_reason(sent)}.")
+            raise Ended("refused", f"The robot refused a goal for {action.server}{sent.reason}.")
         if sent.code in (PREEMPTED, RECALLED):
-            raise Ended("stopped", f"A goal for {action.server} was cancelled by somebody else{_reason(sent)}.")
+            raise Ended("stopped", f"A goal for {action.server} was cancelled by another client{sent.reason}.")
         return sent
+
+    def _see_cancelled(self, action: Action, sent: Goal) -> None:
+        """Wait a second for the end of a goal after a stop, whose cancel may have come before the goal was accepted."""
+        for _ in range(10):
+            if sent.ended.wait(0.1) or self._lost.is_set():
+                return
+            if action.cancel_may_miss:
+                action.cancel()
 
 
 def trajectory_points(path: JointPath) -> list[dict[str, Any]]:
-    """The points of a goal: positions and speeds, ten a second; at rest at the end."""
+    """Return the points of a goal: positions and speeds, ten a second; at rest at the end."""
     speeds = np.gradient(path.positions, path.times, axis=0)
     speeds[-1] = 0
     last = len(path.times) - 1
@@ -385,24 +378,14 @@ def trajectory_points(path: JointPath) -> list[dict[str, Any]]:
             "velocities": speeds[number].tolist(),
             "accelerations": [],
             "effort": [],
-            "time_from_start": _ros_time(float(path.times[number])),
+            "time_from_start_s": float(path.times[number]),
         }
         for number in chosen
     ]
 
 
-def _ros_time(seconds: float) -> dict[str, int]:
-    nanoseconds = round(seconds * 1e9)
-    return {"secs": nanoseconds // 10**9, "nsecs": nanoseconds % 10**9}
-
-
-def _reason(goal: _Goal) -> str:
-    said = goal.text or str(goal.result.get("error_string", ""))
-    return f" ({said.strip()})" if said.strip() else ""
-
-
 def _checked_url(url: object) -> str:
-    """The address of a bridge; a typing slip is told before anything is connected."""
+    """Check the address of a bridge before connecting."""
     needed = "an address such as ws://192.168.1.20:9090 is needed."
     if not isinstance(url, str):
         raise InvalidInput(f"url is {short_repr(url)}; {needed}")

@@ -94,7 +94,7 @@ class SimulatedArm(PickAndPlace):
         return self._connected
 
     def connect(self) -> Outcome:
-        """Ready at once, and free again after a stop; what the gripper held then is put back onto its tray."""
+        """Make the arm usable, also after a stop; an item in the gripper is put back onto its tray."""
         self._connected = True
         self._stopped.clear()
         if self.held is not None:
@@ -103,18 +103,18 @@ class SimulatedArm(PickAndPlace):
         return Outcome("done", "The simulated arm is ready.")
 
     def disconnect(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing: there is no connection."""
         self._connected = False
 
     def get_observation(self) -> Observation:
-        """Joints, finger gap, and where every item truly is."""
+        """Return joints, finger gap, and the true position of every item."""
         with self._stepping:
             items = {name: tuple(map(float, self.data.xpos[self._body[name]])) for name in ITEMS}
             joints = tuple(map(float, self.data.qpos[self._joint_at]))
             return Observation(joints, self.gap(), items)  # type: ignore[arg-type]
 
     def prepare(self) -> Outcome:
-        """A fresh kitchen: every item on its tray, drawn anew from the next part of the seed."""
+        """Create a fresh kitchen: every item on its tray, at positions drawn from the next part of the seed."""
         if not self._connected:
             return Outcome("refused", "The arm is not connected: call connect() first.")
         with self._stepping:
@@ -123,7 +123,7 @@ class SimulatedArm(PickAndPlace):
         return Outcome("done", "Plate, bun and fillings are ready.")
 
     def await_person(self, item: str, stack: Sequence[str]) -> Outcome:
-        """A simulated hand takes the item and sets it down."""
+        """Return a simulated hand takes the item and sets it down."""
         return self._outcome(lambda: self._hand_places(item_named(item), tuple(stack)))
 
     # ---- what pick and place are made of
@@ -133,7 +133,7 @@ class SimulatedArm(PickAndPlace):
         return self._periods * PERIOD
 
     def joints(self) -> Array:
-        """As commanded."""
+        """Return the commanded joints."""
         return self._command.copy()
 
     def follow(self, path: JointPath, until_touch: str | None = None) -> bool:
@@ -156,11 +156,11 @@ class SimulatedArm(PickAndPlace):
         return self.gap()
 
     def gap(self) -> float:
-        """From the finger joints."""
+        """Return the gap from the finger joints."""
         return float(self.data.qpos[self._finger_at].sum()) + FINGER_GAP
 
     def see(self, item: str) -> Array:
-        """The mean of several looks; the plate does not move, so all looks at it count."""
+        """Return the mean of several looks; the plate does not move, so all looks at it count."""
         looks = self._random.normal(0, 1, (LOOKS, 2)) * self._noise
         place: Array = self.data.xpos[self._body[item]][:2] + looks.mean(axis=0)
         if item == "bottom_bun":
@@ -169,7 +169,7 @@ class SimulatedArm(PickAndPlace):
         return place
 
     def stack_height(self, stack: tuple[str, ...]) -> float:
-        """As computed from the layers, with the error of belief."""
+        """Return the height computed from the layers, with the error of the robot's belief."""
         error: float = self._random.normal(0, 1) * self._height_error
         return self.layout.stack_height(stack) + error
 
@@ -178,7 +178,7 @@ class SimulatedArm(PickAndPlace):
         self._kept = []
 
     def trajectory(self) -> JointTrajectory:
-        """The joints as they were, once every period."""
+        """Return the joints as they were, once every period."""
         times, positions, gaps = zip(*self._kept, strict=True) if self._kept else ((), np.empty((0, len(JOINTS))), ())
         return JointTrajectory(np.array(times), np.array(positions), np.array(gaps))
 
@@ -188,11 +188,13 @@ class SimulatedArm(PickAndPlace):
         return len(self._frames)
 
     def poses(self) -> tuple[Array, Array]:
-        """Positions and quaternions of every frame since `prepare`: (frames, bodies, 3) and (frames, bodies, 4)."""
+        """Return positions and quaternions of every frame since `prepare`: (frames, bodies, 3) and (frames,
+        bodies, 4).
+        """
         return np.array([frame[0] for frame in self._frames]), np.array([frame[1] for frame in self._frames])
 
     def stands(self, stack: Sequence[str], within: float = 0.02) -> bool:
-        """Whether every layer lies within that distance of the plate's axis, upright and at its height."""
+        """Return whether every layer lies within that distance of the plate's axis, upright and at its height."""
         height = self.layout.base_height
         for name in stack:
             place = self.data.xpos[self._body[name]]
@@ -205,7 +207,7 @@ class SimulatedArm(PickAndPlace):
         return True
 
     def settle(self, seconds: float) -> None:
-        """Let the world go on with the arm at rest."""
+        """Advance the simulation with the arm at rest."""
         self._rest(seconds)
 
     # ---- the world
@@ -229,7 +231,7 @@ class SimulatedArm(PickAndPlace):
         self._rest(0.3)
 
     def _put_back(self, item: Item) -> None:
-        """As an experimenter does after a stop."""
+        """Put an item back on its tray, as an experimenter does after a stop."""
         joint = self.model.joint(item.name)
         place, speed = int(joint.qposadr[0]), int(joint.dofadr[0])
         x, y = self.layout.place_of(item.name)
@@ -255,7 +257,7 @@ class SimulatedArm(PickAndPlace):
             self._step()
 
     def _gaze(self) -> tuple[float, float]:
-        """The head looks at the fingertips, or at the hand while that is at work."""
+        """Return the head looks at the fingertips, or at the hand while that is at work."""
         target = self.data.xpos[self._body["gripper"]] if self._hand[0] > HAND_REST[0] - 0.05 else self._hand
         x, y, z = target - self.data.xpos[self._body["head_tilt"]]
         wanted = math.atan2(y, x + 0.14), math.atan2(-z, math.hypot(x, y))
@@ -272,7 +274,7 @@ class SimulatedArm(PickAndPlace):
         )
 
     def _touches(self, item: str) -> bool:
-        """Whether an item touches another item, plate or table."""
+        """Return whether an item touches another item, plate or table."""
         own = self._body[item]
         pairs = self.model.geom_bodyid[self.data.contact.geom]
         return any(
@@ -305,7 +307,7 @@ class SimulatedArm(PickAndPlace):
     def _carry(
         self, joint: object, begin: Array, end: Array, seconds: float, turn: tuple[float, bool], grip: Array
     ) -> None:
-        """The hand holds an item: its place and speed are written, so that it cannot slip or fall."""
+        """Move an item in the hand: its position and speed are set, so that it cannot slip or fall."""
         place, speed = int(joint.qposadr[0]), int(joint.dofadr[0])  # type: ignore[attr-defined]
         steps = round(seconds / PERIOD)
         for step in range(steps + 1):
@@ -334,9 +336,9 @@ class SimulatedArm(PickAndPlace):
 def simulate_burger(
     configuration: Sequence[int], seed: int, noise: float = 0.0, height_error: float = 0.0, speed: float = 1.0
 ) -> Recording:
-    """One burger by a simulated arm and a simulated hand, recorded; the same arguments give the same bytes.
+    """Record one burger by a simulated arm and a simulated hand; the same arguments give the same bytes.
 
-    A burger that does not stand (a layer more than 2 cm off the axis, tilted or fallen) has the status "failed".
+    A burger that is not stable (a layer more than 2 cm off the axis, tilted or fallen) has the status "failed".
     """
     configuration = checked_configuration(configuration)
     arm = SimulatedArm(seed, speed, noise, height_error)

@@ -15,7 +15,7 @@ import numpy as np
 
 from cobandit.base.checks import real
 from cobandit.robot.driver import JointTrajectory, Outcome, Status
-from cobandit.robot.kinematics import RESTING, Kinematics, OutOfReach, gripper_down
+from cobandit.robot.kinematics import Kinematics, OutOfReach, gripper_down
 from cobandit.robot.layout import GRASPED_RADIUS, WIDEST_OPENING, Array, Item, Layout, item_named
 from cobandit.robot.manual import words
 from cobandit.robot.planning import JointPath, Planner
@@ -41,7 +41,7 @@ PLACING_YAW = math.pi / 2
 
 
 class Ended(Exception):
-    """The action under way cannot go on; it becomes an `Outcome` at the driver's door."""
+    """The current action cannot continue; the driver converts it to an `Outcome`."""
 
     def __init__(self, status: Status, message: str) -> None:
         super().__init__(message)
@@ -55,6 +55,8 @@ class PickAndPlace(ABC):
     name: str
     feels_touch: ClassVar[bool] = False
     """Whether `follow` can end at the first touch."""
+    widest: float = WIDEST_OPENING
+    """The largest opening between the fingers, in metres."""
 
     def __init__(self, layout: Layout | None = None, speed: float = 1.0) -> None:
         self.layout = layout or Layout()
@@ -72,11 +74,11 @@ class PickAndPlace(ABC):
 
     @abstractmethod
     def clock(self) -> float:
-        """The robot's own time, in seconds."""
+        """Return the robot's own time, in seconds."""
 
     @abstractmethod
     def joints(self) -> Array:
-        """The joints as they were last commanded; a path begins there."""
+        """Return the joints as they were last commanded; a path begins there."""
 
     @abstractmethod
     def follow(self, path: JointPath, until_touch: str | None = None) -> bool:
@@ -88,23 +90,23 @@ class PickAndPlace(ABC):
 
     @abstractmethod
     def gap(self) -> float:
-        """The opening between the fingers."""
+        """Return the opening between the fingers."""
 
     @abstractmethod
     def see(self, item: str) -> Array:
-        """Where an item is on the table: x, y."""
+        """Return the position of an item on the table: x, y."""
 
     def stack_height(self, stack: tuple[str, ...]) -> float:
-        """The top of the stack as the robot believes it to be."""
+        """Return the top of the stack as the robot believes it to be."""
         return self.layout.stack_height(stack)
 
     @abstractmethod
     def begin_trajectory(self) -> None:
-        """An action begins: record from here."""
+        """Begin an action: record from here."""
 
     @abstractmethod
     def trajectory(self) -> JointTrajectory | None:
-        """The joints since `begin_trajectory`."""
+        """Return the joints since `begin_trajectory`."""
 
     # ---- what every driver then has
 
@@ -117,20 +119,21 @@ class PickAndPlace(ABC):
         return self._outcome(lambda: self._place(item_named(item), tuple(item_named(name).name for name in stack)))
 
     def home(self) -> Outcome:
-        """Go where the arm is in nobody's way."""
+        """Move the arm to a position where it is in no one's way."""
         return self._outcome(self._home)
 
     def stop(self) -> Outcome:
-        """Stop at once, from any thread; nothing moves again before `Arm.connect`."""
+        """Stop immediately, from any thread; nothing moves again before `Arm.connect`."""
         self._stopped.set()
         return Outcome("done", "Stopped; connect() lets the arm move again.")
 
     def home_joints(self) -> Array:
-        """The joints at home, always the same ones."""
-        return self.planner.kinematics.solve(RESTING, np.array(self.layout.home), gripper_down(PLACING_YAW))
+        """Return the joints at home, always the same ones."""
+        kinematics = self.planner.kinematics
+        return kinematics.solve(kinematics.resting, np.array(self.layout.home), gripper_down(PLACING_YAW))
 
     def check_stopped(self) -> None:
-        """End the action under way if somebody has stopped the arm."""
+        """End the current action if the arm was stopped."""
         if self._stopped.is_set():
             raise Ended("stopped", "The arm was stopped.")
 
@@ -159,7 +162,7 @@ class PickAndPlace(ABC):
             if self._grasp(item):
                 self.held = item.name
                 return f"Picked the {words(item.name)}" + (f" at attempt {attempt}." if attempt > 1 else ".")
-            self.grip(WIDEST_OPENING)
+            self.grip(self.widest)
             self.on_retry(item.name)
         raise Ended("failed", f"The {words(item.name)} could not be grasped in {ATTEMPTS} attempts.")
 
@@ -169,8 +172,8 @@ class PickAndPlace(ABC):
         yaw = math.atan2(y - shoulder_y, x - shoulder_x) + math.pi / 2
         floor = self.layout.base_height
         above = np.array([x, y, floor + item.thickness + HOVER])
-        if self.gap() < WIDEST_OPENING - 0.004:
-            self.grip(WIDEST_OPENING)
+        if self.gap() < self.widest - 0.004:
+            self.grip(self.widest)
         self._rise()
         self._go(above, yaw)
         self._go(np.array([x, y, floor + ABOVE_UNDERSIDE]), yaw, 0.55)
@@ -196,7 +199,7 @@ class PickAndPlace(ABC):
             self.follow(self.planner.descend(self.joints(), 2 * GUARD, GUARD_RATE), until_touch=item.name)
         else:
             self._go(np.array([x, y, release + RELEASE_ABOVE]), PLACING_YAW, 0.7)
-        self.grip(min(WIDEST_OPENING, 2 * (item.radius + OPEN_AROUND)))
+        self.grip(min(self.widest, 2 * (item.radius + OPEN_AROUND)))
         self.held = None
         self._go(above, PLACING_YAW, 0.45)
         return f"Placed the {words(item.name)}."

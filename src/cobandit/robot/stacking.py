@@ -29,7 +29,7 @@ class StackingStep:
 
 @dataclass(frozen=True)
 class Stacking:
-    """How a burger went: ``layers`` stand on the bottom bun; after trouble, go on with ``start=layers``."""
+    """The outcome of a burger: ``layers`` are on the bottom bun; after a failure, continue with ``start=layers``."""
 
     configuration: Configuration
     status: Status
@@ -47,11 +47,11 @@ def stack_burger(
     should_stop: Callable[[], bool] | None = None,
     start: int = 0,
 ) -> Stacking:
-    """Stack one burger; whatever goes wrong with the robot is in the result and raises nothing.
+    """Stack one burger; failures of the robot are in the result and raise no error.
 
     ``on_step`` is called twice for each action: when it begins (without an outcome) and when it has ended.
-    ``should_stop`` is asked before every action; what is under way is ended by ``arm.stop()``. ``start`` is the layer
-    to go on with after an earlier burger ended in the middle.
+    ``should_stop`` is called before every action; ``arm.stop()`` ends the current one. ``start`` is the layer to
+    continue with after an incomplete burger.
     """
     configuration = checked_configuration(configuration)
     layers = burger_layers(configuration)
@@ -83,12 +83,12 @@ class _Work:
         self.trouble: Outcome | None = None
 
     def layer(self, number: int, layer: Layer, stack: Sequence[str]) -> bool:
-        """Whether the layer stands."""
+        """Return whether the layer stands."""
         actions: tuple[Action, ...] = ("person",) if layer.by == "person" else ("pick", "place")
         return all(self.action(number, action, layer.item, layer.by, stack) for action in actions)
 
     def action(self, number: int, action: Action, item: str, by: By, stack: Sequence[str]) -> bool:
-        """Whether the action was done."""
+        """Return whether the action was done."""
         if self._should_stop():
             self.trouble = Outcome("stopped", "Stopped before the burger was ready.")
             return False
@@ -115,7 +115,7 @@ class _Work:
             if action == "person":
                 return self._arm.await_person(item, stack)
             return self._arm.home()
-        except Exception as error:  # a driver of another package may break the protocol; the round must go on
+        except Exception as error:  # the driver of another package may break the protocol; the round must continue
             return Outcome("failed", f"The driver {self._arm.name!r} broke: {type(error).__name__}: {error}")
 
 

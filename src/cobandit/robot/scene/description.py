@@ -24,7 +24,7 @@ BACKGROUND = "#dfe9ef"
 
 
 def require_skin(skin: str) -> str:
-    """The skin, if this machine has what it is drawn from; a refusal where not, before any work."""
+    """Return the skin, if this machine has what it is drawn from; a refusal where not, before any work."""
     one_of(SKINS, "skin")("skin", skin)
     if skin == "fetch":
         from cobandit.robot.scene.skin import mesh_folder
@@ -34,10 +34,10 @@ def require_skin(skin: str) -> str:
 
 
 def scene_description(skin: str = "own") -> dict[str, Any]:
-    """What to draw, once; a `Recording` then says where the moving bodies are in each frame.
+    """Return the static description of the scene; a `Recording` has the positions of the moving bodies in each frame.
 
-    ``skin="fetch"`` draws the robot with the meshes of an installed ``gymnasium-robotics``; ``credit`` then says whose
-    they are, and must be shown.
+    ``skin="fetch"`` draws the robot with the meshes of an installed ``gymnasium-robotics``; ``credit`` then names their
+    authors, and must be shown.
     """
     one_of(SKINS, "skin")("skin", skin)
     layout, drawing = Layout(), Drawing()
@@ -77,7 +77,7 @@ def scene_description(skin: str = "own") -> dict[str, Any]:
 
 
 def _bodies(layout: Layout) -> dict[str, Any]:
-    """Where everything stands before the first frame; the arm's links come with it."""
+    """Return the positions of all bodies before the first frame, including the arm's links."""
     places: dict[str, tuple[float, float, float]] = {"room": (0.0, 0.0, 0.0), "customer": CUSTOMER, "hand": HAND_REST}
     places |= fixed_bodies()
     for name, item in ITEMS.items():

@@ -21,7 +21,7 @@ LABELS = {
 
 
 def draw_food(drawing: Drawing) -> None:
-    """All six items."""
+    """Draw all six items."""
     _bottom_bun(drawing)
     _patty(drawing)
     _cheese(drawing)

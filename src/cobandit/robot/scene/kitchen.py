@@ -1,4 +1,4 @@
-"""The room around the robot: table, plate and trays, the person's hand, and a customer at the counter."""
+"""The kitchen around the robot: table, plate and trays, the person's hand, and a customer at the counter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ COUNTER = (0.55, 0.92)
 
 
 def draw_kitchen(drawing: Drawing, layout: Layout) -> None:
-    """Everything that is neither robot nor food."""
+    """Draw everything except the robot and the food."""
     drawing.on("room", "#e9e4db", "matt").plane((6, 6), (0, 0, 0))
     _table(drawing, layout)
     _counter(drawing)
@@ -80,7 +80,7 @@ def _counter(drawing: Drawing) -> None:
 
 
 def _customer(drawing: Drawing) -> None:
-    """Nobody in particular: a round figure in one colour, with a face."""
+    """Draw a neutral customer: a round figure in one colour, with a face."""
     skin = drawing.on("customer", "#b8a6d9", "satin")
     body = [
         (0.0, 0.55),
@@ -111,12 +111,12 @@ def _customer(drawing: Drawing) -> None:
 
 
 def _face(x: float, z: float) -> float:
-    """The front of the head at a place on it."""
+    """Return the front of the head at a place on it."""
     return -0.112 * math.sqrt(max(0.0, 1 - (x / 0.118) ** 2 - ((z - 1.31) / 0.132) ** 2)) - 0.0005
 
 
 def _hand(drawing: Drawing) -> None:
-    """A gloved hand from above, its forearm along x; the origin is the middle of what it holds, on its top."""
+    """Draw a gloved hand from above, its forearm along x; the origin is the centre of the held item, at its top."""
     glove = drawing.on("hand", GLOVE, "satin")
     glove.ellipsoid((0.050, 0.043, 0.018), (0.045, 0, 0.046), turn("y", -0.12))
     for y, reach in ((-0.031, -0.026), (-0.0105, -0.040), (0.0105, -0.040), (0.031, -0.028)):

@@ -78,7 +78,7 @@ def _shoulder_and_arm(drawing: Drawing) -> None:
 
 
 def _flex(drawing: Drawing, body: str, radius: float, half: float, reach: float) -> None:
-    """A joint that bends: a teal drum across the arm with white caps, and the tube that it carries."""
+    """Draw a joint that bends: a teal drum across the arm with white caps, and the tube that it carries."""
     teal = drawing.on(body, TEAL, "satin")
     teal.drum((0, -half, 0), (0, half, 0), radius, 0.010)
     teal.drum((0.0, 0, 0), (reach, 0, 0), radius * 0.82, 0.010)
@@ -89,7 +89,7 @@ def _flex(drawing: Drawing, body: str, radius: float, half: float, reach: float)
 
 
 def _roll(drawing: Drawing, body: str, radius: float, before: float, after: float) -> None:
-    """A joint that turns along the arm: a white tube with a dark seam."""
+    """Draw a joint that rotates along the arm: a white tube with a dark seam."""
     white = drawing.on(body, WHITE, "satin")
     white.drum((-before, 0, 0), (after, 0, 0), radius, 0.012)
     drawing.on(body, DARK, "satin").drum((-before - 0.003, 0, 0), (-before + 0.003, 0, 0), radius * 0.93, 0.002)
@@ -112,5 +112,5 @@ def _gripper(drawing: Drawing) -> None:
 
 
 def fixed_bodies() -> dict[str, tuple[float, float, float]]:
-    """Where the parts of the robot stand that never move."""
+    """Return the positions of the parts of the robot that never move."""
     return {"base": (0.0, 0.0, 0.0), "torso": (TORSO[0], TORSO[1], TORSO[2] + LIFT)}

@@ -48,7 +48,7 @@ class Geom:
     mesh: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+        """Return the drawing as data for JSON."""
         table: dict[str, Any] = {
             "body": self.body,
             "type": self.type,
@@ -87,38 +87,38 @@ class Brush:
         self._add("box", half, pos, quat)
 
     def sphere(self, radius: float, pos: Point) -> None:
-        """By its radius."""
+        """Add a sphere."""
         self._add("sphere", (radius,), pos, UPRIGHT)
 
     def ellipsoid(self, half: Point, pos: Point, quat: Sequence[float] = UPRIGHT) -> None:
-        """By its half axes."""
+        """Add an ellipsoid by its half axes."""
         self._add("ellipsoid", half, pos, quat)
 
     def plane(self, half: tuple[float, float], pos: Point) -> None:
-        """A floor."""
+        """Add a floor."""
         self._add("plane", half, pos, UPRIGHT)
 
     def capsule(self, begin: Point, end: Point, radius: float) -> None:
-        """From point to point."""
+        """Add a capsule from point to point."""
         self._between("capsule", begin, end, radius)
 
     def cylinder(self, begin: Point, end: Point, radius: float) -> None:
-        """From point to point."""
+        """Add a capsule from point to point."""
         self._between("cylinder", begin, end, radius)
 
     def mesh(self, name: str, mesh: Mesh, pos: Point = (0, 0, 0), quat: Sequence[float] = UPRIGHT) -> None:
-        """A mesh, which may be drawn several times under one name."""
+        """Add a mesh; the same name can be used several times."""
         self.drawing.meshes.setdefault(name, mesh)
         self._add("mesh", (), pos, quat, name)
 
     def drum(self, begin: Point, end: Point, radius: float, bevel: float = 0.006) -> None:
-        """A cylinder with soft edges, from point to point."""
+        """Add a cylinder with soft edges, from point to point."""
         middle, quat, half = _axis(begin, end)
         name = f"drum {radius:g} {half:.4g} {bevel:g}"
         self.mesh(name, lathe(soft_profile(radius, half, bevel)), middle, quat)
 
     def cushion(self, half: Point, pos: Point, radius: float, quat: Sequence[float] = UPRIGHT) -> None:
-        """A box with round edges."""
+        """Add a box with round edges."""
         name = "cushion " + " ".join(f"{number:g}" for number in (*half, radius))
         self.mesh(name, rounded_box(half, radius), pos, quat)
 
@@ -135,13 +135,13 @@ class Brush:
 
 
 def turn(axis: Literal["x", "y", "z"], angle: float) -> tuple[float, float, float, float]:
-    """The quaternion of a turn about an axis."""
+    """Return the quaternion of a turn about an axis."""
     cosine, sine = math.cos(angle / 2), math.sin(angle / 2)
     return (cosine, *(sine if name == axis else 0.0 for name in "xyz"))  # type: ignore[return-value]
 
 
 def times(left: Sequence[float], right: Sequence[float]) -> tuple[float, float, float, float]:
-    """The product of two quaternions: first the right turn, then the left."""
+    """Return the product of two quaternions: first the right turn, then the left."""
     a, b, c, d = left
     e, f, g, h = right
     return (
@@ -153,7 +153,7 @@ def times(left: Sequence[float], right: Sequence[float]) -> tuple[float, float, 
 
 
 def soft_profile(radius: float, half: float, bevel: float, steps: int = 2) -> list[tuple[float, float]]:
-    """The outline of a disc with round edges, from the middle of its underside to the middle of its top."""
+    """Return the outline of a disc with round edges, from the middle of its underside to the middle of its top."""
     bevel = min(bevel, radius, half)
     corner = [math.pi / 2 * step / steps for step in range(steps + 1)]
     lower = [(radius - bevel + bevel * math.sin(a), -half + bevel - bevel * math.cos(a)) for a in corner]
@@ -162,7 +162,9 @@ def soft_profile(radius: float, half: float, bevel: float, steps: int = 2) -> li
 
 
 def lathe(profile: Sequence[tuple[float, float]], around: int = AROUND) -> Mesh:
-    """A solid of revolution about z; the profile (radius, z) goes from its lowest to its highest point on the axis."""
+    """Return a solid of revolution about z; the profile (radius, z) goes from its lowest to its highest point on the
+    axis.
+    """
     angles = np.arange(around) * 2 * math.pi / around
     rings = [
         np.stack([radius * np.cos(angles), radius * np.sin(angles), np.full(around, z)], axis=1)
@@ -183,7 +185,7 @@ def lathe(profile: Sequence[tuple[float, float]], around: int = AROUND) -> Mesh:
 
 
 def rounded_box(half: Point, radius: float, steps: int = 3) -> Mesh:
-    """A box whose edges and corners are parts of a sphere."""
+    """Return a box whose edges and corners are parts of a sphere."""
     radius = min(radius, *half)
     quarter = [math.pi / 2 * step / steps for step in range(steps + 1)]
     across = [(math.pi / 2 * side + a, side) for side in range(4) for a in quarter]
@@ -211,7 +213,9 @@ def sheet(
     around: int = 56,
     rings: int = 7,
 ) -> Mesh:
-    """A thin bent disc: ``outline`` is its radius at an angle, ``height`` its bend at (fraction of radius, angle)."""
+    """Return a thin bent disc: ``outline`` is its radius at an angle, ``height`` its bend at (fraction of radius,
+    angle).
+    """
     parts = []
     for side in (-1, 1):
         middle = [(0.0, 0.0, height(0.0, 0.0) + side * thickness / 2)]
@@ -242,7 +246,7 @@ def sheet(
 
 
 def _grid_faces(rows: int, columns: int, capped: bool) -> NDArray[np.int64]:
-    """Triangles of a grid that closes around, with its first and last row filled."""
+    """Return the triangles of a grid that closes around, with its first and last row filled."""
     faces = []
     for row in range(rows - 1):
         for column in range(columns):

@@ -1,7 +1,7 @@
-"""The genuine looks of a Fetch robot, from the meshes that an installed ``gymnasium-robotics`` carries.
+"""The appearance of a real Fetch robot, from the meshes in an installed ``gymnasium-robotics``.
 
-They are read where they lie and never copied: their licence (CC BY-NC-SA 4.0) forbids what ours allows, so whoever
-shows them must say whose they are, and may not do so for money.
+The meshes are read from that package and never copied: their licence (CC BY-NC-SA 4.0) is stricter than ours. If you
+show them, you must name their authors, and commercial use is not allowed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def draw_fetch(drawing: Drawing) -> dict[str, str]:
 
 
 def mesh_folder() -> Path:
-    """Where the meshes lie; the package is looked for, and not imported."""
+    """Return the folder of the meshes; the package is located but not imported."""
     spec = importlib.util.find_spec("gymnasium_robotics")
     folder = None if spec is None or spec.origin is None else Path(spec.origin).parent / FOLDER
     if folder is None or not folder.is_dir():
@@ -66,7 +66,7 @@ def mesh_folder() -> Path:
 
 
 def read_stl(path: Path) -> Mesh:
-    """A binary STL file, corners that lie together made one."""
+    """Return a binary STL file, corners that lie together made one."""
     try:
         data = path.read_bytes()
     except OSError as error:
