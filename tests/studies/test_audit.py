@@ -46,14 +46,14 @@ def test_a_changed_entry_is_named(change: dict[str, Any]) -> None:
 def test_a_changed_entry_with_a_hash_that_fits_is_named_by_the_next() -> None:
     other = replace(LOG[2], by="me")
     entries = [*LOG[:2], replace(other, hash=other.own_hash()), *LOG[3:]]
-    assert _problems(entries) == ["audit log, entry 4: it does not follow on entry 3 as that stands here"]
+    assert _problems(entries) == ["audit log, entry 4: it does not follow the stored entry 3"]
 
 
 def test_removed_entries_are_named() -> None:
     assert _problems([*LOG[:1], *LOG[2:]]) == ["audit log, entry 2: it is missing"]
     assert _problems([*LOG[:1], *LOG[3:]]) == ["audit log, entry 2: it and all up to entry 3 are missing"]
     renumbered = [*LOG[:2], *(replace(entry, number=entry.number - 1) for entry in LOG[3:])]
-    assert "audit log, entry 3: it does not follow on entry 2 as that stands here" in _problems(renumbered)
+    assert "audit log, entry 3: it does not follow the stored entry 2" in _problems(renumbered)
 
 
 def test_reordered_entries_are_named() -> None:

@@ -138,7 +138,7 @@ class TestTimes:
 
     @pytest.mark.parametrize("bad", [True, 1.5, 10**18, "now"])
     def test_no_milliseconds(self, bad):
-        with pytest.raises(cb.InvalidInput, match="A time is"):
+        with pytest.raises(cb.InvalidInput, match="A time must be"):
             moment(bad)
 
 

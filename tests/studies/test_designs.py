@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 import cobandit as cb
-from cobandit.studies import StudyDesign, design_text, load_design, parse_design, shipped_designs
+from cobandit import InvalidInput
+from cobandit.studies import StudyDesign, design_tables, design_text, load_design, parse_design, shipped_designs
+from cobandit.studies.journey import task_payload
 
 LAYOUT_1 = Path(__file__).parents[1] / "fixtures" / "layout-1"
 DIGEST_OF_VERSION_1 = "36c90b0a36a89ca4fa14f355d7dad08de56410d564b50b9806ef4f102236e061"
@@ -123,8 +125,9 @@ def test_the_five_items(name):
     assert against == {"ability": False, "insisting": True, "easy": False, "annoying": True, "alone": True}
 
 
-def test_four_designs_are_shipped():
-    assert shipped_designs() == ("burger", "casino", "three-by-three", "three-seats")
+def test_six_designs_are_shipped():
+    names = ("burger", "burger-pair", "casino", "casino-pair", "three-by-three", "three-seats")
+    assert shipped_designs() == names
     assert load_design("three-by-three").arms == (3, 3)
 
 
@@ -143,6 +146,9 @@ class TestEveryDesign:
 
     def test_a_partner_of_another_name_and_look_comes_in_each_part(self, name):
         design = load_design(name)
+        if design.group is not None:  # teams of people have no invented partners
+            assert not design.partners
+            return
         assert len({partner.look for partner in design.partners}) == len(design.conditions) == 2
         assert len({partner.name for partner in design.partners}) == 2
         assert all(len(partner.seats) == len(design.agent_seats) for partner in design.partners if partner.seats)
@@ -229,31 +235,41 @@ class TestFiles:
         ({"conditions": []}, "conditions has 0 parts"),
         ({"limits__idle_second": 3}, "Did you mean 'idle_seconds'"),
         ({"order": "counter-balanced"}, "no order rule 'counter-balanced'. Did you mean 'counterbalanced'"),
-        ({"rounds": 0}, "rounds is 0; a whole number from 1"),
-        ({"rounds": None}, "the design has no rounds; it is needed"),
-        ({"consent__version": None}, "consent has no version; it is needed"),
+        ({"rounds": 0}, "rounds must be an integer from 1"),
+        ({"rounds": None}, "the design must have the field 'rounds'"),
+        ({"consent__version": None}, "consent must have the field 'version'"),
         ({"observability": [1.0]}, "observability has 1 parts; exactly 2 are needed"),
-        ({"observability": [1.0, 1.5]}, r"observability\[1\] is 1.5"),
+        ({"observability": [1.0, 1.5]}, r"observability\[1\] must be"),
         ({"arms": [3, 2]}, "every arm needs one label"),
-        ({"task": 3}, "task is 3; a table is needed"),
+        ({"task": 3}, "task must be a table, got 3"),
         ({"task__kind": "grid"}, "task.fillings goes with task.kind = 'burger', and task.kind is 'grid'"),
         ({"task__fillings": [["Patty", "Cheese"]]}, "task.fillings names those of one side; two of the participant"),
         ({"task__fillings": [["Patty", "Cheese", "Egg"], ["Tomato", "Lettuce"]]}, r"fillings\[0\] has 3 parts"),
         ({"task__fillings": [["Patty", "Patty"], ["Tomato", "Lettuce"]]}, r"fillings\[0\] holds 'Patty' twice"),
         ({"arms": [2, 3], "task__arms": [["a", "b"], ["c", "d", "e"]]}, r"order two arms .* arms is \(2, 3\)"),
-        ({"swap_labels": "yes"}, "swap_labels is 'yes'; true or false"),
+        ({"task__icons": [["star", "leaf"]] * 2}, "icons of arms go with task.kind = 'grid'"),
+        ({"task__icons": [["star", "leef"]] * 2}, "no symbol 'leef'. Did you mean 'leaf'"),
+        ({"task__icons": [["star", "leaf pink"]] * 2}, "no colour of a symbol 'pink'"),
+        ({"task__icons": [["star", "leaf red blue"]] * 2}, r"icons\[0\]\[1\] must be a symbol and at most one colour"),
+        ({"task__icons": [["star", "mint.PNG"]] * 2}, "an emoji or the name of a symbol, got the file 'mint.PNG'"),
+        ({"task__icons": [["star", "🍋 🍋"]] * 2}, "must be one emoji or the name of a symbol"),
+        ({"task__icons": [["star", "\u202e🍋"]] * 2}, "must be one emoji or the name of a symbol"),
+        ({"task__icons": [["star", 3]] * 2}, "must be an emoji or the name of a symbol, got 3"),
+        ({"task__icons": [["star", "leaf"]]}, "task.icons must be two lists"),
+        ({"task__icons": [["star", "leaf", "cup"]] * 2}, "one icon for each of the 2 arms, got 3"),
+        ({"swap_labels": "yes"}, "swap_labels must be true or false"),
         ({"means__draw": "fixed"}, "means.values goes with"),
         ({"means__low": 0.9, "means__high": 0.1}, "low must not be higher"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 0.2, 0.3]]]}}, r"shape \(1, 3\); \(2, 2\) is needed"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 1.2], [0.1, 0.1]]]}}, r"must lie in \[0, 1\]"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 0.2], [0.1, 0.1]]] * 2}}, "one for each of the 1 episodes"),
-        ({"quiz__0__answer": 3}, "The answer to 'layers' is 3"),
-        ({"attention__0__answer": 6}, "The answer to 'attention' is 6"),
+        ({"quiz__0__answer": 3}, "The answer to 'layers' must be .*got 3"),
+        ({"attention__0__answer": 6}, "The answer to 'attention' must be .*got 6"),
         ({"attention__0__id": "easy"}, "has the id of a survey item"),
         ({"demographics__0__answer": "choice"}, "two or more choices"),
         ({"survey__items__1__id": "ability"}, "survey.items holds 'ability' twice"),
-        ({"title": " "}, "title is ' '; a text that is not empty"),
-        ({"name": "Burger!"}, "name is 'Burger!'"),
+        ({"title": " "}, "title must be a text that is not empty"),
+        ({"name": "Burger!"}, "name must be"),
         ({"limits__warn_seconds": 9999}, "at most idle_seconds"),
         ({"translations": {"it": {}}}, "no further language 'it'"),
     ],
@@ -292,3 +308,31 @@ def test_nothing_but_our_own_errors_comes_out(name, step):
                 design = StudyDesign.from_dict(whole["design"])  # type: ignore[arg-type]
                 assert StudyDesign.from_dict(design.to_dict()).digest == design.digest
         at[path[-1]] = given
+
+
+def test_a_language_model_is_no_ai_that_can_be_computed_again():
+    text = {"agent": "language-model", "name": "model"}
+    with pytest.raises(InvalidInput, match=r"computed again, got 'language-model'; a language model is a service"):
+        design_tables.Condition.read("conditions[0]", text)
+
+
+class TestIcons:
+    def test_emoji_and_symbols(self):
+        icons = [["👩‍🍳", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "☕️"], ["leaf", "circle white", "⭐"]]
+        design = edited("three-by-three", task__icons=icons)
+        assert [list(seat.icons) for seat in design.seating] == icons
+        assert task_payload(design)["icons"] == icons
+
+    def test_they_are_part_of_the_design_and_optional(self):
+        plain = edited("three-by-three", task__icons=None)
+        assert plain.digest != load_design("three-by-three").digest
+        assert "icons" not in plain.essence()["task"]
+        assert "icons" not in task_payload(plain)
+
+    def test_each_seat_has_its_own(self):
+        seats = load_design("three-seats").seats
+        assert task_payload(load_design("three-seats"))["icons"] == [list(seat.icons) for seat in seats]
+        with pytest.raises(cb.InvalidInput, match="every seat needs them, or none"):
+            edited("three-seats", seats__1__icons=None)
+        with pytest.raises(cb.InvalidInput, match="goes without seats"):
+            edited("three-seats", task__icons=[["star", "leaf"]] * 2)

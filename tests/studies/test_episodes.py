@@ -300,7 +300,7 @@ class TestRounds:
         good = Episode.open(ParticipantPlan(BURGER, 4, 1).episode(0)).play(1, 0).to_dict()
         with pytest.raises(cb.InvalidInput):
             Round.from_dict(good | change)
-        with pytest.raises(cb.InvalidInput, match="no seen"):
+        with pytest.raises(cb.InvalidInput, match="must have the field 'seen'"):
             Round.from_dict({key: value for key, value in good.items() if key != "seen"})
 
 

@@ -166,7 +166,7 @@ class TestFiles:
     @pytest.mark.parametrize("folder", [None, 3, "a\0b"])
     def test_no_folder(self, folder):
         for call in (lambda: write_export(everybody(), folder), lambda: read_export(folder)):
-            with pytest.raises(cb.InvalidInput, match="a path is needed"):
+            with pytest.raises(cb.InvalidInput, match="must be a path"):
                 call()
 
     def test_nonsense(self, tmp_path):
@@ -234,7 +234,7 @@ class TestDamage:
             ("{}", "does not belong"),
             ('{"layout": 99}', "reads layouts 1 to 3"),
             ('{"layout": 1, "complete": true}', "damaged"),
-            ('{"layout": 1, "complete": true, "design": 3}', "a table is needed"),
+            ('{"layout": 1, "complete": true, "design": 3}', "must be a table"),
         ],
     )
     def test_study_json(self, folder, text, said):
@@ -251,7 +251,7 @@ class TestDamage:
         ("old", "new", "said"),
         [
             ("participant,kind", "person,kind", "lacks 'participant'"),
-            (",33,", ",thirty,", "holds 'thirty' in column 'age'; a whole number"),
+            (",33,", ",thirty,", "holds 'thirty' in column 'age'; an integer"),
             (",1.5,", ",quick,", "holds 'quick' in column 'minutes'; a number"),
             ("12:00:00.000Z", "noon", "time, ISO 8601 UTC is needed"),
             (",33,", ",", "a row has not"),

@@ -135,7 +135,7 @@ class TestAnswers:
     @pytest.mark.parametrize("answers", [None, [], "x", 3, [("version", "1")], {"version"}])
     def test_not_a_table(self, answers):
         for step in ("consent", "demographics", "quiz", "survey-1", "instructions"):
-            assert "a table of ids and answers is needed" in refused(step, answers)
+            assert "must be a table of ids and answers" in refused(step, answers)
 
     def test_episodes_and_thanks_take_none(self):
         for step in ("episode-0", "thanks"):
@@ -144,7 +144,7 @@ class TestAnswers:
     def test_changed_consent(self):
         assert "Reload the page" in refused("consent", {"version": "0"})
         for bad in ({}, {"version": 1}, {"version": None}, {"version": True}):
-            assert "'1' is needed" in refused("consent", bad)
+            assert "must be '1'" in refused("consent", bad)
         assert "Did you mean 'version'?" in refused("consent", {"versions": "1"})
 
     @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ class TestAnswers:
     def test_bad_numbers(self, age):
         said = refused("demographics", {"age": age, "gender": 0, "ai_researcher": 0})
         assert "The answer to 'age'" in said
-        assert "a whole number from 18 to 120 is needed" in said
+        assert "must be an integer from 18 to 120" in said
 
     @pytest.mark.parametrize("gender", [False, "Female", -1, 4, float("nan")])
     def test_bad_choices(self, gender):
@@ -195,7 +195,7 @@ class TestAnswers:
         for bad in ("a\0b", "\ud800", "\x1b[31m"):
             assert "control character" in refused("demographics", asked | {"note": bad}, OPEN)
         for bad in (3, True, ["x"], b"x"):
-            assert "a text is needed" in refused("demographics", asked | {"note": bad}, OPEN)
+            assert "must be a text" in refused("demographics", asked | {"note": bad}, OPEN)
         required = replace(OPEN, demographics=(replace(NOTE, required=True),), translations=Table())
         assert "empty" in refused("demographics", {"note": "  "}, required)
 
@@ -318,7 +318,7 @@ class TestTask:
 
     @pytest.mark.parametrize("design", [CASINO, THREE])
     def test_other_tasks_have_no_layers(self, design):
-        assert sorted(task_payload(design)) == ["arms", "kind", "seat"]
+        assert set(task_payload(design)) - {"icons"} == {"arms", "kind", "seat"}
 
 
 def test_completion_codes():

@@ -155,7 +155,7 @@ class TestAssignment:
         assert next_order(BURGER, Places(finished=(0, 1), active=(0, 0)), 0, 2) == 0
 
     def test_nobody_can_finish_twice(self):
-        with pytest.raises(cb.InvalidInput, match="Nobody of order 0"):
+        with pytest.raises(cb.InvalidInput, match="No participant of order 0"):
             Places.empty(BURGER).arrive(0).finish(0).finish(0)
 
     @pytest.mark.parametrize("seed", range(5))

@@ -20,7 +20,7 @@ BURGER = load_design("burger")
 
 @pytest.mark.parametrize("value", [datetime(2024, 5, 1), "2024-05-01", 0])
 def test_a_time_without_its_zone(value: Any) -> None:
-    with pytest.raises(InvalidInput, match=r"opened_at is .*; a datetime with a time zone, or None, is needed"):
+    with pytest.raises(InvalidInput, match=r"opened_at must be a datetime with a time zone, or None, got .*"):
         utc("opened_at", value)
 
 

@@ -77,7 +77,7 @@ class TestDesigns:
             ({"seats": [seat.to_dict() for seat in THREE.seats[1:]]}, "0 participants among 2 seats"),
             ({"seats": [THREE.seats[0].to_dict(), THREE.seats[0].to_dict()]}, "'You' twice"),
             ({"seats": [THREE.seats[0].to_dict() | {"player": "partner"}]}, "player of a seat"),
-            ({"seats": [THREE.seats[0].to_dict()]}, "at least one agent"),
+            ({"seats": [THREE.seats[0].to_dict()]}, "one other seat are needed"),
         ],
     )
     def test_every_mistake_is_named(self, changes, message):
@@ -89,8 +89,8 @@ class TestDesigns:
         with pytest.raises(cb.InvalidInput, match="drawn for two"):
             StudyDesign.from_dict(THREE.to_dict() | {"task": task})
 
-    def test_two_people_are_refused(self):
-        with pytest.raises(cb.InvalidInput, match="2 participants among 3 seats"):
+    def test_two_people_need_a_group(self):
+        with pytest.raises(cb.InvalidInput, match="two or more participants, and the design has 2; it is needed"):
             seated("participant", "participant", "agent")
 
     def test_more_team_actions_than_a_page_can_show(self):

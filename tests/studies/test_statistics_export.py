@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from cobandit.base.errors import InvalidInput, MissingExtra
-from cobandit.studies import StudyData, load_design, rehearsed_data
+from cobandit.studies import StudyData, load_design, rehearsed_data, shipped_designs
 from cobandit.studies.export import read_export, schema, tables, write_export, write_psych_ds, write_sav
 from cobandit.studies.export.names import RESERVED, condition_tags, portable_name
 from cobandit.studies.export.spss import value_labels
@@ -29,8 +29,9 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}")
 
 
 def people(design=BURGER) -> StudyData:
-    """Three who have finished, and one who was invited and never began."""
-    data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(3)], answers="drawn")
+    """Return three participants (two teams of two) who have finished, and one who was invited and never began."""
+    count = 3 if design.group is None else 4
+    data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(count)], answers="drawn")
     invited = replace(
         data.participants[0], id="p-invited", status="invited", seed=None, order=None, episodes={}, answers={}
     )
@@ -54,10 +55,10 @@ def test_files_with_data_of_people_are_their_owners_alone(tmp_path: Path) -> Non
     assert set(modes.values()) == {0o600}
 
 
-@pytest.mark.parametrize("name", ["burger", "casino", "three-by-three", "three-seats"])
+@pytest.mark.parametrize("name", shipped_designs())
 def test_every_name_is_one_for_r_spss_and_stata(name: str) -> None:
     design = load_design(name)
-    if name == "casino":
+    if design.task.kind == "casino":
         design = replace(design, rounds=3, episodes=2, practice=None)
     columns, made = statistics_tables(design, tables(people(design), recruiting=True))
     for table, parts in columns.items():

@@ -8,7 +8,7 @@ from cobandit.studies.assignment import Places, next_order
 from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, make_behaviour
 from cobandit.studies.burger import Layer, burger_layers
 from cobandit.studies.crowd import Crowd, simulate_participants
-from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, moment, rehearsed_data
+from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, TeamMember, moment
 from cobandit.studies.design import StudyDesign, design_text, load_design, parse_design, shipped_designs
 from cobandit.studies.drafts import new_design
 from cobandit.studies.episode import (
@@ -33,10 +33,19 @@ from cobandit.studies.journey import (
     task_payload,
     wrong_quiz_answers,
 )
-from cobandit.studies.plan import EpisodePlan, ParticipantPlan
-from cobandit.studies.rehearse import columns, rehearse
-from cobandit.studies.rounds import Round
-from cobandit.studies.verify import Difference, verify_episode, verify_participant, verify_study
+from cobandit.studies.plan import EpisodePlan, ParticipantPlan, TeamPlace
+from cobandit.studies.rehearse import columns, rehearse, rehearse_team
+from cobandit.studies.rehearsed_data import rehearsed_data
+from cobandit.studies.rounds import Choice, Round
+from cobandit.studies.seats import NoMove, SeatRound, SeatView, ServiceMove, make_player
+from cobandit.studies.verify import (
+    Difference,
+    MoveCounts,
+    count_moves,
+    verify_episode,
+    verify_participant,
+    verify_study,
+)
 
 __all__ = [
     "BEHAVIOURS",
@@ -44,6 +53,7 @@ __all__ = [
     "AlreadyPlayed",
     "Answer",
     "BrokenLog",
+    "Choice",
     "Column",
     "Crowd",
     "Difference",
@@ -55,15 +65,22 @@ __all__ = [
     "EventData",
     "Journey",
     "Layer",
+    "MoveCounts",
+    "NoMove",
     "OutOfOrder",
     "ParticipantData",
     "ParticipantPlan",
     "Places",
     "Round",
+    "SeatRound",
+    "SeatView",
+    "ServiceMove",
     "Softmax",
     "Step",
     "StudyData",
     "StudyDesign",
+    "TeamMember",
+    "TeamPlace",
     "WinStayLoseShift",
     "attention_passed",
     "attention_results",
@@ -71,10 +88,12 @@ __all__ = [
     "check_answers",
     "columns",
     "completion_code",
+    "count_moves",
     "design_text",
     "journey",
     "load_design",
     "make_behaviour",
+    "make_player",
     "moment",
     "new_design",
     "next_order",
@@ -82,6 +101,7 @@ __all__ = [
     "participant_view",
     "read_export",
     "rehearse",
+    "rehearse_team",
     "rehearsed_data",
     "schema",
     "shipped_designs",

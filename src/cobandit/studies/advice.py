@@ -7,7 +7,7 @@ from cobandit.studies.design import StudyDesign
 
 
 def design_warnings(design: StudyDesign) -> list[str]:
-    """What may spoil a study although its design is valid; empty where nothing does."""
+    """Return warnings about a valid design that may spoil a study; empty if there are none."""
     warnings = []
     unwritten = placeholder_consent(design)
     if unwritten:

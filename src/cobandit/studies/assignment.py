@@ -1,8 +1,8 @@
-"""Which order of the conditions the next participant gets: pure counting, for whoever keeps the counts.
+"""Assign the order of the conditions to the next participant: pure counting, for the caller that stores the counts.
 
 Half of the participants meet one algorithm first and half the other (Experiments, Procedure), or the order is drawn
-(Online Casino Study). A place counts as taken while its owner plays or has finished; whoever drops out frees it.
-Counting and taking a place must be one transaction of whoever stores them.
+(Online Casino Study). A place is taken while its participant plays or has finished; dropping out frees it. Counting and
+taking a place must be one transaction in the store.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Places:
 
     @classmethod
     def empty(cls, design: StudyDesign) -> Places:
-        """Nobody yet."""
+        """Return counts of zero participants."""
         return cls((0,) * len(design.orders))
 
     @property
@@ -41,19 +41,19 @@ class Places:
         return tuple(done + now for done, now in zip(self.finished, self.active, strict=True))
 
     def arrive(self, order: int) -> Places:
-        """Somebody started in this order."""
+        """Count a participant who starts in this order."""
         return replace(self, active=_moved(self.active, order, 1))
 
     def finish(self, order: int) -> Places:
-        """Somebody of this order finished."""
+        """Count a participant of this order who has finished."""
         return replace(self, active=_moved(self.active, order, -1), finished=_moved(self.finished, order, 1))
 
 
 def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> int:
-    """The order for the next participant, as its place in ``design.orders``.
+    """Return the order for the next participant, as its index in ``design.orders``.
 
-    *counterbalanced*: the order with the fewest finished and active people, equals by a draw; *random*: a draw. The
-    draw depends on the study's seed and on how many people had arrived before (``arrival``), on nothing else.
+    *counterbalanced*: the order with the fewest finished and active people, ties broken at random; *random*: a random
+    order. The draw depends only on the study's seed and on how many people have arrived before (``arrival``).
     """
     orders = len(design.orders)
     if len(places.finished) != orders:
@@ -67,5 +67,5 @@ def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> 
 def _moved(counts: tuple[int, ...], order: int, by: int) -> tuple[int, ...]:
     place = whole(0, len(counts) - 1)("order", order)
     if counts[place] + by < 0:
-        raise InvalidInput(f"Nobody of order {place} is active, so nobody can finish.")
+        raise InvalidInput(f"No participant of order {place} is active, so none can finish.")
     return tuple(count + by * (i == place) for i, count in enumerate(counts))

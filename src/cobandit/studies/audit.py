@@ -1,7 +1,8 @@
-"""The audit log: who did what with a study's data, as a chain of hashes to which entries are only ever added.
+"""The audit log: who did what with a study's data, as an append-only chain of hashes.
 
-Each entry's hash covers its contents and the hash before it, so that none can be changed, removed, moved or put in
-between without another hash. Whoever keeps the last hash elsewhere sees a log that was cut or written anew as a whole.
+Each entry's hash covers its contents and the previous hash, so that no entry can be changed, removed, moved or inserted
+without changing the hashes. A copy of the last hash in another place also reveals a log that was cut or rewritten as a
+whole.
 """
 
 from __future__ import annotations
@@ -20,27 +21,36 @@ ACTIONS = {
     "login-ended": "ended a login",
     "export": "took data out",
     "participant-deleted": "deleted a participant",
+    "participant-withdrew": "withdrew from a study",
     "rehearsals-deleted": "deleted simulated participants",
     "study-registered": "registered a study",
-    "design-replaced": "replaced a design that nobody had begun",
+    "design-replaced": "replaced a design without participants",
     "study-opened": "opened a study",
     "study-closed": "closed a study",
     "study-invite-only": "let the invited alone begin a study",
     "study-quota": "set a quota for a study",
+    "team-ended": "ended a team",
+    "member-replaced": "replaced a member of a team by an AI",
+    "message-sent": "sent a message to participants",
     "plan-stored": "stored an analysis plan",
+    "draft-created": "created a draft of a design",
+    "draft-saved": "saved a draft of a design",
+    "draft-deleted": "deleted a draft of a design",
     "setting-changed": "changed a setting",
     "unblinded": "looked at what was blinded",
     "password-changed": "changed a password",
     "account-added": "added an account",
     "account-changed": "changed an account",
     "account-removed": "removed an account",
+    "key-added": "added an API key",
+    "key-revoked": "revoked an API key",
     "backup": "made a backup",
     "restored": "restored a backup",
 }
 """Everything that is written down, by its name in the log."""
 
 GENESIS = "0" * 64
-"""What the first entry hangs on."""
+"""The hash before the first entry."""
 
 
 @dataclass(frozen=True)
@@ -60,17 +70,17 @@ class AuditEntry:
     def after(
         cls, number: int, previous: str, *, at: int, by: str, action: str, study: str | None, details: dict[str, Any]
     ) -> AuditEntry:
-        """The entry that follows on one of a hash."""
+        """Return the entry that follows the one with the hash ``previous``."""
         text = json.dumps(details, sort_keys=True, ensure_ascii=False)
         return cls(number, at, by, action, study, text, previous, _hash(number, at, by, action, study, text, previous))
 
     def own_hash(self, number: int | None = None) -> str:
-        """What its hash must be; with another number, what it would be in another place."""
+        """Return the hash that the entry must have; with another number, the hash it would have in another place."""
         place = self.number if number is None else number
         return _hash(place, self.at, self.by, self.action, self.study, self.details, self.previous)
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data, with the details taken apart."""
+        """Return the entry as plain data, with the details parsed."""
         return {
             "number": self.number,
             "at": self.at,
@@ -104,10 +114,10 @@ def verify_log(
     known_hash: str | None = None,
     witness: tuple[int, str] | None = None,
 ) -> list[LogDifference]:
-    """Return every entry that was changed, removed, moved, put in or cut off.
+    """Return every entry that was changed, removed, moved, inserted or cut off.
 
-    ``head`` is number and hash of the last entry, as stored beside the log. ``known_hash`` is one that somebody has
-    kept elsewhere and that must still be in it; ``witness`` is number and hash of an entry that this machine has kept.
+    ``head`` is number and hash of the last entry, as stored next to the log. ``known_hash`` was kept in another place
+    and must still be in it; ``witness`` is number and hash of an entry that this machine has stored.
     """
     differences: list[LogDifference] = []
     changed: list[AuditEntry] = []
@@ -118,7 +128,7 @@ def verify_log(
         if entry.number != last + 1:
             differences.append(LogDifference(last + 1, _missing(last + 1, entry.number - 1)))
         elif entry.previous != before:
-            differences.append(LogDifference(entry.number, f"it does not follow on entry {last} as that stands here"))
+            differences.append(LogDifference(entry.number, f"it does not follow the stored entry {last}"))
         if entry.hash != entry.own_hash():
             changed.append(entry)
         known_is_there = known_is_there or entry.hash == known_hash
@@ -132,7 +142,7 @@ def verify_log(
         differences.append(LogDifference(last, f"the log should end with entry {head[0]} and hash {head[1][:12]}..."))
     if not seen and witness is not None:
         known = f"entry {witness[0]} with hash {witness[1][:12]}..., which this machine has kept"
-        cut = f"the log was cut: it had {known}" if witness[0] > last else f"the log was written anew: it had {known}"
+        cut = f"the log was cut: it had {known}" if witness[0] > last else f"the log was rewritten: it had {known}"
         differences.append(LogDifference(last if witness[0] > last else witness[0], cut))
     if not known_is_there:
         differences.append(LogDifference(last, f"the kept hash {str(known_hash)[:12]}... is not in the log any more"))
@@ -144,7 +154,7 @@ def _missing(first: int, last: int) -> str:
 
 
 def _change(entry: AuditEntry, changed: list[AuditEntry]) -> str:
-    """Whether it was moved from the place of another entry, or changed."""
+    """Return a description of the damage: whether the entry was moved, or changed."""
     places = (other.number for other in changed if other.number != entry.number)
     origin = next((place for place in places if entry.own_hash(place) == entry.hash), None)
     return "it was changed" if origin is None else f"it was moved here from the place of entry {origin}"

@@ -1,4 +1,4 @@
-"""Simulated participants: any registered agent may stand in for a person."""
+"""Simulated participants: any registered agent may play a person."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BEHAVIOURS: dict[str, type[Agent]] = PEOPLE | {name: kind for name, kind in AGEN
 
 
 def make_behaviour(name: str | Agent, **options: Any) -> Agent:
-    """A simulated participant by name, with options; an agent is taken as it is."""
+    """Return a simulated participant by name, with options; return an agent unchanged."""
     if isinstance(name, Agent):
         if options:
             raise InvalidInput(f"{name} is made already; options go with a name.")

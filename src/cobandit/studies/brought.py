@@ -11,9 +11,9 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 
 
 def plugin_design_text(name: object) -> str | None:
-    """The TOML text of a design that another package brings; None where none does.
+    """Return the TOML text of a design that another installed package provides; None if no package does.
 
-    The entry point leads to the text, to a path or resource with ``read_text``, or to a function that gives either.
+    The entry point refers to the text, to a path or resource with ``read_text``, or to a function that returns either.
     """
     if not isinstance(name, str) or not _NAME.fullmatch(name):  # a path, or no name at all
         return None

@@ -32,9 +32,9 @@ class Layer:
 
 
 def burger_layers(arms: Sequence[int]) -> tuple[Layer, ...]:
-    """The burger of a configuration from the bottom bun to the top bun, with all four fillings.
+    """Return the layers of a configuration's burger, from the bottom bun to the top bun, with all four fillings.
 
-    ``arms`` is what the participant puts first of its two, then what the partner puts first of its two.
+    ``arms`` has two entries: which of their two fillings the participant puts first, and the same for the partner.
 
     >>> " ".join(layer.item for layer in burger_layers((0, 1)))
     'bottom_bun patty lettuce cheese tomato top_bun'
@@ -45,7 +45,7 @@ def burger_layers(arms: Sequence[int]) -> tuple[Layer, ...]:
 
 
 def two_filling_layers(arms: Sequence[int]) -> tuple[Layer, ...]:
-    """The burger of a design in which each lays one filling only, and arms beyond the second are plain slabs.
+    """Return the layers of a burger with one filling per player; arms beyond the second are plain slabs.
 
     >>> [layer.item for layer in two_filling_layers((1, 2))]
     ['bottom_bun', 'cheese', 'slab_2', 'top_bun']
@@ -54,7 +54,7 @@ def two_filling_layers(arms: Sequence[int]) -> tuple[Layer, ...]:
 
 
 def filling(seat: int, arm: int) -> Layer:
-    """The filling that an arm stands for: the participant's at seat 0, the partner's at seat 1."""
+    """Return the filling of an arm: the participant's at seat 0, the partner's at seat 1."""
     brings = FILLINGS[seat]
     return Layer(brings[arm] if arm < len(brings) else f"slab_{arm}", "partner" if seat else "participant")
 
@@ -71,6 +71,6 @@ def _between_buns(*fillings: Layer) -> tuple[Layer, ...]:
 def _checked(arms: object, most: int) -> tuple[int, int]:
     parts = list(arms) if is_list(arms) else []
     if len(parts) != 2:
-        raise InvalidInput(f"arms is {short_repr(arms)}; two are needed: the participant's and the partner's.")
+        raise InvalidInput(f"arms must be two, the participant's and the partner's, got {short_repr(arms)}.")
     check = whole(0, most - 1)
     return check("The participant's arm", parts[0]), check("The partner's arm", parts[1])

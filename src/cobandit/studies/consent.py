@@ -11,9 +11,9 @@ _SENTENCE_END = re.compile(r"(?<=[.!?…])\s+")
 
 
 def placeholder_consent(design: StudyDesign) -> tuple[str, ...]:
-    """The languages in which the design asks for consent with a shipped placeholder; empty where it has its own.
+    """Return the languages in which the design uses a shipped placeholder as consent; empty if it has its own text.
 
-    A text is one of ours as long as the sentence stands in it that asks to replace it, whatever is written around it.
+    A text is a placeholder as long as it contains the sentence that asks to replace it.
     """
     texts = {language: design.texts(language)["consent.text"] for language in design.languages}
     return tuple(language for language, text in texts.items() if _asks_to_be_replaced(text))
@@ -26,7 +26,7 @@ def _asks_to_be_replaced(text: str) -> bool:
 
 @lru_cache(maxsize=1)
 def _placeholder_sentences() -> frozenset[str]:
-    """The last sentence of every consent that is shipped, in every language."""
+    """Return the last sentence of every shipped consent text, in every language."""
     designs = [load_design(name) for name in shipped_designs()]
     texts = [design.texts(language)["consent.text"] for design in designs for language in design.languages]
     return frozenset(_SENTENCE_END.split(_plain(text))[-1] for text in texts)

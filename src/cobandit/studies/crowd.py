@@ -21,12 +21,13 @@ from cobandit.base.checks import MOST, is_list, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, TooLarge
 from cobandit.base.machine import available_cores, physical_memory
 from cobandit.base.streams import CrowdStream, StudyStream, bit_generator, checked_seed, generator
-from cobandit.engine.choice import Engine, engine_for
+from cobandit.engine.choice import Engine, NotCompiled, engine_for
 from cobandit.engine.simulation import Progress, checked_checkpoints
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
+from cobandit.studies.group_checks import players_of
 from cobandit.studies.plan import ParticipantPlan, person_key
-from cobandit.studies.rehearse import rehearse
+from cobandit.studies.rehearse import rehearse_team
 
 if TYPE_CHECKING:
     from cobandit.engine.fast.studies import CompiledStudy
@@ -36,11 +37,12 @@ Mixture = str | Agent | Sequence[tuple[str | Agent, float]]
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """What every simulated participant achieved in every episode that counts.
+    """The results of every simulated participant in every episode that counts.
 
-    Participant i has ``seeds[i]``, ``orders[i]`` and plays as ``behaviours[kinds[i]]``. ``regret_curves`` is
-    participants x conditions x episodes x checkpoints, the conditions in the design's own order; it is task regret
-    summed over the counted rounds. ``good`` counts the rounds with r* = 1, whoever saw it.
+    Participant i has ``seeds[i]``, ``orders[i]`` and plays as ``behaviours[kinds[i]]``. In a design for teams of
+    k people, each k participants in a row are a team with one seed and one order, in the order of their seats.
+    ``regret_curves`` is participants x conditions x episodes x checkpoints, the conditions in the design's own order;
+    it is task regret summed over the counted rounds. ``good`` counts the rounds with r* = 1, whether seen or not.
     """
 
     design: StudyDesign
@@ -74,6 +76,11 @@ class Crowd:
         """The paper's R(T) of each participant, condition and episode."""
         return self.task_regret * self.design.problem.team_factor
 
+    @property
+    def team_size(self) -> int:
+        """How many participants in a row are a team; 1 in a design for one person."""
+        return len(self.design.participant_seats)
+
     def __repr__(self) -> str:
         names = ", ".join(behaviour.title for behaviour in self.behaviours)
         return f"<Crowd of {len(self):,} ({names}) in {self.design.name!r}: seed {self.seed}, {self.engine} engine>"
@@ -89,6 +96,7 @@ def simulate_participants(
     threads: int | None = None,
     checkpoints: int | Sequence[int] | None = 1,
     progress: Progress | None = None,
+    alike: float = 0.0,
 ) -> Crowd:
     """Lead ``participants`` simulated participants through the whole study, practice left out.
 
@@ -100,13 +108,20 @@ def simulate_participants(
     ``checkpoints`` as for `cobandit.simulate`,
     but regret is kept after the last round alone unless asked for. ``progress(done, participants)`` is called now and
     then.
+
+    In a design for teams, ``participants`` is a multiple of their size. Members draw their behaviours one by one,
+    except that a team is of one kind with probability ``alike``; orders are those of teams, and the rounds those of
+    `rehearse_team`.
     """
     study = load_design(design) if isinstance(design, str) else design
     if not isinstance(study, StudyDesign):
-        raise InvalidInput(f"design is {short_repr(design)}; a StudyDesign or the name of one is needed.")
+        raise InvalidInput(f"design must be a StudyDesign or the name of one, got {short_repr(design)}.")
     members, shares = checked_mixture(behaviours)
     count = whole(1, MOST)("participants", participants)
     number = checked_seed(seed)
+    size = len(study.participant_seats)
+    if count % size:
+        raise InvalidInput(f"participants must be a multiple of {size}, the people of a team, got {count}.")
     points = checked_checkpoints(checkpoints, study.rounds)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     warm_rounds = 0 if study.warm_start is None else study.warm_start.rounds
@@ -122,15 +137,17 @@ def simulate_participants(
     chosen, reason, compiled = choice
     _refuse_what_cannot_fit(study, count, len(points))
 
-    seeds = np.asarray(bit_generator(number, CrowdStream.PEOPLE).random_raw(count), dtype=np.uint64)
+    teams = count // size
+    seeds = np.asarray(bit_generator(number, CrowdStream.PEOPLE).random_raw(teams), dtype=np.uint64)
     steps = np.cumsum(shares)
     kinds = np.searchsorted(steps / steps[-1], _draws(number, CrowdStream.BEHAVIOURS, count), side="right").astype(
         np.int64
     )
+    kinds = _alike(kinds.reshape(teams, size), alike, number)
     if study.order == "counterbalanced":
-        orders = np.arange(count, dtype=np.int64) % len(study.orders)
+        orders = np.arange(teams, dtype=np.int64) % len(study.orders)
     else:
-        orders = (_draws(number, CrowdStream.ORDERS, count) * len(study.orders)).astype(np.int64)
+        orders = (_draws(number, CrowdStream.ORDERS, teams) * len(study.orders)).astype(np.int64)
     finished = 0
 
     def done(more: int) -> None:
@@ -141,30 +158,60 @@ def simulate_participants(
 
     start = time.perf_counter()
     if compiled is not None:
-        from cobandit.engine.fast.studies import run_participants
-
-        keys = participant_keys(study, seeds)
-        regrets, good = run_participants(compiled, keys, seeds, orders, kinds, points, workers, done)
+        regrets, good = _compiled_run(compiled, study, members, (seeds, orders, kinds), points, workers, done)
     else:
         regrets, good = _rehearsed(study, members, seeds, orders, kinds, points, done)
     seconds = time.perf_counter() - start
-    return Crowd(study, members, number, chosen, reason, seconds, seeds, orders, kinds, points, regrets, good)
+    of_people = np.repeat(seeds, size), np.repeat(orders, size), kinds.ravel()
+    return Crowd(study, members, number, chosen, reason, seconds, *of_people, points, regrets, good)
+
+
+def _compiled_run(
+    compiled: CompiledStudy,
+    design: StudyDesign,
+    behaviours: Sequence[Agent],
+    teams: tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]],
+    points: NDArray[np.int64],
+    workers: int,
+    done: Callable[[int], None],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the results of the fast engine, seat by seat, since members of a team also play alone.
+
+    ``teams`` are seeds, orders and kinds.
+    """
+    from cobandit.engine.fast.studies import run_participants
+
+    keys, parts = participant_keys(design, teams[0]), []
+    for seat in design.participant_seats:
+        own = compiled if seat == design.participant_seat else compiled_study(design, behaviours, seat)
+        parts.append(run_participants(own, keys, *teams, points, workers, done))
+    regrets, good = (np.stack(arrays, axis=1) for arrays in zip(*parts, strict=True))
+    return regrets.reshape(-1, *regrets.shape[2:]), good.reshape(-1, *good.shape[2:])
+
+
+def _alike(kinds: NDArray[np.int64], share: float, seed: int) -> NDArray[np.int64]:
+    """Return the behaviours of teams x members, of which a share of the teams takes that of the first member."""
+    chance = real(0.0, 1.0)("alike", share)
+    if chance == 0.0 or kinds.shape[1] == 1:
+        return kinds
+    same = _draws(seed, CrowdStream.ALIKE, len(kinds)) < chance
+    return np.where(same[:, np.newaxis], kinds[:, :1], kinds)
 
 
 def checked_mixture(behaviours: object) -> tuple[tuple[Agent, ...], NDArray[np.float64]]:
-    """The behaviours, made, and their shares, which add up to 1."""
+    """Return the agents of the behaviours, and their shares, which add up to 1."""
     if isinstance(behaviours, (str, Agent)):
         behaviours = [(behaviours, 1.0)]
     parts = list(behaviours) if is_list(behaviours) else []
     if not parts:
         raise InvalidInput(
-            f"behaviours is {short_repr(behaviours)}; a name, an agent, or a list such as "
-            "[('softmax', 0.7), ('knowledge-gradient', 0.3)] is needed."
+            f"behaviours must be a name, an agent, or a list such as [('softmax', 0.7), "
+            f"('knowledge-gradient', 0.3)], got {short_repr(behaviours)}."
         )
     members, weights = [], []
     for i, part in enumerate(parts):
         if not isinstance(part, (tuple, list)) or len(part) != 2:
-            raise InvalidInput(f"behaviours[{i}] is {short_repr(part)}; a pair of behaviour and weight is needed.")
+            raise InvalidInput(f"behaviours[{i}] must be a pair of behaviour and weight, got {short_repr(part)}.")
         members.append(make_behaviour(part[0]))
         weights.append(real(0.0, 1e12)(f"The weight of {members[-1].title}", part[1]))
     if sum(weights) <= 0.0:
@@ -173,13 +220,15 @@ def checked_mixture(behaviours: object) -> tuple[tuple[Agent, ...], NDArray[np.f
 
 
 def participant_keys(design: StudyDesign, seeds: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """The keys of the participants' streams as little-endian 32-bit words, a row each."""
+    """Return the keys of the participants' random streams as little-endian 32-bit words, one row per participant."""
     key_bytes = b"".join(person_key(design.digest, seed).to_bytes(32, "little") for seed in seeds.tolist())
     return np.frombuffer(key_bytes, dtype="<u4").reshape(-1, 8).astype(np.uint32)
 
 
-def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:
-    """The study as the compiled kernels take it."""
+def compiled_study(design: StudyDesign, behaviours: Sequence[Agent], seat: int | None = None) -> CompiledStudy:
+    """Return the study in the form that the compiled kernels take; in a design for teams, as the member in ``seat``
+    plays it.
+    """
     from cobandit.engine.fast.studies import CompiledStudy, Purposes
 
     practices = 0 if design.practice is None else design.practice.episodes
@@ -190,7 +239,7 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> Compiled
     names = [condition.name for condition in design.conditions]
     return CompiledStudy(
         problem=design.problem,
-        participant=design.participant_seat,
+        participant=design.participant_seat if seat is None else seat,
         rounds=design.rounds,
         warm_rounds=0 if design.warm_start is None else design.warm_start.rounds,
         episodes=design.episodes,
@@ -211,11 +260,15 @@ def compiled_study(design: StudyDesign, behaviours: Sequence[Agent]) -> Compiled
             StudyStream.WARM_START,
             StudyStream.BEHAVIOUR,
         ),
+        members=() if design.group is None else design.participant_seats,
+        together=() if design.group is None else tuple(not condition.alone for condition in design.conditions),
     )
 
 
 def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy:
     """Return the study for the compiled loop, or raise `engine.choice.NotCompiled` if a player has none."""
+    if any("service" in players_of(design, condition.name) for condition in design.conditions):
+        raise NotCompiled("designs with services are simulated one round at a time")
     study = compiled_study(design, behaviours)
     _ = study.players
     return study
@@ -230,19 +283,22 @@ def _rehearsed(
     points: NDArray[np.int64],
     done: Callable[[int], None],
 ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The plain way: every participant rehearses."""
+    """Return the results of the reference engine: every participant, or every team, rehearses."""
     names = [condition.name for condition in design.conditions]
-    shape = (len(seeds), len(names), design.episodes)
+    size = len(design.participant_seats)
+    shape = (size * len(seeds), len(names), design.episodes)
     regrets, good = np.zeros((*shape, len(points))), np.zeros(shape, dtype=np.int64)
-    for i, (seed, order, kind) in enumerate(zip(seeds.tolist(), orders.tolist(), kinds.tolist(), strict=True)):
-        for episode in rehearse(design, behaviours[kind], seed, order):
-            plan = episode.plan
-            if not plan.practice:
-                where = i, names.index(plan.condition), plan.number
-                rounds = episode.trajectory()
-                regrets[where] = rounds.task_regret[points - 1]
-                good[where] = int(rounds.rewards.sum())
-        done(1)
+    for i, (seed, order, team) in enumerate(zip(seeds.tolist(), orders.tolist(), kinds.tolist(), strict=True)):
+        everybody = rehearse_team(design, [behaviours[kind] for kind in team], seed, order)
+        for place, episodes in enumerate(everybody):
+            for episode in episodes:
+                plan = episode.plan
+                if not plan.practice:
+                    where = size * i + place, names.index(plan.condition), plan.number
+                    rounds = episode.trajectory()
+                    regrets[where] = rounds.task_regret[points - 1]
+                    good[where] = int(rounds.rewards.sum())
+        done(size)
     return regrets, good
 
 
@@ -257,11 +313,12 @@ def _readiness(study: StudyDesign, compiled: CompiledStudy, points: NDArray[np.i
 
     seeds, first = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
     keys = participant_keys(study, seeds)
-    return readiness(lambda: run_participants(compiled, keys, seeds, first, first, points, 1, lambda more: None))
+    kinds = np.zeros((1, len(compiled.person_seats)), dtype=np.int64)
+    return readiness(lambda: run_participants(compiled, keys, seeds, first, kinds, points, 1, lambda more: None))
 
 
 def _refuse_what_cannot_fit(design: StudyDesign, participants: int, points: int) -> None:
-    """A size that cannot fit is refused before any work starts."""
+    """Refuse a size that does not fit into memory before any work starts."""
     cells = participants * len(design.conditions) * design.episodes
     needed = 8 * cells * (points + 2) + 200 * participants
     memory = physical_memory()

@@ -1,14 +1,15 @@
-"""A whole study in memory, as it was stored: who took part, what they answered, and every round.
+"""A whole study in memory, as it was stored: participants, answers, and every round.
 
-It knows no database; whoever reads one builds these records. The rounds of an episode are kept column by column,
-since a casino study has more than a million of them. Times are in UTC; in columns they are ``datetime64[ms]``.
+This module knows no database; the caller that reads one builds these records. The rounds of an episode are stored by
+column, because a casino study has more than a million of them. Times are in UTC; in columns they are
+``datetime64[ms]``.
 """
 
 from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -17,16 +18,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.agents import Agent
 from cobandit.base.checks import one_of, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
-from cobandit.base.streams import StudyStream, generator
 from cobandit.engine.trajectory import NOBODY
 from cobandit.studies.design import StudyDesign
-from cobandit.studies.journey import Step, journey, survey_ids
-from cobandit.studies.plan import ParticipantPlan
-from cobandit.studies.rehearse import rehearse
-from cobandit.studies.rounds import Round
+from cobandit.studies.journey import journey
+from cobandit.studies.leaving import outcome_of
+from cobandit.studies.plan import EpisodePlan, ParticipantPlan, TeamPlace
+from cobandit.studies.rounds import By, Evidence, Round
 
 PEOPLE_KINDS = ("real", "rehearsal", "demo")
 """What a participant may be: only the first kind is data on people."""
@@ -34,11 +33,7 @@ PEOPLE_KINDS = ("real", "rehearsal", "demo")
 STATUSES = ("invited", "active", "dropped", "finished")
 """How far a participant has come."""
 
-MADE_UP = ("none", "neutral", "drawn")
-"""Ways to make up what a simulated participant answers."""
-
 Times = NDArray[np.datetime64]
-Rule = Callable[[np.random.Generator, ParticipantPlan, int, str], int]
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -47,23 +42,23 @@ _NOT_A_TIME = -(2**63)  # NumPy's NaT
 
 
 def utc(name: str, value: object) -> datetime | None:
-    """A check for a time with its zone, or None."""
+    """Return a time with a zone, or None; raise for other values."""
     if value is None:
         return None
     if not isinstance(value, datetime) or value.utcoffset() is None:
-        raise InvalidInput(f"{name} is {short_repr(value)}; a datetime with a time zone, or None, is needed.")
+        raise InvalidInput(f"{name} must be a datetime with a time zone, or None, got {short_repr(value)}.")
     return value.astimezone(UTC)
 
 
 def moment(milliseconds: int | None) -> datetime | None:
-    """A time out of milliseconds since 1970, as a database keeps it."""
+    """Return the time for milliseconds since 1970, as a database stores it."""
     if milliseconds is None:
         return None
     return _EPOCH + int(_CALENDAR("A time", milliseconds)) * _MILLISECOND
 
 
 def moments(values: Iterable[datetime | int | None] | Times) -> Times:
-    """Times as a column: from datetimes with a zone, or from milliseconds since 1970; None: not known."""
+    """Return times as a column, from datetimes with a zone or milliseconds since 1970; None: not known."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "M":
         return values.astype("datetime64[ms]")
     if isinstance(values, np.ndarray) and values.dtype == np.int64:
@@ -86,7 +81,9 @@ class EpisodeData:
 
     ``arms`` and ``seen`` are rounds x seats, ``predictions`` rounds x seats x seats, as in a trajectory. ``seen`` NaN:
     nothing was seen; ``predictions`` -1: nothing was foreseen; ``answered_at`` NaT and ``reaction_ms`` NaN: not known.
-    ``head`` is the last hash as it was kept beside the rounds.
+    ``head`` is the last hash, which is stored separately from the rounds. ``by`` and ``evidence`` are those of `Round`,
+    where several seats are recorded, and ``seat_ms`` (rounds x seats) is how long each choice took. ``seat_arms`` are
+    the arms of the stored moves (`NO_MOVE`: none), from which a server has made the rounds.
     """
 
     t: NDArray[np.int64]
@@ -101,11 +98,16 @@ class EpisodeData:
     head: str | None = None
     opened_at: datetime | None = None
     finished_at: datetime | None = None
+    by: tuple[By, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    seat_ms: NDArray[np.float64] | None = None
+    seat_arms: NDArray[np.int64] | None = None
 
     def __post_init__(self) -> None:
         for name in ("opened_at", "finished_at"):
             object.__setattr__(self, name, utc(name, getattr(self, name)))
-        for name in (*_COLUMNS, *_TIMES):
+        recorded = ("by", "evidence") if self.by else ()
+        for name in (*_COLUMNS, *_TIMES, *recorded):
             column = getattr(self, name)
             if len(column) != len(self.t):
                 raise InvalidInput(f"{name} has {len(column)} rounds, but t has {len(self.t)}; as many are needed.")
@@ -120,16 +122,16 @@ class EpisodeData:
         opened_at: datetime | None = None,
         finished_at: datetime | None = None,
     ) -> EpisodeData:
-        """From the columns of `Round`, as a database gives them (None: nothing seen, nothing foreseen).
+        """Return the episode with the columns of `Round`, as a database returns them (None: nothing seen or predicted).
 
-        ``arms``, ``seen`` and ``predictions`` hold a tuple over the seats for each round; arrays as `EpisodeData` keeps
-        them are taken as they are. ``answered_at`` (datetimes,
-        or milliseconds since 1970) and ``reaction_ms`` may be left out; so may ``previous``, where ``start`` tells what
-        the first round hangs on (`EpisodePlan.start`, or the last hash of a warm start).
+        ``arms``, ``seen`` and ``predictions`` contain a tuple over the seats for each round; arrays in the form of
+        `EpisodeData` are used unchanged. ``answered_at`` (datetimes, or milliseconds since 1970) and ``reaction_ms``
+        are optional; so is ``previous`` if ``start`` gives the hash that the first round is chained to
+        (`EpisodePlan.start`, or the last hash of a warm start).
         """
         for name in columns:
-            if name not in _COLUMNS and name not in _TIMES:
-                raise UnknownName("column of rounds called", name, (*_COLUMNS, *_TIMES))
+            if name not in (*_COLUMNS, *_TIMES, *_RECORDED):
+                raise UnknownName("column of rounds called", name, (*_COLUMNS, *_TIMES, *_RECORDED))
         for name in _COLUMNS:
             if name not in columns and (name != "previous" or start is None):
                 raise InvalidInput(f"The columns leave out {name!r}; it is needed.")
@@ -138,7 +140,7 @@ class EpisodeData:
         earlier = (start, *hashes[:-1]) if hashes else ()
         previous = tuple(columns.get("previous", earlier))
         if len(previous) == len(hashes):
-            # Where the chain holds, a hash is kept once and not twice: a million of them take room.
+            # If the chain is valid, each hash is stored once and not twice: a million of them need much memory.
             previous = tuple(old if old == stored else stored for old, stored in zip(earlier, previous, strict=True))
         seats = _width("arms", columns["arms"])
         return cls(
@@ -154,6 +156,12 @@ class EpisodeData:
             head=head,
             opened_at=opened_at,
             finished_at=finished_at,
+            by=tuple(columns.get("by", ())),
+            evidence=tuple(columns.get("evidence", ())),
+            seat_ms=_numbers("seat_ms", columns["seat_ms"], np.float64, (seats,)) if "seat_ms" in columns else None,
+            seat_arms=_numbers("seat_arms", columns["seat_arms"], np.int64, (seats,))
+            if "seat_arms" in columns
+            else None,
         )
 
     @classmethod
@@ -167,8 +175,10 @@ class EpisodeData:
         opened_at: datetime | None = None,
         finished_at: datetime | None = None,
     ) -> EpisodeData:
-        """From rounds."""
+        """Create the data from rounds."""
         columns: dict[str, Sequence[Any]] = {name: [getattr(played, name) for played in rounds] for name in _COLUMNS}
+        if rounds and rounds[0].by:
+            columns |= {name: [getattr(played, name) for played in rounds] for name in ("by", "evidence")}
         if answered_at is not None:
             columns["answered_at"] = answered_at
         if reaction_ms is not None:
@@ -179,9 +189,11 @@ class EpisodeData:
         return len(self.t)
 
     def rounds(self) -> tuple[Round, ...]:
-        """The rounds as they were stored, ready for `verify_episode`."""
+        """Return the rounds as they were stored, in the form that `verify_episode` takes."""
         columns = [getattr(self, name) for name in _COLUMNS]
         lists = [column if isinstance(column, tuple) else column.tolist() for column in columns]
+        nobody: tuple[tuple[Any, ...], ...] = ((),) * len(self)
+        lists += [self.by or nobody, self.evidence or nobody]
         return tuple(
             Round(
                 t,
@@ -191,9 +203,17 @@ class EpisodeData:
                 tuple(tuple(None if arm == NOBODY else arm for arm in row) for row in foreseen),
                 before,
                 own,
+                tuple(by),
+                tuple(evidence),
             )
-            for t, arms, reward, seen, foreseen, before, own in zip(*lists, strict=True)
+            for t, arms, reward, seen, foreseen, before, own, by, evidence in zip(*lists, strict=True)
         )
+
+    def by_seat(self, plan: EpisodePlan) -> tuple[By, ...]:
+        """Return who chose in each seat, round by round, also for logs of one recorded seat, which omit it."""
+        if self.by:
+            return self.by
+        return (tuple("person" if player == "participant" else player for player in plan.players),) * len(self)
 
     def __repr__(self) -> str:
         return f"<EpisodeData: {len(self)} rounds>"
@@ -201,15 +221,17 @@ class EpisodeData:
 
 _COLUMNS = ("t", "arms", "reward", "seen", "predictions", "previous", "hash")
 _TIMES = ("answered_at", "reaction_ms")
+NO_MOVE = -1
+_RECORDED = ("by", "evidence", "seat_ms", "seat_arms")
 
 
 def _width(name: str, values: Sequence[Any]) -> int:
-    """How many seats the first round has; an episode without rounds tells none."""
+    """Return how many seats the first round has; 0 for an episode without rounds."""
     if isinstance(values, np.ndarray) and values.ndim == 2:
         return int(values.shape[1])
     first = values[0] if len(values) else ()
     if not isinstance(first, Sequence) or isinstance(first, str):
-        raise InvalidInput(f"{name} is {short_repr(values)}; a tuple over the seats for each round is needed.")
+        raise InvalidInput(f"{name} must be a tuple over the seats for each round, got {short_repr(values)}.")
     return len(first)
 
 
@@ -220,8 +242,8 @@ def _numbers(
     shape: tuple[int, ...] = (),
     missing: float = math.nan,
 ) -> NDArray[Any]:
-    """The values as a column, ``shape`` for each round; what would have to be rounded or read out is refused."""
-    needed = "a whole number" if kind is np.int64 else "a number or None"
+    """Return the values as a column, ``shape`` for each round; raise if a value would have to be rounded or parsed."""
+    needed = "an integer" if kind is np.int64 else "a number or None"
     if isinstance(values, np.ndarray) and values.dtype == kind and values.shape == (len(values), *shape):
         return values
     try:
@@ -230,7 +252,7 @@ def _numbers(
             flat = [part for row in flat for part in row]
         given = [missing if value is None else value for value in flat]
         array = np.array(given) if given else np.zeros(0, dtype=kind)
-        with np.errstate(invalid="ignore"):  # NaN where a whole number is needed: noticed in the next line
+        with np.errstate(invalid="ignore"):  # NaN where an integer is needed: noticed in the next line
             column = array.astype(kind)
         fits = array.ndim == 1 and array.dtype.kind in "iuf" and np.array_equal(array, column, equal_nan=True)
         column = column.reshape(len(values), *shape)
@@ -238,7 +260,7 @@ def _numbers(
         fits = False
     if not fits:
         each = " and seat" if shape else ""
-        raise InvalidInput(f"{name} is {short_repr(values)}; {needed} for each round{each} is needed.")
+        raise InvalidInput(f"{name} must be {needed} for each round{each}, got {short_repr(values)}.")
     return column
 
 
@@ -256,7 +278,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class EventData:
-    """Something the page has told: that it was hidden, that the network was gone ..."""
+    """An event that the page reported: it was hidden, the network was lost ..."""
 
     at: datetime | None
     kind: str
@@ -266,12 +288,30 @@ class EventData:
         object.__setattr__(self, "at", utc("at", self.at))
 
 
+@dataclass(frozen=True)
+class TeamMember:
+    """A participant's place in a team of several people: ``id`` is the pseudonym of the team.
+
+    ``left_reason`` is None for members who stayed; the others left during ``left_episode``.
+    """
+
+    id: str
+    seat: int
+    seed: int
+    roster: str = ""
+    left_reason: str | None = None
+    left_episode: int | None = None
+
+
 @dataclass(frozen=True, eq=False)
 class ParticipantData:
     """One participant: ``answers`` by step, ``episodes`` by their index.
 
+    Members of a ``team`` share the episodes that they played together.
+
     ``seed`` and ``order`` are None until they are assigned, ``language`` until one is chosen; ``secret`` is that of the
-    study for people of this kind (see `ParticipantPlan`) and is not exported.
+    study for people of this kind (see `ParticipantPlan`) and is not exported. ``ending`` tells why a participant left
+    early: ``screened-out`` or ``withdrew``.
     """
 
     id: str
@@ -290,6 +330,8 @@ class ParticipantData:
     episodes: Mapping[int, EpisodeData] = field(default_factory=dict)
     events: tuple[EventData, ...] = ()
     secret: str = field(default="", repr=False)
+    team: TeamMember | None = None
+    ending: str | None = None
 
     def __post_init__(self) -> None:
         one_of(PEOPLE_KINDS, "kind of participant")("kind", self.kind)
@@ -298,10 +340,31 @@ class ParticipantData:
             object.__setattr__(self, name, utc(name, getattr(self, name)))
 
     def plan(self, design: StudyDesign) -> ParticipantPlan | None:
-        """What the participant was to meet; None until seed and order are assigned."""
+        """Return the plan of the participant; None until seed and order are assigned."""
         if self.seed is None or self.order is None:
             return None
-        return ParticipantPlan(design, self.seed, self.order, self.secret)
+        team = self.team
+        place = None if team is None else TeamPlace(team.seed, team.seat, team.roster)
+        return ParticipantPlan(design, self.seed, self.order, self.secret, place)
+
+    def outcome(self, design: StudyDesign) -> str:
+        """Return how the participation ended (see `cobandit.studies.leaving`); empty while it is under way."""
+        if self.ending == "withdrew":
+            return self.ending
+        given = {step: answer.values for step, answer in self.answers.items()}
+        return outcome_of(design, given, finished=self.finished_at is not None)
+
+    @property
+    def has_played_all(self) -> bool:
+        """Whether every episode must be there: the participant has finished, and neither left nor was dismissed."""
+        left = self.team is not None and self.team.left_reason is not None
+        return self.status == "finished" and not left and not self.dismissed
+
+    @property
+    def dismissed(self) -> bool:
+        """Whether no team was found for the participant, so that the study ended in the lobby."""
+        lobby = self.answers.get("lobby")
+        return lobby is not None and lobby.values.get("outcome") == "short"
 
     def __repr__(self) -> str:
         return f"<ParticipantData {self.id} ({self.kind}, {self.status}): {len(self.episodes)} episodes>"
@@ -309,10 +372,10 @@ class ParticipantData:
 
 @dataclass(frozen=True, eq=False)
 class StudyData:
-    """A stored study: its design, the seed that the participants' seeds come from, and everybody in it.
+    """A stored study: its design, the seed of the participants' seeds, and all participants.
 
     ``versions`` are those of the software that ran it, ``plan`` is the analysis plan as text, with its SHA-256;
-    ``about`` is whatever else should travel with the data, ready for JSON.
+    ``about`` contains all other facts to store with the data, ready for JSON.
     """
 
     design: StudyDesign
@@ -351,9 +414,10 @@ class StudyData:
 
 @dataclass(frozen=True, eq=False)
 class StudyParts:
-    """A stored study too large to hold at once: ``about`` has nobody in it, ``parts`` have some people each.
+    """A stored study that is too large for memory: ``about`` has no participants, ``parts`` have some participants
+    each.
 
-    ``kinds`` and ``count`` are those of everybody; ``parts`` can be gone through once.
+    ``kinds`` and ``count`` are those of all participants; ``parts`` can be iterated once.
     """
 
     about: StudyData
@@ -363,86 +427,12 @@ class StudyParts:
 
     @classmethod
     def of(cls, data: StudyData) -> StudyParts:
-        """A study that is held at once, as one part."""
+        """Return a study in memory as one part."""
         return cls(data, data.kinds, len(data.participants), iter([data]))
 
 
-def rehearsed_data(
-    design: StudyDesign, people: Iterable[tuple[str | Agent, int, int | None]], *, answers: str | Rule = "neutral"
-) -> StudyData:
-    """A study with simulated participants alone, each a behaviour, a seed and an order (None draws it).
-
-    ``answers`` says where answers come from: "none", "neutral" (the middle of each scale), "drawn" (from the
-    participant's seed), or a rule for survey items, called with a generator, the plan, the set from 0 and the item's
-    id; the rest is then drawn. Attention checks and the quiz are answered rightly. There are no times.
-    """
-    if not callable(answers):
-        one_of(MADE_UP, "way to make up answers")("answers", answers)
-    participants = []
-    for place, (behaviour, seed, order) in enumerate(people):
-        episodes = rehearse(design, behaviour, seed, order)
-        first = episodes[0].plan
-        plan = ParticipantPlan(design, first.seed, first.order)
-        person = ParticipantData(
-            id=f"r-{place + 1:04d}",
-            kind="rehearsal",
-            status="finished",
-            seed=plan.seed,
-            order=plan.order,
-            language=design.languages[0],
-            answers=_made_up(plan, answers),
-            quiz_attempts=int(bool(design.quiz)),
-            episodes={
-                episode.plan.index: EpisodeData.of_rounds(episode.rounds, head=episode.head) for episode in episodes
-            },
-        )
-        participants.append(person)
-    return StudyData(design, tuple(participants), versions=this_software())
-
-
 def this_software() -> dict[str, str]:
-    """The versions that a study should be kept with: the agents' moves and the draws depend on them."""
-    from cobandit import __version__  # only now: the front door opens this room
+    """Return the versions to store with a study: the agents' moves and the random draws depend on them."""
+    from cobandit import __version__  # imported late, because the package itself imports this module
 
     return {"cobandit": __version__, "numpy": np.__version__}
-
-
-def _made_up(plan: ParticipantPlan, source: str | Rule) -> dict[str, Answer]:
-    if source == "none":
-        return {}
-    rng = generator(plan.seed, StudyStream.ANSWERS)
-
-    def number(low: int, high: int) -> int:
-        return (low + high) // 2 if source == "neutral" else low + int(rng.random() * (high - low + 1))
-
-    design = plan.design
-    right = {check.id: check.answer for check in design.attention}
-
-    def opinion(step: Step, item: str) -> int:
-        if item in right:
-            return right[item]
-        if callable(source):
-            answer = source(rng, plan, (step.number or 1) - 1, item)
-            return int(whole(1, design.survey.points)(f"The answer to {item!r}", answer))
-        return number(1, design.survey.points)
-
-    answers: dict[str, dict[str, Any]] = {}
-    for step in journey(design).steps:
-        if step.kind == "consent":
-            answers[step.id] = {"version": design.consent.version}
-        elif step.kind == "demographics":
-            answers[step.id] = {
-                asked.id: "simulated"
-                if asked.answer == "text"
-                else number(0, len(asked.choices) - 1)
-                if asked.answer == "choice"
-                else number(asked.low, asked.high)
-                for asked in design.demographics
-            }
-        elif step.kind == "quiz":
-            answers[step.id] = {item.id: item.answer for item in design.quiz}
-        elif step.kind == "survey":
-            answers[step.id] = {item: opinion(step, item) for item in survey_ids(design, step)}
-        elif step.kind in ("instructions", "partner", "rest"):
-            answers[step.id] = {}
-    return {id: Answer(values) for id, values in answers.items()}

@@ -3,6 +3,7 @@
 A design is a TOML file whose tables and keys are the fields of `StudyDesign`; a key that is not known is refused with
 the nearest right one. ``burger`` and ``casino`` are the paper's two studies (Experiments; Online Casino Study),
 ``three-by-three`` is an example with labels of its own, ``three-seats`` one of a person and two AIs.
+``burger-pair`` and ``casino-pair`` are for two people in one team.
 """
 # ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
 
@@ -44,6 +45,7 @@ from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
 from cobandit.studies.design_tables import AttentionCheck as AttentionCheck
 from cobandit.studies.design_tables import Condition as Condition
 from cobandit.studies.design_tables import Consent as Consent
+from cobandit.studies.design_tables import Group as Group
 from cobandit.studies.design_tables import Limits as Limits
 from cobandit.studies.design_tables import MeansRule as MeansRule
 from cobandit.studies.design_tables import PartnerIdentity as PartnerIdentity
@@ -55,9 +57,19 @@ from cobandit.studies.design_tables import Survey as Survey
 from cobandit.studies.design_tables import SurveyItem as SurveyItem
 from cobandit.studies.design_tables import Task as Task
 from cobandit.studies.design_tables import WarmStart as WarmStart
+from cobandit.studies.group_checks import GROUP_TEXTS, check_group, has_recorded_seats, may_be_agent
+from cobandit.studies.leaving import OUTCOMES, check_leaving
+from cobandit.studies.leaving import Outcome as Outcome
+from cobandit.studies.leaving import Recruiter as Recruiter
+from cobandit.studies.leaving import Withdrawal as Withdrawal
 from cobandit.studies.markup import MARKUPS, markdown_tree
 from cobandit.studies.payment import Bonus as Bonus
 from cobandit.studies.payment import Payment as Payment
+from cobandit.studies.questionnaires import MatrixRow as MatrixRow
+from cobandit.studies.questionnaires import Questionnaire as Questionnaire
+from cobandit.studies.questionnaires import QuestionnaireItem as QuestionnaireItem
+from cobandit.studies.questionnaires import Scale as Scale
+from cobandit.studies.questionnaires import ShowIf as ShowIf
 from cobandit.studies.typography import typeset
 
 ORDERS = ("counterbalanced", "random")
@@ -70,13 +82,14 @@ LONGEST_FILE = 1_000_000
 
 @dataclass(frozen=True)
 class StudyDesign(Record):
-    """A within-subjects study of one person and one or more AIs at a time (Experiments; Online Casino Study).
+    """A within-subjects study of one person and one or more AIs at a time, or of several people in one team.
 
     ``seats`` says who sits where; where it is left out, the participant has seat 0 and the AI seat 1, and ``arms``,
     ``observability`` and ``task`` describe them. Every AI of an episode plays the algorithm of its condition. Every
     participant plays one set of ``episodes`` episodes per condition, ``rounds`` rounds each. ``shared_luck``: the k-th
     episodes of all sets have the very same r*_t(a). ``swap_labels``: in every second set all arms are reversed, so
-    that nobody notices.
+    that participants do not notice. ``group`` says how several people become a team.
+    Paper: Experiments; Online Casino Study.
     """
 
     outermost: ClassVar[bool] = True
@@ -104,10 +117,15 @@ class StudyDesign(Record):
     demographics: tuple[Question, ...] = entry(listing(Question.read, 0, 50, unique="id"), ())
     quiz: tuple[QuizItem, ...] = entry(listing(QuizItem.read, 0, 50, unique="id"), ())
     attention: tuple[AttentionCheck, ...] = entry(listing(AttentionCheck.read, 0, 50, unique="id"), ())
+    questionnaires: tuple[Questionnaire, ...] = entry(listing(Questionnaire.read, 0, 50, unique="id"), ())
     limits: Limits = entry(Limits.read, Limits())
     analysis: AnalysisChoices = entry(AnalysisChoices.read, AnalysisChoices())
     completion_code: str = entry(words_or_empty, "")
     payment: Payment | None = entry(optional(Payment.read), None)
+    group: Group | None = entry(optional(Group.read), None)
+    outcomes: tuple[Outcome, ...] = entry(listing(Outcome.read, 0, len(OUTCOMES), unique="outcome"), ())
+    withdrawal: Withdrawal = entry(Withdrawal.read, Withdrawal())
+    recruiter: Recruiter | None = entry(optional(Recruiter.read), None)
     markup: str = entry(one_of(MARKUPS, "markup of texts"), "plain")
     debriefing: str = entry(words_or_empty, "")
     languages: tuple[str, ...] = entry(listing(slug, 1, 50, unique="="), ("en",))
@@ -120,10 +138,12 @@ class StudyDesign(Record):
         labelled = tuple(len(labels) for labels in self.task.arms)
         if labelled != self.arms:
             raise InvalidInput(f"task.arms labels {labelled} arms, but arms is {self.arms}; every arm needs one label.")
-        if self.task.kind != "grid" and [seat.player for seat in self.seating] != list(PLAYERS):
+        if self.task.kind != "grid" and (len(self.seating) != 2 or self.seating[0].player != "participant"):
             raise InvalidInput(
                 f"task.kind is {self.task.kind!r}, which is drawn for two, the participant first; other teams: 'grid'."
             )
+        check_group(self)
+        self._check_icons()
         if self.task.fillings and self.arms != (2, 2):
             raise InvalidInput(
                 f"task.fillings names four fillings, whose order two arms for each side decide; arms is {self.arms}."
@@ -142,11 +162,20 @@ class StudyDesign(Record):
             if matrix.arms != self.arms:
                 raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
         self._check_attention()
+        self._check_questionnaires()
         self._check_partners()
+        check_leaving(self)
         self._check_texts()
 
+    def _check_icons(self) -> None:
+        if self.task.icons and self.seats:
+            raise InvalidInput("task.icons goes without seats: each seat has its own icons.")
+        given = [bool(seat.icons) for seat in self.seating]
+        if any(given) and (self.task.kind != "grid" or not all(given)):
+            raise InvalidInput("icons of arms go with task.kind = 'grid', and every seat needs them, or none.")
+
     def _check_texts(self) -> None:
-        """Translations are of texts that are there; texts in Markdown keep to its safe subset, in every language."""
+        """Check that translations belong to existing texts, and that Markdown uses its safe subset in all languages."""
         known = self._texts
         for language, texts in self.translations.pairs:
             if language not in self.languages[1:]:
@@ -186,8 +215,22 @@ class StudyDesign(Record):
             if check.id in {item.id for item in self.survey.items}:
                 raise InvalidInput(f"The attention check {check.id!r} has the id of a survey item; it needs its own.")
 
+    def _check_questionnaires(self) -> None:
+        for questionnaire in self.questionnaires:
+            if questionnaire.when == "between" and len(self.conditions) < 2:
+                raise InvalidInput(
+                    f"The questionnaire {questionnaire.id!r} is asked between sets; two or more conditions are needed."
+                )
+
+    def questionnaire(self, id: str) -> Questionnaire:
+        """Return the questionnaire with this id."""
+        known = {questionnaire.id: questionnaire for questionnaire in self.questionnaires}
+        if id not in known:
+            raise UnknownName("questionnaire", id, known)
+        return known[id]
+
     def _check_seats(self) -> None:
-        """The short form for two is whole, or follows from the seats; what is given twice must agree."""
+        """Check that the short form for two seats is complete or follows from ``seats``, and that both agree."""
         task = self.task
         if not self.seats:
             given = {"observability": self.observability, "task.arms": task.arms}
@@ -201,12 +244,12 @@ class StudyDesign(Record):
                     raise InvalidInput(f"task has no {name}; it is needed where the design lists no seats.")
             return
         people = [i for i, seat in enumerate(self.seats) if seat.player == "participant"]
-        if len(people) != 1 or len(self.seats) < 2:
+        if not people or len(self.seats) < 2:
             raise InvalidInput(
-                f"seats has {len(people)} participants among {len(self.seats)} seats; one participant and at least "
-                "one agent are needed."
+                f"seats has {len(people)} participants among {len(self.seats)} seats; at least one participant and "
+                "one other seat are needed."
             )
-        others = [seat.name for seat in self.seats if seat.player == "agent"]
+        others = [seat.name for i, seat in enumerate(self.seats) if i != people[0]]
         named: dict[str, Any] = {
             "participant": self.seats[people[0]].name,
             "arms": tuple(seat.arms for seat in self.seats),
@@ -230,15 +273,27 @@ class StudyDesign(Record):
         """Every seat, also where the design is written in the short form for two."""
         if self.seats:
             return self.seats
-        pair = zip((self.task.participant, self.task.partner), PLAYERS, self.observability, self.task.arms, strict=True)
+        names, icons = (self.task.participant, self.task.partner), self.task.icons or ((), ())
+        pair = zip(names, PLAYERS, self.observability, self.task.arms, icons, strict=True)
         return tuple(
-            Seat(name=name, player=player, observability=level, arms=labels) for name, player, level, labels in pair
+            Seat(name=name, player=player, observability=level, arms=labels, icons=drawn)
+            for name, player, level, labels, drawn in pair
         )
 
     @cached_property
     def participant_seat(self) -> int:
-        """Where the participant sits."""
-        return [seat.player for seat in self.seating].index("participant")
+        """Where the participant sits; the first of them, where there are several."""
+        return self.participant_seats[0]
+
+    @cached_property
+    def participant_seats(self) -> tuple[int, ...]:
+        """Where people sit."""
+        return tuple(i for i, seat in enumerate(self.seating) if seat.player == "participant")
+
+    @cached_property
+    def has_recorded_seats(self) -> bool:
+        """Whether the moves of several seats are recorded in some condition: of people or services."""
+        return has_recorded_seats(self)
 
     @cached_property
     def agent_seats(self) -> tuple[int, ...]:
@@ -247,8 +302,9 @@ class StudyDesign(Record):
 
     @cached_property
     def predictions(self) -> tuple[tuple[int, int], ...]:
-        """Who may foresee whom: pairs of an AI's seat and another seat."""
-        return tuple((i, j) for i in self.agent_seats for j in range(len(self.seating)) if i != j)
+        """Who may foresee whom: pairs of a seat that an AI plays in some condition and another seat."""
+        seats = range(len(self.seating))
+        return tuple((i, j) for i in seats if may_be_agent(self, i) for j in seats if i != j)
 
     @cached_property
     def digest(self) -> str:
@@ -261,7 +317,7 @@ class StudyDesign(Record):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], where: str = "the design") -> StudyDesign:
-        """From plain data, as `to_dict` gives it."""
+        """Create a design from plain data, as `to_dict` returns it."""
         return cls.read(where, data)
 
     @cached_property
@@ -275,7 +331,7 @@ class StudyDesign(Record):
         return tuple(itertools.permutations(condition.name for condition in self.conditions))
 
     def condition(self, name: str) -> Condition:
-        """The condition of a name."""
+        """Return the condition with this name."""
         conditions = {condition.name: condition for condition in self.conditions}
         if name not in conditions:
             raise UnknownName("condition", name, conditions)
@@ -291,11 +347,13 @@ class StudyDesign(Record):
             texts |= {f"task.arms.{i}.{arm}": label for arm, label in enumerate(seat.arms)}
         for i, names in enumerate(task.fillings):
             texts |= {f"task.fillings.{i}.{filling}": name for filling, name in enumerate(names)}
-        if len(self.seating) > 2:
+        if len(self.seating) > 2 or self.group is not None:
             texts |= {f"seats.{i}": seat.name for i, seat in enumerate(self.seating)}
         for i, partner in enumerate(self.partners):
             texts[f"partners.{i}"] = partner.name
             texts |= {f"partners.{i}.{place}": name for place, name in enumerate(partner.seats)}
+        if self.group is not None:
+            texts |= {f"group.{key}": getattr(self.group, key) for key in GROUP_TEXTS}
         texts |= {f"task.instructions.{i}": line for i, line in enumerate(task.instructions)}
         if self.debriefing:
             texts["debriefing"] = self.debriefing
@@ -306,6 +364,8 @@ class StudyDesign(Record):
             for question in questions:
                 texts[f"{group}.{question.id}"] = question.text
                 texts |= {f"{group}.{question.id}.{i}": choice for i, choice in enumerate(question.choices)}
+        for questionnaire in self.questionnaires:
+            texts |= dict(questionnaire.texts())
         return {key: typeset(self.languages[0], text) for key, text in texts.items()}
 
     @cached_property
@@ -325,20 +385,20 @@ class StudyDesign(Record):
 
 
 def shipped_designs() -> tuple[str, ...]:
-    """The names of the designs that come with the package."""
+    """Return the names of the shipped designs."""
     folder = resources.files("cobandit.studies").joinpath("designs")
     return tuple(sorted(Path(file.name).stem for file in folder.iterdir() if file.name.endswith(".toml")))
 
 
 def design_text(name: str) -> str:
-    """The TOML text of a shipped design, to copy and edit."""
+    """Return the TOML text of a shipped design, to copy and edit."""
     if name not in shipped_designs():
         raise UnknownName("study design", name, shipped_designs())
     return resources.files("cobandit.studies").joinpath("designs", f"{name}.toml").read_text(encoding="utf-8")
 
 
 def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
-    """A shipped design by name, or one's own by the path of its TOML file."""
+    """Load a shipped design by name, or your own by the path of its TOML file."""
     if isinstance(name_or_path, str) and name_or_path in shipped_designs():
         return parse_design(design_text(name_or_path), f"the design {name_or_path!r}")
     brought = plugin_design_text(name_or_path)
@@ -346,7 +406,7 @@ def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
         return parse_design(brought, f"the design {name_or_path!r}")
     if not isinstance(name_or_path, (str, os.PathLike)) or "\0" in str(name_or_path):
         raise InvalidInput(
-            f"The design is {short_repr(name_or_path)}; the name of a shipped design or a path is needed."
+            f"The design must be the name of a shipped design or a path, got {short_repr(name_or_path)}."
         )
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
@@ -366,5 +426,5 @@ def _file_text(path: Path) -> str:
 
 
 def parse_design(toml: str, where: str = "the design") -> StudyDesign:
-    """The design in the text of a TOML file."""
+    """Return the design that a TOML text describes."""
     return StudyDesign.from_dict(parse_toml(toml, where), where)

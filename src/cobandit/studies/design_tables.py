@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from cobandit.agents import Agent, agent_class, make_agent
-from cobandit.base.checks import one_of, real, short_repr, whole
+from cobandit.agents.lookup import known_agents, known_class
+from cobandit.base.checks import one_of, real, short_repr, whole, with_schema
 from cobandit.base.errors import InvalidInput
 from cobandit.base.records import (
     Record,
@@ -18,6 +19,7 @@ from cobandit.base.records import (
     entry,
     flag,
     listing,
+    optional,
     result_name,
     scalar,
     slug,
@@ -25,13 +27,25 @@ from cobandit.base.records import (
     words,
     words_or_empty,
 )
+from cobandit.base.schema import check_schema
 from cobandit.problem import FixedMeans
+from cobandit.studies.icons import arm_icon
+from cobandit.studies.payment import money
 
 TASKS = ("burger", "casino", "grid")
 """What a page may draw: the layers of a burger, the slot machines, or a plain grid with the labels."""
 
 PLAYERS = ("participant", "agent")
-"""Who may sit in a seat: the person who takes part, or the AI of the condition."""
+"""Who sits in the two seats of a design in its short form: the person who takes part, and the AI of the condition."""
+
+SEAT_PLAYERS = ("participant", "agent", "service")
+"""Who may sit in a seat: a person, the AI of the condition, or a service whose moves are recorded."""
+
+WHEN_SHORT = ("ai", "dismiss")
+"""The options if no team is found for a participant: AIs fill the free seats, or the study ends early."""
+
+WHEN_LEFT = ("ai", "end")
+"""The options when a member leaves for good: an AI takes over the seat, or the others continue with the survey."""
 
 ANSWERS = ("whole", "choice", "text")
 MARKS = ("holm", "paper")
@@ -54,6 +68,11 @@ def _player(name: str, value: Any) -> str:
     kind = agent_class(value)
     if not issubclass(kind, Agent):
         raise InvalidInput(f"{name} is {value!r}, one brain for the whole team; it cannot be one member of it.")
+    if not kind.recomputable:
+        raise InvalidInput(
+            f"{name} must be an agent whose moves can be computed again, got {value!r}; a language model is a service: "
+            'player = "service" and service = { kind = "language-model" } in its seat.'
+        )
     return str(value)
 
 
@@ -61,6 +80,20 @@ def _condition_name(name: str, value: object) -> str:
     if value == PRACTICE:
         raise InvalidInput(f"{name} is {value!r}; practice rounds go by this name, so another one is needed.")
     return slug(name, value)
+
+
+def playable_agents() -> dict[str, type[Agent]]:
+    """Return the installed agents that may have a seat in a study: no joint controllers, no language models."""
+    classes = {name: known_class(name) for name in known_agents()}
+    return {
+        name: kind
+        for name, kind in classes.items()
+        if kind is not None and issubclass(kind, Agent) and kind.recomputable
+    }
+
+
+with_schema(_player, lambda: {"type": "string", "enum": [*playable_agents()]})
+with_schema(_condition_name, check_schema(slug) | {"not": {"const": PRACTICE}})
 
 
 @dataclass(frozen=True)
@@ -72,12 +105,12 @@ class AgentChoice(Record):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        settings = self.make().options
-        pairs = tuple((key, settings[key]) for key, _ in self.options.pairs)
+        agent = self.make()
+        pairs = tuple((key, getattr(agent, key)) for key, _ in self.options.pairs)
         object.__setattr__(self, "options", Table(pairs))
 
     def make(self) -> Agent:
-        """A fresh agent, the library's own."""
+        """Return a new agent of the library."""
         agent = make_agent(self.agent, **self.options.to_dict())
         assert isinstance(agent, Agent)
         return agent
@@ -85,9 +118,17 @@ class AgentChoice(Record):
 
 @dataclass(frozen=True)
 class Condition(AgentChoice):
-    """One condition of the study: the AI that the participant plays with (Independent Variables)."""
+    """One condition of the study: the AI that the participant plays with (Independent Variables).
+
+    In a design for several people, ``alone`` says that each of them plays an episode of their own, with the AI in all
+    other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
+    that of a service, or back; ``service`` takes the place of the seat's own table.
+    """
 
     name: str = entry(_condition_name)
+    alone: bool = entry(flag, False)
+    players: tuple[str, ...] = entry(listing(one_of(SEAT_PLAYERS, "player of a seat"), 0, MOST_SEATS), ())
+    service: Table = entry(table_of(scalar), Table())
 
 
 @dataclass(frozen=True)
@@ -107,12 +148,53 @@ class Practice(AgentChoice):
 
 @dataclass(frozen=True)
 class Seat(Record):
-    """One seat of the team: who plays there, how well they observe (p_i), what they and their arms are called."""
+    """One seat of the team: who plays there, how well they observe (p_i), what they and their arms are called.
+
+    ``timeout_seconds`` limits a move while another member waits for it (0: no limit); then ``takeover`` plays, by
+    default the agent of the condition. ``service`` describes the player of a service's seat: its ``kind`` and options.
+    """
 
     name: str = entry(words)
-    player: str = entry(one_of(PLAYERS, "player of a seat"))
+    player: str = entry(one_of(SEAT_PLAYERS, "player of a seat"))
     observability: float = entry(real(0.0, 1.0))
     arms: tuple[str, ...] = entry(listing(words, 2, MOST_ARMS, unique="="))
+    icons: tuple[str, ...] = entry(listing(arm_icon, 0, MOST_ARMS), ())
+    timeout_seconds: int = entry(whole(0, 86_400), 60)
+    takeover: AgentChoice | None = entry(optional(AgentChoice.read), None)
+    service: Table = entry(table_of(scalar), Table())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        count = len(self.icons)
+        if count not in (0, len(self.arms)):
+            raise InvalidInput(
+                f"icons of {self.name!r} must have one icon for each of the {len(self.arms)} arms, got {count}."
+            )
+        if self.player == "service" and not self.timeout_seconds:
+            raise InvalidInput(
+                f"timeout_seconds of the seat {self.name!r} is 0; a service needs a limit of at least 1."
+            )
+
+
+@dataclass(frozen=True)
+class Group(Record):
+    """How several people become a team, and what happens when a member is missing.
+
+    ``lobby_seconds`` limits the wait for a team, and for a member who is late for an episode; ``check_in_seconds`` the
+    answer to "Are you still there?". ``timeouts`` in a row, and the seat is taken over for good. ``short_code`` and
+    ``short_pay`` belong to ``when_short = "dismiss"``. ``people``, ``agent`` and ``left`` are read by participants.
+    """
+
+    lobby_seconds: int = entry(whole(1, 86_400), 300)
+    check_in_seconds: int = entry(whole(1, 3600), 30)
+    when_short: str = entry(one_of(WHEN_SHORT, "ending of a wait"), "ai")
+    when_left: str = entry(one_of(WHEN_LEFT, "rule for a member who leaves"), "ai")
+    timeouts: int = entry(whole(1, 1000), 3)
+    short_code: str = entry(words_or_empty, "")
+    short_pay: str = entry(money, "0")
+    people: str = entry(words, "another participant")
+    agent: str = entry(words, "an AI")
+    left: str = entry(words, "Your partner has left. An AI plays on.")
 
 
 @dataclass(frozen=True)
@@ -120,10 +202,11 @@ class Task(Record):
     """What the page draws, and what everything is called.
 
     ``arms`` holds the labels of every seat's arms; ``configuration`` is the word for one team action ("burger",
-    "machine"), ``good`` and ``bad`` for its outcome. ``partner`` is the word for whoever plays with the participant.
+    "machine"), ``good`` and ``bad`` for its outcome. ``partner`` is the word for the participant's partner.
     Where the design lists its seats, ``participant``, ``partner`` and ``arms`` follow from them. ``fillings`` names
     the four fillings of a burger, the participant's two and the partner's two: all are stacked, and the arms decide
-    their order (`cobandit.studies.burger`). Without it, each lays a single filling.
+    their order (`cobandit.studies.burger`). Without it, each lays a single filling. ``icons`` gives every arm of a grid
+    an icon (`cobandit.studies.icons`); where the design lists its seats, each seat has its own.
     """
 
     kind: str = entry(one_of(TASKS, "kind of task"))
@@ -131,6 +214,7 @@ class Task(Record):
     partner: str = entry(words_or_empty, "")
     arms: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, MOST_ARMS, unique="="), 0, MOST_SEATS), ())
     fillings: tuple[tuple[str, ...], ...] = entry(listing(listing(words, 2, 2, unique="="), 0, 2), ())
+    icons: tuple[tuple[str, ...], ...] = entry(listing(listing(arm_icon, 2, MOST_ARMS), 0, MOST_SEATS), ())
     configuration: str = entry(words)
     good: str = entry(words)
     bad: str = entry(words)
@@ -140,6 +224,10 @@ class Task(Record):
         super().__post_init__()
         if self.fillings and self.kind != "burger":
             raise InvalidInput(f"task.fillings goes with task.kind = 'burger', and task.kind is {self.kind!r}.")
+        if len(self.icons) not in (0, 2):
+            raise InvalidInput(
+                f"task.icons must be two lists, the participant's icons and the partner's, got {len(self.icons)}."
+            )
         if len(self.fillings) == 1:
             raise InvalidInput(
                 "task.fillings names those of one side; two of the participant and two of the partner are needed."
@@ -148,10 +236,10 @@ class Task(Record):
 
 @dataclass(frozen=True)
 class PartnerIdentity(Record):
-    """Who the participant plays with in one of the sets, as they are told: a name, and how it looks.
+    """The partner that a participant is shown in one of the sets: a name and an appearance.
 
-    Who appears in which set is drawn for each participant, whatever the algorithm (`ParticipantPlan.partner_order`).
-    ``seats`` names the AIs one by one, where there are several.
+    Which partner appears in which set is drawn for each participant, independently of the algorithm
+    (`ParticipantPlan.partner_order`). ``seats`` names the AIs one by one, where there are several.
     """
 
     name: str = entry(words)
@@ -161,15 +249,18 @@ class PartnerIdentity(Record):
 
 def _matrices(name: str, value: object) -> tuple[FixedMeans, ...]:
     if not isinstance(value, (list, tuple)):
-        raise InvalidInput(f"{name} is {short_repr(value)}; a list of matrices, one per episode, is needed.")
+        raise InvalidInput(f"{name} must be a list of matrices, one per episode, got {short_repr(value)}.")
     return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)
+
+
+with_schema(_matrices, {"type": "array", "items": {"type": "array", "items": {"type": ["array", "number"]}}})
 
 
 @dataclass(frozen=True)
 class MeansRule(Record):
     """Where the means mu of an episode come from.
 
-    ``uniform``: each from Unif[low, high], anew for each participant or once for all of the study; ``fixed``: the
+    ``uniform``: each from Unif[low, high], drawn for each participant or once for the whole study; ``fixed``: the
     matrices in ``values``, one for all episodes or one for each.
     """
 
@@ -201,7 +292,7 @@ class SurveyItem(Record):
 
 @dataclass(frozen=True)
 class Survey(Record):
-    """What is asked after each set, on a scale from 1 to ``points`` (Dependent Measures)."""
+    """The questions after each set, on a scale from 1 to ``points`` (Dependent Measures)."""
 
     points: int = entry(whole(2, 11), 5)
     low: str = entry(words, "Strongly disagree")
@@ -220,7 +311,10 @@ class Consent(Record):
 
 @dataclass(frozen=True)
 class Question(Record):
-    """One question about the person: a whole number, a choice or a short text."""
+    """One question about the person: an integer, a choice or a short text.
+
+    ``screen_out`` holds the places of choices, from 0, that end the study for the person.
+    """
 
     id: str = entry(slug)
     text: str = entry(words)
@@ -229,11 +323,21 @@ class Question(Record):
     low: int = entry(whole(0), 0)
     high: int = entry(whole(0), 200)
     required: bool = entry(flag, True)
+    screen_out: tuple[int, ...] = entry(listing(whole(0), 0, 50, unique="="), ())
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if (self.answer == "choice") != (len(self.choices) >= 2):
             raise InvalidInput(f"Question {self.id!r}: two or more choices go with answer = 'choice' only.")
+        if self.screen_out and self.answer != "choice":
+            raise InvalidInput(f"Question {self.id!r}: screen_out goes with answer = 'choice' only.")
+        if any(place >= len(self.choices) for place in self.screen_out):
+            raise InvalidInput(
+                f"screen_out of {self.id!r} must hold places of choices, from 0 to {len(self.choices) - 1}, got "
+                f"{list(self.screen_out)}."
+            )
+        if self.screen_out and len(self.screen_out) == len(self.choices):
+            raise InvalidInput(f"screen_out of {self.id!r} must leave at least one choice, got all of them.")
 
 
 @dataclass(frozen=True)
@@ -254,7 +358,7 @@ class QuizItem(Record):
 class AttentionCheck(Record):
     """A question with one right answer, asked after one of the sets (``after_set`` from 1).
 
-    ``apart``: it stands below the survey's items, outside their scale; otherwise it is among them and looks like one.
+    ``apart``: it appears below the survey's items, outside their scale; otherwise it looks like one of the items.
     """
 
     id: str = entry(slug)
@@ -266,10 +370,10 @@ class AttentionCheck(Record):
 
 @dataclass(frozen=True)
 class AnalysisChoices(Record):
-    """How the plan begins that `cobandit.analysis.default_plan` writes for the study.
+    """Defaults of the analysis plan that `cobandit.analysis.default_plan` writes for the study.
 
-    ``marks`` says of which p-value the asterisks are, ``regret`` which regret is tested, and ``hypotheses`` what the
-    questions are called: the one about performance, and the one about the survey (H1 and H2; H3 and H4 in the casino).
+    ``marks`` selects the p-value that the asterisks show, ``regret`` the regret that is tested, and ``hypotheses``
+    names the hypotheses about performance and about the survey (H1 and H2; H3 and H4 in the casino study).
     """
 
     marks: str = entry(one_of(MARKS, "rule for asterisks"), "holm")

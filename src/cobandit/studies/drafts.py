@@ -1,4 +1,4 @@
-"""A design of one's own starts as a copy of a shipped one."""
+"""Your own design starts as a copy of a shipped one."""
 
 from __future__ import annotations
 

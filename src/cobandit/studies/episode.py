@@ -1,8 +1,9 @@
-"""One episode of a study: an append-only list of rounds, played by a person and the library's own agents.
+"""One episode of a study: an append-only list of rounds, played by people, services and the library's own agents.
 
-The AIs' moves of a round are decided as soon as the round before is over, so they cannot depend on what the participant
-then picks. Everything else is in the plan, so the log of the participant's arms is enough to bring an episode back to
-any point. Each round carries the SHA-256 of its contents and of the round before; the first hangs on the plan.
+The AIs' moves of a round are decided as soon as the round before is over, so they cannot depend on what people then
+pick. Everything else is in the plan, so the log of the recorded seats' arms is enough to bring an episode back to any
+point; the moves of an agent that took over a seat are computed again, too. Each round carries the SHA-256 of its
+contents and of the previous round; the first round is chained to the plan's fingerprint.
 Paper: Experiments, Procedure; Online Casino Study, Procedure.
 """
 
@@ -11,7 +12,7 @@ from __future__ import annotations
 import itertools
 import math
 import operator
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.engine.partner import Partner
 from cobandit.engine.trajectory import Trajectory
 from cobandit.studies.plan import EpisodePlan
-from cobandit.studies.rounds import HASH_VERSION, Predictions, Round, chain_version
+from cobandit.studies.rounds import BY, By, Choice, Evidence, Predictions, Round, chain_version
 
 
 class OutOfOrder(InvalidInput):
@@ -44,11 +45,13 @@ class BrokenLog(InvalidInput):
 class Episode:
     """An episode under way. It grows by `play` alone."""
 
-    def __init__(self, plan: EpisodePlan, version: int = HASH_VERSION) -> None:
-        """Opened, with the warm start played; ``version`` is that of its hashes."""
+    def __init__(self, plan: EpisodePlan, version: int | None = None) -> None:
+        """Opened, with the warm start played; ``version`` is that of its hashes, by default the plan's."""
         self.plan = plan
-        self._version = version
-        self._seat = plan.design.participant_seat
+        self._version = version = plan.version if version is None else version
+        self._seat = plan.own_seat
+        self._free = plan.free_seats
+        self._shadows: dict[int, Partner] = {}
         self._rounds: list[Round] = []
         self._warm: list[Round] = []
         self._arms = plan.design.arms
@@ -58,8 +61,10 @@ class Episode:
         self._observers = plan.observers()
         self._head = plan.start(version)
         self._strides = tuple(math.prod(self._arms[i + 1 :]) for i in range(len(self._arms)))
-        self._good = np.zeros(self._arms, dtype=np.int64)
-        self._bad = np.zeros(self._arms, dtype=np.int64)
+        self._cells = math.prod(self._arms)
+        people = [seat for seat, player in enumerate(plan.players) if player == "participant"]
+        # Outcomes as each person saw them: bad ones, then good ones, by team action.
+        self._outcomes = {seat: np.zeros((2, *self._arms), dtype=np.int64) for seat in people}
         self._agents = {seat: Partner.around(agent) for seat, agent in plan.ready_agents().items()}
         self._decide()
         warm_partner = plan.ready_warm_partner()
@@ -67,23 +72,23 @@ class Episode:
             self._warm_up(Partner.around(warm_partner))
 
     @classmethod
-    def open(cls, plan: EpisodePlan, version: int = HASH_VERSION) -> Episode:
-        """A new episode, its warm start played."""
+    def open(cls, plan: EpisodePlan, version: int | None = None) -> Episode:
+        """Return a new episode, after its warm start."""
         return cls(plan, version)
 
     @classmethod
     def rebuild(cls, plan: EpisodePlan, rounds: Iterable[Round], head: str | None = None) -> Episode:
-        """The episode as it was after these rounds: the AIs will go on as if nothing had happened.
+        """Return the episode in its state after these rounds: the AIs continue exactly as they would have.
 
-        ``head`` is the latest hash as it was kept apart, which tells the version where there is no round yet.
+        ``head`` is the latest hash, stored separately; it gives the hash version where there is no round yet.
         """
         log = list(rounds)
-        episode = cls(plan, chain_version(log, head))
+        episode = cls(plan, chain_version(log, head, plan.version))
         episode.replay(log)
         return episode
 
     def replay(self, rounds: Iterable[Round]) -> None:
-        """Play stored rounds again from the participant's arms; one that comes out otherwise than stored is refused."""
+        """Replay stored rounds from the recorded arms; raise if a replayed round differs from the stored one."""
         plan = self.plan
         for stored in rounds:
             expected = len(self._rounds) + 1
@@ -94,7 +99,7 @@ class Episode:
                     f"Round {stored.t} of episode {plan.index} is stored for {len(stored.arms)} seats; the design has "
                     f"{len(self._arms)}."
                 )
-            replayed = self.play(stored.t, stored.arms[self._seat])
+            replayed = self.replay_round(stored)
             if replayed != stored:
                 old, new = stored.columns(), replayed.columns()
                 name = next(key for key in new if old.get(key) != new[key])
@@ -102,6 +107,19 @@ class Episode:
                     f"Round {stored.t} of episode {plan.index} is stored with {name} = {short_repr(old.get(name))}; "
                     f"played again it has {short_repr(new[name])}. Verify the study to see every difference."
                 )
+
+    def replay_round(self, stored: Round) -> Round:
+        """Play the next round with the recorded moves of a stored one; moves by takeover are computed again."""
+        if len(self._free) == 1:
+            return self.play(stored.t, stored.arms[self._free[0]])
+        if len(stored.by) != len(self._arms) or len(stored.evidence) != len(self._arms):
+            raise BrokenLog(f"Round {stored.t} of episode {self.plan.index} does not say who made each move.")
+        moves = {}
+        for seat in self._free:
+            by = stored.by[seat]
+            arm = self.takeover(seat) if by == "takeover" else stored.arms[seat]
+            moves[seat] = Choice(arm, by, stored.evidence[seat])
+        return self.play(stored.t, moves)
 
     @property
     def rounds(self) -> tuple[Round, ...]:
@@ -141,11 +159,17 @@ class Episode:
 
     @property
     def head(self) -> str:
-        """The hash of the latest round: it vouches for all of them."""
+        """The hash of the latest round. It covers all rounds, as each hash includes the one before."""
         return self._head
 
-    def play(self, t: int, arm: int) -> Round:
-        """Play round ``t`` with the participant's ``arm``; the same move again gives the same round again."""
+    def play(self, t: int, moves: int | Mapping[int, Choice]) -> Round:
+        """Play round ``t`` with the moves of all recorded seats; the same moves again give the same round again.
+
+        ``moves`` is a choice by seat, or the arm itself where the participant's seat is the only one recorded.
+        """
+        if len(self._free) > 1:
+            return self._play_together(t, moves)
+        arm = moves if isinstance(moves, int) else self._only_arm(moves)
         if type(arm) is not int or not 0 <= arm < self._arms[self._seat]:  # making a check for each round costs more
             arm = whole(0, self._arms[self._seat] - 1)("arm", arm)
         if type(t) is not int or t < 1:
@@ -157,19 +181,79 @@ class Episode:
                     f"Round {t} was played with arm {stored.arms[self._seat]}; arm {arm} comes too late."
                 )
             return stored
+        self._check_next(t)
+        return self._append(self._step(t, self._with_agents({self._seat: arm})))
+
+    def _only_arm(self, moves: Mapping[int, Choice]) -> int:
+        if not isinstance(moves, Mapping) or set(moves) != {self._seat} or moves[self._seat].by != "person":
+            raise InvalidInput(
+                f"moves must be an arm, or the choice of a person in seat {self._seat}, got {short_repr(moves)}."
+            )
+        return moves[self._seat].arm
+
+    def _play_together(self, t: int, moves: object) -> Round:
+        number = t if type(t) is int and t >= 1 else int(whole(1)("t", t))
+        if not isinstance(moves, Mapping) or set(moves) != set(self._free):
+            raise InvalidInput(
+                f"moves must be a choice for each of the recorded seats {self._free}, got {short_repr(moves)}."
+            )
+        arms = {}
+        for seat, choice in moves.items():
+            arm = choice.arm
+            if type(arm) is not int or not 0 <= arm < self._arms[seat]:  # making a check for each round costs more
+                arm = whole(0, self._arms[seat] - 1)(f"The arm of seat {seat}", arm)
+            arms[seat] = arm
+            if choice.by not in BY[:3]:
+                raise InvalidInput(f"by of seat {seat} must be one of {', '.join(BY[:3])}, got {choice.by!r}.")
+        seats = range(len(self._arms))
+        by: By = tuple([moves[seat].by if seat in moves else "agent" for seat in seats])
+        evidence: Evidence = tuple([moves[seat].evidence if seat in moves else None for seat in seats])
+        if number <= len(self._rounds):
+            stored = self._rounds[number - 1]
+            if (stored.by, stored.evidence) != (by, evidence) or any(stored.arms[i] != arm for i, arm in arms.items()):
+                raise AlreadyPlayed(f"Round {number} was played with other moves; these come too late.")
+            return stored
+        self._check_next(number)
+        for seat, choice in moves.items():
+            if choice.by == "takeover" and choice.arm != self.takeover(seat):
+                raise InvalidInput(
+                    f"The takeover of seat {seat} plays arm {self.takeover(seat)} in round {number}, got {choice.arm}."
+                )
+        return self._append(self._step(number, self._with_agents(arms), (by, evidence)))
+
+    def takeover(self, seat: int) -> int:
+        """Return the arm that the takeover agent of a recorded seat plays in the next round.
+
+        The agent has seen what the seat saw, and has chosen in every round from the first, so its moves are the same
+        whenever it takes over.
+        """
+        if seat not in self._free:
+            raise InvalidInput(f"seat must be one of the recorded seats {self._free}, got {short_repr(seat)}.")
+        if self.finished:
+            raise EpisodeOver(f"There is no round {self._total + 1}: the episode has {self._total} rounds.")
+        if seat not in self._shadows:
+            shadow = Partner.around(self.plan.ready_takeover(seat))
+            for played in self._rounds:
+                shadow.observe(played.arms, played.seen[seat], override=True)
+            self._shadows[seat] = shadow
+        return self._shadows[seat].choose()
+
+    def _check_next(self, t: int) -> None:
         if t > self._total:
             raise EpisodeOver(f"There is no round {t}: the episode has {self._total} rounds.")
         if t != len(self._rounds) + 1:
             raise OutOfOrder(f"Round {t} cannot be played yet: round {len(self._rounds) + 1} comes next.")
-        played = self._step(t, arm)
+
+    def _append(self, played: Round) -> Round:
         self._rounds.append(played)
-        outcome = played.seen[self._seat]
-        if outcome is not None:
-            (self._good if outcome else self._bad)[played.arms] += 1
+        for seat, outcomes in self._outcomes.items():
+            outcome = played.seen[seat]
+            if outcome is not None:
+                outcomes[(int(bool(outcome)), *played.arms)] += 1
         return played
 
     def trajectory(self, run: int = 0) -> Trajectory:
-        """The rounds so far, as a simulation would have kept them."""
+        """Return the rounds so far, as the trajectory that a simulation returns."""
         table = Trajectory.empty(run, self.plan.means, self.plan.design.problem.known_ranks(), len(self._rounds))
         for i, played in enumerate(self._rounds):
             table.actions[i] = played.arms
@@ -181,18 +265,22 @@ class Episode:
                         table.predictions[i, seat, other] = arm
         return table
 
-    def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Good and bad outcomes of each team action, as the participant saw them; an axis per seat."""
-        return self._good.copy(), self._bad.copy()
+    def counts(self, seat: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Good and bad outcomes of each team action, as the participant saw them; an axis per seat.
+
+        ``seat`` tells several people apart.
+        """
+        bad, good = self._outcomes[self._seat if seat is None else seat]
+        return good.copy(), bad.copy()
 
     def _warm_up(self, partner: Partner) -> None:
         for t in range(1 - self._before, 1):
-            played = self._step(t, partner.choose())
+            played = self._step(t, self._with_agents({self._seat: partner.choose()}))
             self._warm.append(played)
             partner.observe(played.arms, played.seen[self._seat])
 
     def _decide(self) -> None:
-        """The AIs' moves of the next round, before anybody knows the participant's."""
+        """Decide the AIs' moves of the next round, before the participant's move is known."""
         seats, agents = range(len(self._arms)), self._agents
         self._pending = {seat: agent.choose() for seat, agent in agents.items()}
         nobody = (None,) * len(self._arms)
@@ -200,17 +288,22 @@ class Episode:
             [tuple(map(agents[seat].predictions.get, seats)) if seat in agents else nobody for seat in seats]
         )
 
-    def _step(self, t: int, arm: int) -> Round:
-        nth = t + self._before  # a model counts all rounds from 1: sight does not start anew after the warm start
-        arms = tuple([self._pending.get(seat, arm) for seat in range(len(self._arms))])
+    def _with_agents(self, arms: Mapping[int, int]) -> tuple[int, ...]:
+        """Return the arms of all seats, given those of the recorded seats."""
+        return tuple([arms[seat] if seat in arms else self._pending[seat] for seat in range(len(self._arms))])
+
+    def _step(self, t: int, arms: tuple[int, ...], recorded: tuple[By, Evidence] = ((), ())) -> Round:
+        nth = t + self._before  # models count all rounds from 1, so observation does not restart after the warm start
         cell = sum(map(operator.mul, arms, self._strides))
-        reward = float(self._luck[(nth - 1) * self._good.size + cell])
+        reward = float(self._luck[(nth - 1) * self._cells + cell])
         see = self._observation.see
         seen = tuple([see(nth, seat, reward, rng) for seat, rng in enumerate(self._observers)])
-        played = Round.seal(t, arms, reward, seen, self._foreseen, self._head, self._version)
+        played = Round.seal(t, arms, reward, seen, self._foreseen, self._head, self._version, recorded)
         self._head = played.hash
         for seat, agent in self._agents.items():
             agent.observe(arms, seen[seat])
+        for seat, shadow in self._shadows.items():
+            shadow.observe(arms, seen[seat], override=True)
         if t < self._total:
             self._decide()
         return played
@@ -219,14 +312,16 @@ class Episode:
         return f"<Episode {self.plan.index} ({self.plan.condition}): {self.played} of {self._total} rounds>"
 
 
-def participant_view(episode: Episode, language: str | None = None) -> dict[str, Any]:
-    """What the page may show: good and bad outcomes per configuration, progress, and the latest round.
+def participant_view(episode: Episode, language: str | None = None, seat: int | None = None) -> dict[str, Any]:
+    """Return what the page may show: good and bad outcomes per configuration, progress, and the latest round.
 
-    It is made of played rounds alone, so it cannot tell the means, the condition, the AI's next move or luck to come.
+    ``seat`` selects the member of a team: each is shown what their own seat saw. The view contains only played rounds,
+    so it cannot reveal the means, the condition, the AI's next move or future outcomes.
     """
     plan = episode.plan
     texts = plan.design.texts(language)
-    good, bad = episode.counts()
+    own = plan.own_seat if seat is None else seat
+    good, bad = episode.counts(own)
 
     def labels(arms: Iterable[int]) -> list[str]:
         return [texts[f"task.arms.{seat}.{arm}"] for seat, arm in enumerate(arms)]
@@ -234,7 +329,7 @@ def participant_view(episode: Episode, language: str | None = None) -> dict[str,
     latest = None
     if episode.played:
         last = episode._rounds[-1]
-        seen = last.seen[plan.design.participant_seat]
+        seen = last.seen[own]
         outcome = None if seen is None else bool(seen)
         latest = {
             "t": last.t,

@@ -7,9 +7,9 @@ Paper: Experiments, Procedure; Online Casino Study, Procedure.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import secrets
-import unicodedata
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -21,8 +21,12 @@ from cobandit.studies.burger import burger_layers, filling, two_filling_layers
 from cobandit.studies.design import Question, StudyDesign
 from cobandit.studies.markup import markdown_tree
 from cobandit.studies.plan import ParticipantPlan
+from cobandit.studies.questionnaire_answers import checked_questionnaire, checked_text, questionnaire_payload
 
-KINDS = ("consent", "demographics", "instructions", "quiz", "partner", "episode", "rest", "survey", "thanks")
+KINDS = (
+    "consent", "demographics", "instructions", "quiz", "questionnaire", "lobby", "partner", "episode", "rest", "survey",
+    "thanks",
+)  # fmt: skip
 """Every kind of step."""
 
 LONGEST_ANSWER = 1000
@@ -34,11 +38,15 @@ _CODE_LETTERS = "23456789BCDFGHJKMNPQRSTVWXYZ"  # nothing that looks like anothe
 
 @dataclass(frozen=True)
 class Step:
-    """One step; ``number`` is the one in its id: the episode (or the one after a rest) from 0, the set from 1."""
+    """One step; ``number`` is the one in its id: the episode (or the one after a rest) from 0, the set from 1.
+
+    ``questionnaire`` is the id of the questionnaire, where the step is one.
+    """
 
     kind: str
     id: str
     number: int | None = None
+    questionnaire: str = ""
 
 
 @dataclass(frozen=True)
@@ -55,21 +63,21 @@ class Journey:
         return len(self.steps)
 
     def find(self, id: str) -> Step:
-        """The step of an id."""
+        """Return the step with this id."""
         if not isinstance(id, str) or id not in self.places:
             raise UnknownName("step of this study called", id, self._landmarks)
         return self.steps[self.places[id]]
 
     def current(self, done: Collection[str]) -> Step:
-        """The first step that is not among the ids of those done; thanks, when all others are."""
+        """Return the first step whose id is not in ``done``; the last step (thanks) if all others are done."""
         return next((step for step in self.steps if step.id not in done), self.steps[-1])
 
     def after(self, id: str) -> Step:
-        """The step that follows; thanks follows itself."""
+        """Return the next step; after the last step (thanks), return that step again."""
         return self.steps[min(self.places[self.find(id).id] + 1, len(self.steps) - 1)]
 
     def progress(self, done: Collection[str]) -> dict[str, int]:
-        """How many steps are done, and of how many; thanks, where there is nothing to do, does not count."""
+        """Return the number of steps done and in all; the last step (thanks) does not count."""
         return {"done": self.places[self.current(done).id], "total": len(self.steps) - 1}
 
     @cached_property
@@ -79,27 +87,41 @@ class Journey:
 
 
 def journey(design: StudyDesign) -> Journey:
-    """The steps that a design asks for; made once for each shape of a study."""
+    """Return the steps of a design; cached by the design's structure."""
     practices = 0 if design.practice is None else design.practice.episodes
-    asked = bool(design.demographics), bool(design.quiz), bool(design.partners)
+    grouped = design.group is not None
+    asked = bool(design.demographics), bool(design.quiz), grouped, bool(design.partners) or grouped
+    questionnaires = tuple((questionnaire.id, questionnaire.when) for questionnaire in design.questionnaires)
     return _journey(
-        *asked, practices, len(design.conditions), design.episodes
+        *asked, practices, len(design.conditions), design.episodes, questionnaires
     )  # a few numbers as the key: hashing a whole design at every request would be slow
 
 
 def steps(plan: ParticipantPlan) -> tuple[Step, ...]:
-    """The steps of one participant; their ids depend on neither seed nor order."""
+    """Return the steps of one participant; their ids depend on neither seed nor order."""
     return journey(plan.design).steps
 
 
 @lru_cache(maxsize=256)
-def _journey(demographics: bool, quiz: bool, introduced: bool, practices: int, sets: int, episodes: int) -> Journey:
+def _journey(
+    demographics: bool,
+    quiz: bool,
+    lobby: bool,
+    introduced: bool,
+    practices: int,
+    sets: int,
+    episodes: int,
+    questionnaires: tuple[tuple[str, str], ...],
+) -> Journey:
     steps = [Step("consent", "consent")]
     if demographics:
         steps.append(Step("demographics", "demographics"))
     steps.append(Step("instructions", "instructions"))
     if quiz:
         steps.append(Step("quiz", "quiz"))
+    steps += _questionnaires(questionnaires, "before", None, ("before",))
+    if lobby:
+        steps.append(Step("lobby", "lobby"))
 
     def play(index: int, *, rested: bool, meets: bool = False) -> None:
         if rested:
@@ -113,28 +135,66 @@ def _journey(demographics: bool, quiz: bool, introduced: bool, practices: int, s
         play(index, rested=index > 0)
     for place in range(sets):
         for number in range(episodes):
-            # A survey is a rest of its own, so the first episode after one follows at once.
+            # A survey counts as a rest, so there is no rest page between a survey and the next episode.
             rested = number > 0 or (place == 0 and practices > 0)
             play(practices + place * episodes + number, rested=rested, meets=introduced and number == 0)
         steps.append(Step("survey", f"survey-{place + 1}", place + 1))
+        times = ("between", "after") if place + 1 < sets else ("after",)
+        steps += _questionnaires(questionnaires, str(place + 1), place + 1, times)
+    steps += _questionnaires(questionnaires, "end", None, ("end",))
     return Journey((*steps, Step("thanks", "thanks")))
 
 
-def check_answers(design: StudyDesign, step: Step, answers: object) -> dict[str, Any]:
-    """The answers to a step in their one stored form, or an error that says what is wrong with them.
+def _questionnaires(
+    asked: tuple[tuple[str, str], ...], place: str, number: int | None, times: tuple[str, ...]
+) -> list[Step]:
+    """Return the steps of the questionnaires that are asked at one of these times."""
+    return [Step("questionnaire", f"questionnaire-{place}-{id}", number, id) for id, when in asked if when in times]
 
-    Choices are places from 0, survey answers go from 1 to the design's points. An optional question that is left out
-    is kept as None, so that the same answers are equal however they were sent. Whether quiz answers are right is
-    another question: `wrong_quiz_answers`.
+
+def steps_skipped(design: StudyDesign, left_episode: int) -> frozenset[str]:
+    """Return the steps that a participant skips after their seat was taken over for good during an episode.
+
+    The participant continues with the survey of the current set, without questions about sets that were not played.
     """
-    if step.kind in ("episode", "thanks"):
+    practices = 0 if design.practice is None else design.practice.episodes
+    left_set = (left_episode - practices) // design.episodes + 1
+    return frozenset(
+        step.id
+        for step in journey(design).steps
+        if step.kind in ("partner", "episode", "rest")
+        or (step.kind in ("survey", "questionnaire") and step.number is not None and step.number > left_set)
+    )
+
+
+def journey_episode(design: StudyDesign, step: Step) -> int:
+    """Return the episode that a step belongs to: its own, the first of a partner, the last before the questions on a
+    set.
+    """
+    practices = 0 if design.practice is None else design.practice.episodes
+    if step.number is None:
+        return 0
+    if step.kind == "partner":
+        return practices + (step.number - 1) * design.episodes
+    asked = step.kind in ("survey", "questionnaire")
+    return practices + step.number * design.episodes - 1 if asked else step.number
+
+
+def check_answers(design: StudyDesign, step: Step, answers: object) -> dict[str, Any]:
+    """Return the answers to a step in the form in which they are stored; raise if an answer is not valid.
+
+    Choices are indices from 0, survey answers go from 1 to the design's points. An optional question without an answer
+    is stored as None, so that equal answers are stored alike. `wrong_quiz_answers` checks whether quiz answers are
+    right.
+    """
+    if step.kind in ("lobby", "episode", "thanks"):
         raise InvalidInput(f"The step {step.id!r} takes no answers; consent, questions, rests and surveys do.")
     if not isinstance(answers, Mapping):
-        raise InvalidInput(
-            f"The answers to {step.id!r} are {short_repr(answers)}; a table of ids and answers is needed."
-        )
+        raise InvalidInput(f"The answers to {step.id!r} must be a table of ids and answers, got {short_repr(answers)}.")
     if step.kind == "consent":
         return _checked_consent(design, answers)
+    if step.kind == "questionnaire":
+        return checked_questionnaire(design.questionnaire(step.questionnaire), answers)
     if step.kind == "demographics":
         questions = {question.id: question for question in design.demographics}
         optional = {question.id for question in design.demographics if not question.required}
@@ -151,7 +211,7 @@ def check_answers(design: StudyDesign, step: Step, answers: object) -> dict[str,
 
 
 def survey_ids(design: StudyDesign, step: Step) -> tuple[str, ...]:
-    """The ids of all that is asked in a survey step, attention checks last, in the order of the design."""
+    """Return the ids of all questions of a survey step, in the order of the design, attention checks last."""
     asked = [item.id for item in design.survey.items]
     return (*asked, *(check.id for check in design.attention if check.after_set == step.number))
 
@@ -162,7 +222,7 @@ def _checked_consent(design: StudyDesign, answers: Mapping[str, Any]) -> dict[st
             raise UnknownName("part of the consent called", id, ("version",))
     given, needed = answers.get("version"), design.consent.version
     if not isinstance(given, str):
-        raise InvalidInput(f"The version of the consent is {short_repr(given)}; {needed!r} is needed.")
+        raise InvalidInput(f"The version of the consent must be {needed!r}, got {short_repr(given)}.")
     if given != needed:
         raise InvalidInput(
             f"The consent is for version {short_repr(given)} of the text, "
@@ -191,50 +251,35 @@ def _checked_question(question: Question, value: object) -> Any:
     if value is None:
         return None  # only optional questions come as far as this without an answer
     if question.answer == "text":
-        return _checked_text(name, value, required=question.required)
+        return checked_text(name, value, required=question.required, longest=LONGEST_ANSWER)
     span = (0, len(question.choices) - 1) if question.answer == "choice" else (question.low, question.high)
     return whole(*span)(name, value)
 
 
-def _checked_text(name: str, value: object, *, required: bool) -> str | None:
-    if not isinstance(value, str):
-        raise InvalidInput(f"{name} is {short_repr(value)}; a text is needed.")
-    if len(value) > LONGEST_ANSWER:
-        raise InvalidInput(f"{name} has {len(value):,} characters; at most {LONGEST_ANSWER:,} are needed.")
-    for letter in value:
-        # NUL and halves of surrogate pairs can be sent as JSON but neither stored nor exported.
-        if letter not in "\n\r\t" and unicodedata.category(letter) in ("Cc", "Cs"):
-            raise InvalidInput(f"{name} holds the control character {letter!a}; text without such is needed.")
-    text = value.strip()
-    if required and not text:
-        raise InvalidInput(f"{name} is empty; a text is needed.")
-    return text or None
-
-
 def wrong_quiz_answers(design: StudyDesign, answers: Mapping[str, Any]) -> list[str]:
-    """The ids of the quiz questions that are not answered rightly, in the order of the design."""
+    """Return the ids of the quiz questions with a wrong answer, in the order of the design."""
     return [item.id for item in design.quiz if answers.get(item.id) != item.answer]
 
 
 def attention_results(design: StudyDesign, answers: Mapping[str, Any]) -> dict[str, bool]:
-    """Which attention checks among these answers to a survey are right; those not asked there are left out."""
+    """Return whether each attention check of a survey was passed; checks of other surveys are omitted."""
     return {check.id: answers[check.id] == check.answer for check in design.attention if check.id in answers}
 
 
 def attention_passed(design: StudyDesign, answers: Mapping[str, Any]) -> bool:
-    """Whether every attention check among these answers to a survey is right."""
+    """Return whether all attention checks among these answers to a survey were passed."""
     return all(attention_results(design, answers).values())
 
 
 def step_payload(
     design: StudyDesign, plan: ParticipantPlan | None, step: Step, language: str | None = None, *, attempts: int = 0
 ) -> dict[str, Any]:
-    """What the page needs to draw a step, under the name of its kind; empty for episodes, rests and thanks.
+    """Return the data that the page needs to draw a step, under the name of its kind; empty for episodes and rests.
 
-    Whoever the participant is about to meet is told by `partner_payload`.
+    `partner_payload` returns the partner that the page introduces.
 
-    ``plan`` is needed for surveys alone, whose items may come in the participant's own order, and ``attempts`` is how
-    often the quiz was answered wrongly. Right answers are never told.
+    ``plan`` is needed only for surveys and questionnaires, whose items may be shuffled for each participant, and
+    ``attempts`` is the number of failed attempts at the quiz. Right answers are never included.
     """
     texts = design.texts(language)
 
@@ -271,16 +316,18 @@ def step_payload(
         ]
         quiz = {"questions": items, "attempts": attempts, "instructions": instructions}
         return {"quiz": quiz | _marked(design, {"marked": instructions})}
+    if step.kind == "questionnaire":
+        return {"questionnaire": _questionnaire(design, plan, step, texts)}
     if step.kind == "survey":
         return {"survey": _survey(design, plan, step, texts)}
     return {}
 
 
 def page_texts_of(design: StudyDesign, step: Step | None, language: str | None = None) -> dict[str, str]:
-    """Return the texts of the design that a page needs beside those of its step, which come with `step_payload`.
+    """Return the texts of the design that a page needs in addition to those of its step (`step_payload`).
 
-    Before consent (``step`` is None, or the consent) this is the title alone. Attention checks, right answers and the
-    debriefing are never among them: whoever reads the answers of the server must not learn them early.
+    Before consent (``step`` is None, or the consent) this is only the title. Attention checks, right answers and the
+    debriefing are never included, because participants can read the server's responses in their browser.
     """
     texts = design.texts(language)
     shown = ("title",) if step is None or step.kind == "consent" else ("title", "task.", "seats.")
@@ -288,19 +335,19 @@ def page_texts_of(design: StudyDesign, step: Step | None, language: str | None =
 
 
 def consent_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
-    """What somebody agrees to: its version and text; ``marked`` is the tree of a text in Markdown."""
+    """Return the consent's version and text; ``marked`` is the syntax tree of a text in Markdown."""
     text = design.texts(language)["consent.text"]
     return {"version": design.consent.version, "text": text} | _marked(design, {"marked": text})
 
 
 def debriefing_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
-    """What is told at the end, where the design has something to tell."""
+    """Return the debriefing at the end of the study, if the design has one."""
     text = design.texts(language).get("debriefing")
     return {} if text is None else {"debriefing": {"text": text} | _marked(design, {"marked": text})}
 
 
 def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[str, Any]:
-    """Trees beside the texts, where the design writes them in Markdown; nothing where they stand as they are."""
+    """Return the syntax trees of texts in Markdown; empty if the design uses plain text."""
     if design.markup == "plain":
         return {}
     return {
@@ -310,14 +357,15 @@ def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[s
 
 
 def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | None = None) -> dict[str, Any] | None:
-    """Who the participant plays with at a step, as the page shows it; None in practice and where nobody is named.
+    """Return the partner at a step, as the page shows it; None in practice and where partners have no names.
 
-    It follows from the participant's seed, so a reload shows the same, and it tells nothing of the algorithm.
+    The partner follows from the participant's seed, so a reload shows the same one, and it is independent of the
+    algorithm. In a design for several people the payload says whether people or AIs play in the other seats.
     """
-    if plan is None or not plan.design.partners or step.number is None:
+    if plan is None or step.number is None or not (plan.design.partners or plan.design.group):
         return None
     practices = 0 if plan.design.practice is None else plan.design.practice.episodes
-    if step.kind in ("partner", "survey"):
+    if step.kind in ("partner", "survey", "questionnaire"):
         place = step.number - 1
     elif step.kind in ("episode", "rest"):
         # A rest looks back at the episode before it.
@@ -326,24 +374,45 @@ def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | No
         return None
     if place < 0:
         return None
-    identity, texts = plan.partner_order[place], plan.design.texts(language)
+    texts = plan.design.texts(language)
+    if plan.design.group is not None:
+        alone = plan.design.condition(plan.conditions[place]).alone
+        return {"name": texts["group.agent" if alone else "group.people"], "look": "teal" if alone else "person"} | {
+            "names": []
+        }
+    identity = plan.partner_order[place]
     partner = plan.design.partners[identity]
     names = [texts[f"partners.{identity}.{i}"] for i in range(len(partner.seats))]
     return {"name": texts[f"partners.{identity}"], "look": partner.look, "names": names}
 
 
 def named_partner(design: StudyDesign, partner: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of the design that a partner's own name takes the place of."""
+    """Return the design's texts in which the partner's name replaces the general word."""
     texts = {"task.partner": partner["name"]}
     return texts | {f"seats.{seat}": name for seat, name in zip(design.agent_seats, partner["names"], strict=False)}
 
 
-def task_payload(design: StudyDesign, language: str | None = None) -> dict[str, Any]:
-    """What the page needs to draw the task: its kind, arms and the participant's seat.
+def seat_texts(design: StudyDesign, seat: int, language: str | None = None) -> dict[str, str]:
+    """Return the texts that differ by seat, where several people take part: what the person and others are called."""
+    if design.group is None:
+        return {}
+    texts = design.texts(language)
+    others = [texts[f"seats.{i}"] for i in range(len(design.seating)) if i != seat]
+    return {"task.participant": texts[f"seats.{seat}"], "task.partner": ", ".join(others)}
 
-    Where it is a burger, ``burgers`` holds every configuration with its layers from below; buns have no name.
+
+def task_payload(design: StudyDesign, language: str | None = None, seat: int | None = None) -> dict[str, Any]:
+    """Return the data that the page needs to draw the task: its kind, arms and the participant's seat.
+
+    ``seat`` selects the member of a team. For the burger task, ``burgers`` contains every configuration with its layers
+    from the bottom; buns have no name. ``icons`` are the icons of a grid's arms, by seat, if the design has any.
     """
-    task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": design.participant_seat}
+    own = design.participant_seat if seat is None else seat
+    task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": own}
+    if any(place.icons for place in design.seating):
+        task["icons"] = [list(place.icons) for place in design.seating]
+    if design.group is not None:
+        task["people"] = len(design.participant_seats)
     if design.task.kind == "burger":
         texts, group = design.texts(language), "fillings" if design.task.fillings else "arms"
         names = {
@@ -384,6 +453,23 @@ def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts
     }
 
 
+def _questionnaire(
+    design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts: Mapping[str, str]
+) -> dict[str, Any]:
+    if plan is None:
+        raise InvalidInput(f"The step {step.id!r} has no plan; the participant's plan is needed to order its items.")
+    order = plan.questionnaire_order(step.questionnaire, step.number)
+    payload = questionnaire_payload(design.questionnaire(step.questionnaire), order, texts)
+    return payload | {"set": step.number, "sets": len(design.conditions)}
+
+
 def completion_code() -> str:
-    """A fresh code that nobody can guess, of letters and digits that nobody mistakes for others."""
+    """Return a new random code that cannot be guessed, of letters and digits that are easy to tell apart."""
     return "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
+
+
+def derived_code(text: str) -> str:
+    """Return a code like that of `completion_code`, always the same for a text, which it does not reveal."""
+    number = int.from_bytes(hashlib.sha256(f"code:{text}".encode()).digest(), "big")
+    base = len(_CODE_LETTERS)
+    return "".join(_CODE_LETTERS[number // base**place % base] for place in range(_CODE_LENGTH))

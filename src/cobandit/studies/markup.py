@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from markdown_it.token import Token
 
 MARKUPS = ("plain", "markdown")
-"""How consent, instructions and debriefing are written: as they stand, or in the subset of Markdown."""
+"""The formats of consent, instructions and debriefing: plain text, or the subset of Markdown."""
 
 TAGS = ("p", "h2", "h3", "h4", "ul", "ol", "li", "blockquote", "hr", "br", "em", "strong", "code", "a")
 """Every tag that a tree may hold."""
@@ -62,7 +62,7 @@ def _parser() -> MarkdownIt:
 
 
 def _nodes(name: str, tokens: Iterator[Token], closing: str | None) -> Iterator[Node]:
-    """The nodes up to the token that closes them."""
+    """Yield the nodes up to the closing token."""
     for token in tokens:
         if token.type == closing:
             return

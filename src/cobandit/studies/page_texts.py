@@ -1,8 +1,8 @@
 """The texts of the participants' pages that are not in a design: buttons, hints, errors, by language.
 
-They stand in ``messages/LANGUAGE.toml``. A design may word any of them itself, or bring all of them in a language that
-the software does not speak (its table ``messages``). A text with forms such as ``.one`` and ``.other`` is chosen by a
-number and by the plural rules of the language; whoever words one form of a text words it whole.
+They are in ``messages/LANGUAGE.toml``. A design may replace any of them, or contain all of them in another language
+(its table ``messages``). A text with forms such as ``.one`` and ``.other`` is chosen by a number and by the plural
+rules of the language; a design that replaces one form of a text must replace all of its forms.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cobandit.studies.design_tables import TASKS
 from cobandit.studies.typography import typeset
 
 PAGE_LANGUAGE = "en"
-"""The language that stands in where a text is missing."""
+"""The fallback language of missing texts."""
 
 FRONT = "front."
 """How the keys of the front page begin: no study shows these texts, so no design words them."""
@@ -31,7 +31,7 @@ _BLANK = re.compile(r"\{(\w+)\}")
 
 @lru_cache(maxsize=1)
 def page_languages() -> tuple[str, ...]:
-    """The languages that the pages speak by themselves, English first."""
+    """Return the languages that the package ships page texts for, English first."""
     folder = resources.files("cobandit.studies").joinpath("messages")
     names = sorted(file.name[:-5] for file in folder.iterdir() if file.name.endswith(".toml"))
     return (PAGE_LANGUAGE, *(name for name in names if name != PAGE_LANGUAGE))
@@ -39,7 +39,7 @@ def page_languages() -> tuple[str, ...]:
 
 @lru_cache(maxsize=64)
 def _catalogue(language: str, *, front: bool = False) -> Mapping[str, str]:
-    """The shipped texts of a language: those of a study's pages, or those of the front page."""
+    """Return the shipped texts of a language: those of a study's pages, or those of the front page."""
     return {key: text for key, text in _shipped(language).items() if key.startswith(FRONT) == front}
 
 
@@ -60,37 +60,39 @@ def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, str]:
 
 
 def _base(key: str) -> str:
-    """The key without its plural form, if it has one."""
+    """Return the key without its plural suffix, if it has one."""
     stem, _, form = key.rpartition(".")
     return stem if form in PLURALS else key
 
 
 def _over(texts: Mapping[str, str], own: Mapping[str, str]) -> dict[str, str]:
-    """The texts with others in their place; a text in several forms gives way with all of them."""
+    """Return the texts, replaced by ``own`` where it has the key; all plural forms of a text are replaced together."""
     plural = {_base(key) for key in own if _base(key) != key}
     return {key: text for key, text in texts.items() if _base(key) == key or _base(key) not in plural} | dict(own)
 
 
 def page_texts(language: str, design: StudyDesign | None = None) -> dict[str, str]:
-    """Every text of the pages by dotted key, as the design words it, if one is given; what is missing is English."""
+    """Return every text of the pages by dotted key, with the texts of the design if one is given; English is the
+    fallback.
+    """
     texts = _over(_catalogue(PAGE_LANGUAGE), _catalogue(language))
     return texts if design is None else _over(texts, own_page_texts(design, language))
 
 
 def front_texts(language: str) -> dict[str, str]:
-    """Every text of the front page, by dotted key without its beginning."""
+    """Return every text of the front page, by dotted key without the prefix."""
     texts = _over(_catalogue(PAGE_LANGUAGE, front=True), _catalogue(language, front=True))
     return {key.removeprefix(FRONT): text for key, text in texts.items()}
 
 
 def own_page_texts(design: StudyDesign, language: str) -> dict[str, str]:
-    """Texts of the pages that the design words itself in a language."""
+    """Return the texts of the pages that the design replaces in a language."""
     words = dict(design.messages.pairs).get(language)
     return {} if words is None else {key: typeset(language, text) for key, text in words.pairs}
 
 
 def _concerns(design: StudyDesign, key: str) -> bool:
-    """Whether the pages of a design can show a text: those of other tasks and of other teams are not needed."""
+    """Return whether the pages of a design can show a text: texts of other tasks and team sizes are not needed."""
     kinds = [part for part in key.split(".") if part in TASKS]
     if key.startswith("robot."):
         return design.task.kind == "burger"
@@ -100,7 +102,7 @@ def _concerns(design: StudyDesign, key: str) -> bool:
 
 
 def missing_page_texts(design: StudyDesign) -> dict[str, list[str]]:
-    """What the pages would say in English, by language of the design; a text in several forms is named once."""
+    """Return the texts that the pages would show in English, by language; a text in several forms is named once."""
     missing: dict[str, list[str]] = {}
     for language in design.languages:
         given = {_base(key) for key in (*_catalogue(language), *own_page_texts(design, language))}
@@ -111,7 +113,7 @@ def missing_page_texts(design: StudyDesign) -> dict[str, list[str]]:
 
 
 def page_text_problems(design: StudyDesign) -> list[str]:
-    """What is wrong with the texts of the pages that the design words itself, in sentences."""
+    """Return the problems of the page texts of a design, as sentences."""
     known = _catalogue(PAGE_LANGUAGE)
     bases = {_base(key) for key in known}
     problems = []

@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 
-from cobandit.base.checks import one_of, short_repr
+from cobandit.base.checks import one_of, short_repr, with_schema
 from cobandit.base.errors import InvalidInput
 from cobandit.base.records import Record, entry, flag, listing
 
@@ -27,24 +27,27 @@ _THREE_PLACES = frozenset(("BHD", "IQD", "JOD", "KWD", "LYD", "OMR", "TND"))
 
 def _currency(name: str, value: object) -> str:
     if not isinstance(value, str) or not _CURRENCY.fullmatch(value):
-        raise InvalidInput(
-            f"{name} is {short_repr(value)}; a code of three capitals is needed, such as 'EUR' or 'GBP'."
-        )
+        raise InvalidInput(f"{name} must be a code of three capitals, such as 'EUR' or 'GBP', got {short_repr(value)}.")
     return value
 
 
-def _amount(name: str, value: object) -> str:
-    """A check for an amount of money, kept as the text of a decimal: "0.05", or a number of a TOML file."""
+def money(name: str, value: object) -> str:
+    """Return an amount of money as a decimal string ("0.05"), from a string or a number of a TOML file."""
     text = value if isinstance(value, str) else repr(value)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)) or not _AMOUNT.fullmatch(text):
-        raise InvalidInput(f"{name} is {short_repr(value)}; an amount of money is needed, such as '2.50'.")
+        raise InvalidInput(f"{name} must be an amount of money, such as '2.50', got {short_repr(value)}.")
     if Decimal(text) > MOST_MONEY:
         raise InvalidInput(f"{name} is {text}; at most {MOST_MONEY:,} is possible.")
     return text
 
 
 def _amount_or_empty(name: str, value: object) -> str:
-    return "" if value == "" else _amount(name, value)
+    return "" if value == "" else money(name, value)
+
+
+with_schema(_currency, {"type": "string", "pattern": f"^{_CURRENCY.pattern}$"})
+with_schema(money, {"type": ["string", "number"], "pattern": f"^{_AMOUNT.pattern}$", "minimum": 0})
+with_schema(_amount_or_empty, {"type": ["string", "number"], "pattern": f"^(?:{_AMOUNT.pattern})?$", "minimum": 0})
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Bonus(Record):
     """
 
     per: str = entry(one_of(PER, "thing a bonus is paid per"))
-    amount: str = entry(_amount)
+    amount: str = entry(money)
     most: str = entry(_amount_or_empty, "")
     attention: bool = entry(flag, False)
 
@@ -67,7 +70,7 @@ class Bonus(Record):
             raise InvalidInput(f"The most of a bonus is {self.most}, less than its amount, {self.amount}.")
 
     def paid(self, successes: int, attention_passed: bool | None) -> Decimal:
-        """What somebody gets by this rule, not rounded yet; ``attention_passed`` is None where nothing was checked."""
+        """Return the bonus by this rule, before rounding; ``attention_passed`` is None if there was no check."""
         if self.attention and attention_passed is False:
             return Decimal(0)
         earned = Decimal(self.amount) * (successes if self.per == "success" else 1)
@@ -93,12 +96,12 @@ class Payment(Record):
     """The rules by which the participants of a study are paid."""
 
     currency: str = entry(_currency)
-    fixed: str = entry(_amount, "0")
+    fixed: str = entry(money, "0")
     bonuses: tuple[Bonus, ...] = entry(listing(Bonus.read, 0, 10), ())
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rounded(Decimal(self.fixed)) != Decimal(self.fixed):
+        if not self.can_pay(self.fixed):
             raise InvalidInput(
                 f"payment.fixed is {self.fixed} {self.currency}, whose smallest coin is {self.coin}; an amount that "
                 "can be paid is needed."
@@ -110,14 +113,18 @@ class Payment(Record):
         places = 0 if self.currency in _NO_COINS else 3 if self.currency in _THREE_PLACES else 2
         return Decimal(1).scaleb(-places)
 
+    def can_pay(self, amount: str) -> bool:
+        """Return whether an amount consists of whole coins."""
+        return self.rounded(Decimal(amount)) == Decimal(amount)
+
     def rounded(self, amount: Decimal) -> Decimal:
-        """An amount in whole coins, half up."""
+        """Return an amount rounded to whole coins, half up."""
         try:
             return amount.quantize(self.coin, ROUND_HALF_UP)
         except InvalidOperation as error:
-            raise InvalidInput(f"{amount} {self.currency} is more than can be reckoned with.") from error
+            raise InvalidInput(f"The payment must have at most 28 digits, got {amount} {self.currency}.") from error
 
     def pay(self, successes: int, attention_passed: bool | None) -> Pay:
-        """What somebody gets who has finished with so many successes; bonuses are added up first and rounded once."""
+        """Return the pay for a finished study with this many successes; bonuses are added up, then rounded once."""
         bonus = sum((rule.paid(successes, attention_passed) for rule in self.bonuses), Decimal(0))
         return Pay(self.currency, self.rounded(Decimal(self.fixed)), self.rounded(bonus))

@@ -1,11 +1,11 @@
-"""What one participant will meet, all of it derived from the design, the participant's seed and the order.
+"""The plan of one participant: means, outcomes and partners, derived from the design, the seed and the order.
 
 Nothing random is stored: a plan is a few numbers, and its means, its luck and its streams are computed when asked for.
 The streams are SFC64 generators of ``SeedSequence(key, spawn_key=(purpose, kind, number, part))``, where ``key`` is the
 SHA-256 of design digest and seed, ``number`` counts the episodes of a set and ``part`` tells conditions apart where
-they must not share. Means that everybody shares hang on the design and on ``secret``, which a server keeps to itself:
-whoever has the design must not be able to work them out. Neither luck nor means depend on the order, so both orders
-lead through the same world.
+they must not share. Means that all participants share depend on the design and on ``secret``, which the server does
+not publish: a participant who has the design must not be able to compute them. Neither luck nor means depend on the
+order, so participants of both orders play the same episodes.
 Paper: Experiments, Procedure; Online Casino Study, Procedure.
 """
 
@@ -26,7 +26,9 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.problem.means import Tensor
 from cobandit.studies.design import AgentChoice, StudyDesign
-from cobandit.studies.rounds import seal
+from cobandit.studies.group_checks import players_of, service_options
+from cobandit.studies.questionnaire_answers import item_order
+from cobandit.studies.rounds import HASH_VERSION, TEAM_HASH_VERSION, seal
 
 S = TypeVar("S", bound=np.generic)
 
@@ -35,12 +37,12 @@ PRACTICE = "practice"
 
 
 def person_key(*parts: object) -> int:
-    """What the streams of a participant hang on: the SHA-256 of design digest and seed."""
+    """Return the key of a participant's random streams: the SHA-256 of design digest and seed."""
     return int.from_bytes(hashlib.sha256(":".join(map(str, parts)).encode("ascii")).digest(), "big")
 
 
 def partner_orders(design: StudyDesign) -> tuple[tuple[int, ...], ...]:
-    """Every way in which the partners' identities may appear, set by set; one empty way, where the design has none."""
+    """Return every order in which the partners' identities can appear; one empty order if the design has none."""
     return tuple(itertools.permutations(range(len(design.partners))))
 
 
@@ -50,20 +52,38 @@ def _drawn_partners(digest: str, seed: int, ways: int) -> int:
 
 
 def partner_order(design: StudyDesign, seed: int) -> tuple[int, ...]:
-    """Which of the design's partners a participant of this seed meets, set by set: a draw, whatever the order."""
+    """Return which of the design's partners appears in each set for this seed, independently of the order."""
     ways = partner_orders(design)
     return ways[_drawn_partners(design.digest, seed, len(ways))]
 
 
 @dataclass(frozen=True)
+class TeamPlace:
+    """A participant's seat in a team of several people, and the seed of the team's luck.
+
+    ``roster`` is the SHA-256 over the keyed marks of the members: it binds the log to them without identifying them.
+    """
+
+    seed: int
+    seat: int
+    roster: str = ""
+
+
+@dataclass(frozen=True)
 class EpisodePlan:
-    """One episode of one participant: ``index`` is its place in everything the participant plays."""
+    """One episode of one participant: ``index`` is its place in everything the participant plays.
+
+    In a design for several people, ``seed`` is the team's, ``seat`` the participant's and ``roster`` that of
+    `TeamPlace`.
+    """
 
     design: StudyDesign = field(repr=False)
     seed: int
     order: int
     index: int
     secret: str = field(default="", repr=False)
+    seat: int | None = None
+    roster: str = field(default="", repr=False)
 
     @property
     def _practices(self) -> int:
@@ -102,8 +122,56 @@ class EpisodePlan:
         return self.design.condition(self.condition)
 
     @property
+    def own_seat(self) -> int:
+        """The seat of the participant."""
+        return self.design.participant_seat if self.seat is None else self.seat
+
+    @property
+    def together(self) -> bool:
+        """Whether several people play the episode together."""
+        return sum(player == "participant" for player in self.players) > 1
+
+    @cached_property
+    def players(self) -> tuple[str, ...]:
+        """Who plays in each seat: "participant", "service" or "agent"."""
+        design = self.design
+        if self.practice:
+            return tuple("participant" if seat == self.own_seat else "agent" for seat in range(len(design.seating)))
+        known = players_of(design, self.condition)
+        if not design.condition(self.condition).alone:
+            return known
+        return tuple(
+            "agent" if player == "participant" and seat != self.own_seat else player
+            for seat, player in enumerate(known)
+        )
+
+    @cached_property
+    def free_seats(self) -> tuple[int, ...]:
+        """The seats whose moves are recorded: those of people and services."""
+        return tuple(seat for seat, player in enumerate(self.players) if player != "agent")
+
+    @property
+    def recorded(self) -> bool:
+        """Whether the moves of several seats are recorded: of people who play together, or of services."""
+        return len(self.free_seats) > 1
+
+    @property
+    def agent_seats(self) -> tuple[int, ...]:
+        """The seats that the AI of the episode plays."""
+        return tuple(seat for seat, player in enumerate(self.players) if player == "agent")
+
+    @property
+    def version(self) -> int:
+        """The version of the hashes of the episode, where it is opened now."""
+        return TEAM_HASH_VERSION if len(self.free_seats) > 1 else HASH_VERSION
+
+    def service(self, seat: int) -> dict[str, object]:
+        """Return the table of the service in a seat."""
+        return service_options(self.design, self.condition, seat)
+
+    @property
     def identity(self) -> int | None:
-        """Which of the design's partners the participant is told to play with; None in practice, or without any."""
+        """The index of the partner that the participant is shown; None in practice, or if the design has none."""
         if self.practice or not self.design.partners:
             return None
         return partner_order(self.design, self.seed)[self.set]
@@ -126,8 +194,13 @@ class EpisodePlan:
         return self.design.swap_labels and self.set % 2 == 1
 
     def start(self, version: int) -> str:
-        """What the hash chain of the episode hangs on: the fingerprint of who plays what."""
-        identity = {"design": self.design.digest, "seed": self.seed, "order": self.order, "episode": self.index}
+        """Return the start of the episode's hash chain: a fingerprint of the participant and the episode."""
+        identity: dict[str, object] = {"design": self.design.digest, "seed": self.seed, "order": self.order}
+        identity["episode"] = self.index
+        if len(self.free_seats) > 1:
+            identity["roster"] = self.roster
+        elif len(self.design.participant_seats) > 1:
+            identity["seat"] = self.own_seat  # members who play alone share seed and order
         return seal(identity, version)
 
     @property
@@ -161,18 +234,28 @@ class EpisodePlan:
         return tuple(self._stream(StudyStream.SIGHT, seats * self._shared_part + seat) for seat in range(seats))
 
     def ready_agents(self) -> dict[int, Agent]:
-        """The AIs by seat, briefed and before their first round: the library's own agents."""
-        agents = {}
-        for place, seat in enumerate(self.design.agent_seats):
+        """Return the AIs by seat, briefed and before their first round: agents of the library."""
+        agents, grouped = {}, len(self.design.participant_seats) > 1
+        for place, seat in enumerate(self.agent_seats):
             agent = self.partner.make()
-            # The first AI has the address of the only one; each further AI adds its place to it.
-            rng = self._stream(StudyStream.CHOICES, self._own_part, *((place,) if place else ()))
+            # The first AI has the address of the only one; each further AI adds its place to it. In a group an AI plays
+            # another seat for each member, so the address is that of the seat.
+            further = (1 + seat,) if grouped else (place,) if place else ()
+            rng = self._stream(StudyStream.CHOICES, self._own_part, *further)
             agent.reset(self.briefing(agent, seat, self.warm_rounds + self.rounds), rng)
             agents[seat] = agent
         return agents
 
+    def ready_takeover(self, seat: int) -> Agent:
+        """Return the agent that takes over a recorded seat, briefed and before its first round."""
+        choice = self.design.seating[seat].takeover or self.partner
+        agent = choice.make()
+        rng = self._stream(StudyStream.TAKEOVER, self._own_part, seat)
+        agent.reset(self.briefing(agent, seat, self.warm_rounds + self.rounds), rng)
+        return agent
+
     def ready_warm_partner(self) -> Agent | None:
-        """The simulated partner of the warm start, briefed; None where there is no warm start."""
+        """Return the simulated partner of the warm start, briefed; None if there is no warm start."""
         if self.design.warm_start is None or self.practice:
             return None
         agent = self.design.warm_start.make()
@@ -183,7 +266,7 @@ class EpisodePlan:
         return agent
 
     def briefing(self, agent: Agent, seat: int, horizon: int) -> Briefing:
-        """What an agent in a seat is told; the better observer leads, the earlier seat where two see alike."""
+        """Return the briefing of an agent in a seat. The better observer leads; among equals, the earlier seat."""
         problem = self.design.problem
         return Briefing(
             seat,
@@ -201,18 +284,20 @@ class EpisodePlan:
 
     @property
     def _own_part(self) -> int:
-        """Tells the conditions apart whatever their order."""
+        """A number of the condition that is independent of the order in which participants play the conditions."""
         return 0 if self.practice else 1 + self.design.orders[0].index(self.condition)
 
     @property
     def _shared_part(self) -> int:
+        # With shared luck the k-th episodes of all conditions use the same stream: conditions are compared on the same
+        # outcomes (common random numbers), which removes the luck of the draw from their difference.
         return 0 if self.design.shared_luck else self._own_part
 
     def _stream(self, purpose: int, part: int = 0, *further: int) -> np.random.Generator:
         return generator(self._person, purpose, int(not self.practice), self.number, part, *further)
 
     def _shown(self, values: NDArray[S], first: int) -> NDArray[S]:
-        """The values with all arms reversed where the episode is swapped; ``first`` is the axis of seat 0."""
+        """Return the values with all arms reversed if the episode is swapped; ``first`` is the axis of seat 0."""
         axes = tuple(range(first, values.ndim))
         return np.ascontiguousarray(np.flip(values, axis=axes)) if self.swapped else values
 
@@ -222,12 +307,15 @@ class ParticipantPlan:
     """Everything one participant will play, practice first, then one set per condition in the given order.
 
     ``secret`` (ASCII) goes into the means that all participants of a study share; empty, they follow from the design.
+    ``team`` is the participant's place in a team of several people, whose seed the episodes come from; ``seed`` then
+    decides the order of survey items alone.
     """
 
     design: StudyDesign = field(repr=False)
     seed: int
     order: int
     secret: str = field(default="", repr=False)
+    team: TeamPlace | None = None
 
     def __post_init__(self) -> None:
         if self.seed is None:
@@ -252,9 +340,12 @@ class ParticipantPlan:
         return partner_order(self.design, self.seed)
 
     def episode(self, index: int) -> EpisodePlan:
-        """The plan of one episode."""
+        """Return the plan of one episode."""
         number = whole(0, len(self) - 1)("episode", index)
-        return EpisodePlan(self.design, self.seed, self.order, number, self.secret)
+        if self.team is None:
+            return EpisodePlan(self.design, self.seed, self.order, number, self.secret)
+        team = self.team
+        return EpisodePlan(self.design, team.seed, self.order, number, self.secret, team.seat, team.roster)
 
     @property
     def episodes(self) -> tuple[EpisodePlan, ...]:
@@ -262,7 +353,7 @@ class ParticipantPlan:
         return tuple(self.episode(index) for index in range(len(self)))
 
     def survey_order(self, set: int) -> tuple[str, ...]:
-        """The ids of the survey items after a set (from 0) as they are shown: drawn, where the design shuffles them."""
+        """Return the ids of the survey items after a set (from 0), in the participant's order if they are shuffled."""
         items = [item.id for item in self.design.survey.items]
         place = whole(0, len(self.conditions) - 1)("set", set)
         checks = [check for check in self.design.attention if check.after_set == place + 1]
@@ -272,3 +363,13 @@ class ParticipantPlan:
             rng = generator(person_key(self.design.digest, self.seed), StudyStream.SURVEY, place)
             items = [items[i] for i in rng.random(len(items)).argsort().tolist()]
         return (*items, *apart)
+
+    def questionnaire_order(self, id: str, set: int | None) -> tuple[tuple[str, tuple[str, ...]], ...]:
+        """Return the items of a questionnaire in the order of this participant's page, each with its rows.
+
+        ``set`` is the set after which it is asked, from 1; None for questionnaires that are asked once.
+        """
+        questionnaire = self.design.questionnaire(id)
+        place = self.design.questionnaires.index(questionnaire)
+        key = person_key(self.design.digest, self.seed)
+        return item_order(questionnaire, generator(key, StudyStream.QUESTIONS, place, set or 0))

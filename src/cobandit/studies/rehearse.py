@@ -15,35 +15,70 @@ from cobandit.engine.trajectory import NOBODY
 from cobandit.studies.behaviours import make_behaviour
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.episode import Episode
-from cobandit.studies.plan import ParticipantPlan
+from cobandit.studies.plan import ParticipantPlan, TeamPlace
+from cobandit.studies.rounds import Choice
 
 
 def rehearse(
     design: StudyDesign | str, behaviour: str | Agent = "knowledge-gradient", seed: int = 0, order: int | None = None
 ) -> list[Episode]:
-    """One simulated participant from the first episode to the last, practice too; ``order`` None draws it.
+    """Play all episodes of one simulated participant, practice included; ``order`` None draws the order.
 
-    The behaviour is told what a person is told (the rounds of an episode, not the warm start) and starts each
-    episode anew.
+    The behaviour knows what a person knows (the number of rounds, but not the warm start) and forgets all between
+    episodes. In a design for several people all members of the team have the same behaviour, and the episodes are those
+    of the first member.
     """
     study = load_design(design) if isinstance(design, str) else design
-    number = checked_seed(seed)
+    return rehearse_team(study, [behaviour] * len(study.participant_seats), seed, order)[0]
+
+
+def rehearse_team(
+    design: StudyDesign | str, behaviours: Sequence[str | Agent], seed: int = 0, order: int | None = None
+) -> list[list[Episode]]:
+    """Return the episodes of each member of a simulated team; members share the episodes that they play together.
+
+    Seats of services are played by their takeover agents.
+    """
+    study = load_design(design) if isinstance(design, str) else design
+    seats, number = study.participant_seats, checked_seed(seed)
+    if len(behaviours) != len(seats):
+        raise InvalidInput(
+            f"behaviours has {len(behaviours)} parts; one for each of the {len(seats)} people is needed."
+        )
     if order is None:
         order = int(generator(number, StudyStream.ORDER).random() * len(study.orders))
-    return [
-        _played(Episode.open(plan), make_behaviour(behaviour))
-        for plan in ParticipantPlan(study, number, order).episodes
-    ]
+    grouped, shared = len(seats) > 1, dict[int, Episode]()
+    everybody: list[list[Episode]] = []
+    for place, seat in enumerate(seats):
+        plan = ParticipantPlan(study, number, order, team=TeamPlace(number, seat) if grouped else None)
+        episodes = []
+        for episode_plan in plan.episodes:
+            if episode_plan.together:
+                if episode_plan.index not in shared:
+                    people = {other: make_behaviour(who) for other, who in zip(seats, behaviours, strict=True)}
+                    shared[episode_plan.index] = _played(Episode.open(episode_plan), people)
+                episodes.append(shared[episode_plan.index])
+            else:
+                episodes.append(_played(Episode.open(episode_plan), {seat: make_behaviour(behaviours[place])}))
+        everybody.append(episodes)
+    return everybody
 
 
-def _played(episode: Episode, person: Agent) -> Episode:
+def _played(episode: Episode, people: dict[int, Agent]) -> Episode:
     plan = episode.plan
-    rng = generator(plan.seed, StudyStream.BEHAVIOUR, plan.index)
-    seat = plan.design.participant_seat
-    person.reset(plan.briefing(person, seat, plan.rounds), rng)
+    for seat, person in people.items():
+        # The first person has the address of the only one; further people add their seat.
+        further = (seat,) if seat != plan.design.participant_seat else ()
+        rng = generator(plan.seed, StudyStream.BEHAVIOUR, plan.index, *further)
+        person.reset(plan.briefing(person, seat, plan.rounds), rng)
     for t in range(1, plan.rounds + 1):
-        played = episode.play(t, person.choose())
-        person.observe(played.arms, played.seen[seat])
+        moves = {seat: Choice(person.choose()) for seat, person in people.items()}
+        for seat in plan.free_seats:
+            if seat not in moves:
+                moves[seat] = Choice(episode.takeover(seat), "takeover")
+        played = episode.play(t, moves)
+        for seat, person in people.items():
+            person.observe(played.arms, played.seen[seat])
     return episode
 
 
@@ -52,10 +87,10 @@ def columns(
 ) -> dict[str, NDArray[Any]]:
     """Flat columns, one row per round: those of a simulated trajectory, and whose and which episode it was.
 
-    ``participants`` names the participant of each episode; by default they are numbered as they come, told apart by
+    ``participants`` names the participant of each episode; by default they are numbered in order of appearance, by
     seed and order. ``run`` numbers the episodes of the table, ``episode`` and ``set`` count from 0 as the plan does,
-    and what each AI foresees of the others (``predicted_1_0``) is always there (-1: nothing). Practice is left out
-    unless asked for.
+    and each AI's predictions of the others (``predicted_1_0``) are always included (-1: none). Practice is left out
+    by default.
     """
     given = list(episodes)
     if participants is not None and len(participants) != len(given):

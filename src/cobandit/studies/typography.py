@@ -28,10 +28,10 @@ _RULES: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
 
 @lru_cache(maxsize=8192)
 def typeset(language: str, text: str) -> str:
-    """Return the text with no-break spaces in place of the ordinary ones beside punctuation.
+    """Return the text with no-break spaces instead of the ordinary ones next to punctuation.
 
     French has a narrow one before ``;``, ``!`` and ``?``, a full one before ``:`` and inside guillemets; German, French
-    and Spanish have a full one between a number and its unit. A space that is not there is not added.
+    and Spanish have a full one between a number and its unit. Missing spaces are not added.
     """
     for pattern, space in _RULES.get(language.partition("-")[0], ()):
         text = pattern.sub(space, text)

@@ -10,9 +10,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
-from cobandit.studies.data import StudyData
+from cobandit.engine.simulation import Progress
+from cobandit.studies.data import NO_MOVE, EpisodeData, StudyData
 from cobandit.studies.episode import Episode
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 from cobandit.studies.rounds import Round, chain_version
@@ -20,7 +23,7 @@ from cobandit.studies.rounds import Round, chain_version
 
 @dataclass(frozen=True)
 class Difference:
-    """One stored value that comes out otherwise; ``recomputed`` None: it cannot be computed."""
+    """One stored value that differs from the recomputed one; ``recomputed`` None: it cannot be computed."""
 
     episode: int
     t: int
@@ -38,14 +41,14 @@ class Difference:
 def verify_episode(
     plan: EpisodePlan, rounds: Sequence[Round], *, finished: bool = False, head: str | None = None
 ) -> list[Difference]:
-    """Every difference between stored rounds and what they must be.
+    """Return every difference between the stored rounds and the rounds that the plan implies.
 
-    ``finished``: the episode is said to be complete, so that rounds missing at its end are found; ``head``: the last
-    hash as it was kept elsewhere. Where a round is missing, later moves cannot be computed again; their hashes are.
+    ``finished``: the episode must be complete, so missing rounds at its end are reported; ``head``: the last hash, from
+    another source. After a missing round, later moves cannot be recomputed; their hashes are still checked.
     """
     differences: list[Difference] = []
-    version = chain_version(rounds, head)
-    seat, seats = plan.design.participant_seat, len(plan.design.seating)
+    version = chain_version(rounds, head, plan.version)
+    seat, seats = plan.own_seat, len(plan.design.seating)
     opened = Episode.open(plan, version)
     replay: Episode | None = opened
     before = opened.head
@@ -64,13 +67,13 @@ def verify_episode(
             replay = None
         if replay is not None:
             try:
-                computed = _contents(replay.play(stored.t, stored.arms[seat]))
+                computed = _contents(replay.replay_round(stored))
             except InvalidInput:
                 differs(f"arm_{seat}", stored.arms[seat], None)
                 replay = None
             else:
                 for name, value in _contents(stored).items():
-                    differs(name, value, computed[name])
+                    differs(name, value, computed.get(name))
         differs("previous", stored.previous, before)
         differs("hash", stored.hash, stored.own_hash(version))
         before = stored.hash
@@ -83,14 +86,14 @@ def verify_episode(
 
 
 def _contents(played: Round) -> dict[str, Any]:
-    """What a round holds by column, but for the hashes."""
+    """Return the values of a round by column, without the hashes."""
     return {name: value for name, value in played.columns().items() if name not in ("previous", "hash")}
 
 
 def verify_participant(
     plan: ParticipantPlan, logs: Mapping[int, Sequence[Round]], *, finished: bool = False
 ) -> list[Difference]:
-    """Every difference in the episodes of one participant; ``logs`` holds stored rounds by episode."""
+    """Return every difference in the episodes of one participant; ``logs`` contains stored rounds by episode."""
     differences: list[Difference] = []
     for index in logs:
         if not 0 <= index < len(plan):
@@ -103,21 +106,66 @@ def verify_participant(
     return differences
 
 
-def verify_study(data: StudyData) -> list[tuple[str, Difference]]:
-    """Every difference in a stored study, each with the participant's id.
+def verify_study(data: StudyData, progress: Progress | None = None) -> list[tuple[str, Difference]]:
+    """Return every difference in a stored study, each with the participant's id.
 
-    An episode that says it is finished must have all its rounds, and a finished participant all episodes; the hash
-    that is kept beside an episode must be that of its last round.
+    A finished episode must have all its rounds, and a finished participant all episodes; the hash that is stored with
+    an episode must be that of its last round. ``progress(done, all)`` counts participants.
     """
     differences: list[tuple[str, Difference]] = []
-    for person in data.participants:
+    for verified, person in enumerate(data.participants, start=1):
         plan = person.plan(data.design)
         for episode in () if plan is None else plan.episodes:
             stored = person.episodes.get(episode.index)
-            if stored is None and person.status != "finished":
+            if stored is None and not person.has_played_all:
                 continue
-            done = person.status == "finished" or (stored is not None and stored.finished_at is not None)
+            done = person.has_played_all or (stored is not None and stored.finished_at is not None)
             rounds, head = ((), None) if stored is None else (stored.rounds(), stored.head)
             episode_differences = verify_episode(episode, rounds, finished=done, head=head)
+            episode_differences += [] if stored is None else _changed_moves(episode.index, stored)
             differences += [(person.id, difference) for difference in episode_differences]
+        if progress is not None:
+            progress(verified, len(data.participants))
     return differences
+
+
+def _changed_moves(index: int, log: EpisodeData) -> list[Difference]:
+    """Return the stored moves of members whose arm is not that of the sealed round."""
+    if log.seat_arms is None:
+        return []
+    changed = (log.seat_arms != NO_MOVE) & (log.seat_arms != log.arms)
+    return [
+        Difference(
+            index, int(log.t[row]), f"move of seat {seat}", int(log.seat_arms[row, seat]), int(log.arms[row, seat])
+        )
+        for row, seat in np.argwhere(changed).tolist()
+    ]
+
+
+@dataclass(frozen=True)
+class MoveCounts:
+    """How many moves of a stored study follow from others, and how many are inputs of people and services."""
+
+    recomputed: int
+    recorded: int
+
+    def __str__(self) -> str:
+        return f"{self.recomputed:,} moves recomputed, {self.recorded:,} recorded"
+
+
+def count_moves(data: StudyData) -> MoveCounts:
+    """Count the moves that `verify_study` recomputes (agents, takeovers) and those that it takes from the log."""
+    recomputed = recorded = 0
+    teams: set[tuple[str, int]] = set()
+    for person in data.participants:
+        plan = person.plan(data.design)
+        for index, log in person.episodes.items() if plan is not None else ():
+            assert plan is not None
+            if person.team is not None and plan.episode(index).together:
+                if (person.team.id, index) in teams:
+                    continue  # members share the episode
+                teams.add((person.team.id, index))
+            inputs = sum(by in ("person", "service") for row in log.by_seat(plan.episode(index)) for by in row)
+            recorded += inputs
+            recomputed += log.arms.size - inputs
+    return MoveCounts(recomputed, recorded)

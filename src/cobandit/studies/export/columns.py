@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.base.checks import short_repr
-from cobandit.base.errors import InvalidInput
-from cobandit.studies.data import PEOPLE_KINDS, STATUSES, moments
+from cobandit.studies.data import PEOPLE_KINDS, STATUSES
 from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.export import questions
+from cobandit.studies.export.columns_base import Column as Column
+from cobandit.studies.export.columns_base import clean as clean
 from cobandit.studies.export.names import condition_tags, portable_name, unused_name
+from cobandit.studies.leaving import FINISHED, OUTCOMES, screens
 from cobandit.studies.plan import PRACTICE
 
 Table = dict[str, NDArray[Any]]
@@ -26,62 +27,13 @@ called (``good_partner-aware-ucb``), which neither R nor SPSS nor Stata take.
 """
 
 
-@dataclass(frozen=True)
-class Column:
-    """One column: how it is kept, and what the codebook says of it.
+def schema(
+    design: StudyDesign, *, recruiting: bool = False, texts: bool = False, layout: int = LAYOUT
+) -> dict[str, tuple[Column, ...]]:
+    """Return the columns of every table, in order; ``recruiting`` adds the recruiting service and its IDs.
 
-    ``type`` is "integer", "number", "text", "time" or "flag". ``optional``: a value may be missing (whole numbers are
-    then held as floats with NaN). ``guarded``: the text comes from participants, so in CSV it is kept from being a
-    formula. ``key`` names what the column is made of where that depends on the design, such as
-    ``("survey", item, condition)``.
+    ``texts`` adds the free texts of questionnaires. Only a design with questionnaires has a table for them.
     """
-
-    name: str
-    type: str
-    meaning: str
-    values: str = ""
-    optional: bool = False
-    guarded: bool = False
-    key: tuple[str, ...] = ()
-
-    @property
-    def dtype(self) -> Any:
-        """How NumPy holds it."""
-        if self.type == "integer":
-            return np.dtype(np.float64 if self.optional else np.int64)
-        kinds = {"number": "float64", "text": "object", "time": "datetime64[ms]", "flag": "bool"}
-        return np.dtype(kinds[self.type])
-
-    def array(self, values: Sequence[Any]) -> NDArray[Any]:
-        """Plain values as the column; None: missing."""
-        if self.type == "time":
-            return moments(values)
-        if self.type == "text":
-            array = np.empty(len(values), dtype=object)
-            array[:] = [None if value is None else clean(value) for value in values]
-            return array
-        missing = np.nan if self.dtype.kind == "f" else None
-        try:
-            given = np.array([missing if value is None else value for value in values])
-        except ValueError:  # lists of several lengths
-            given = np.array(None)
-        fits = given.ndim == 1 and given.dtype.kind in ("b" if self.type == "flag" else "iuf")
-        if fits and self.type == "integer":
-            fits = bool(np.all((given == np.rint(given)) | np.isnan(given)))
-        if not fits and len(values):
-            raise InvalidInput(f"The column {self.name!r} would hold {short_repr(values)}; {self.type}s are needed.")
-        return given.astype(self.dtype)
-
-
-def clean(text: object) -> str | None:
-    """The text as every file can hold it: halves of surrogate pairs become question marks; empty is missing."""
-    if not isinstance(text, str):
-        raise InvalidInput(f"Where a text belongs, {short_repr(text)} is stored.")
-    return text.encode("utf-8", "replace").decode("utf-8") or None
-
-
-def schema(design: StudyDesign, *, recruiting: bool = False, layout: int = LAYOUT) -> dict[str, tuple[Column, ...]]:
-    """The columns of every table, in their order; ``recruiting`` adds where people came from and under which id."""
     people = Column("participant", "text", "pseudonym of the participant")
     names = " | ".join(condition.name for condition in design.conditions)
     orders = " | ".join(map(" > ".join, design.orders))
@@ -105,9 +57,11 @@ def schema(design: StudyDesign, *, recruiting: bool = False, layout: int = LAYOU
         Column("kind", "text", "what happened: the page was loaded, hidden, offline ..."),
         Column("data", "text", "more about it, JSON", guarded=True),
     )
-    wide = _wide_columns(design, people, kind, orders, recruiting)
+    wide = _wide_columns(design, people, kind, orders, recruiting=recruiting, texts=texts)
     long = _long_columns(design, people, kind, orders, layout)
     columns = {"long": long, "wide": wide, "survey": survey, "events": events}
+    if design.questionnaires:
+        columns[questions.NAME] = questions.table_columns(design, people, names, texts)
     if layout <= 2:
         return columns
     tags = condition_tags(design)
@@ -115,7 +69,7 @@ def schema(design: StudyDesign, *, recruiting: bool = False, layout: int = LAYOU
 
 
 def _portable(columns: tuple[Column, ...], tags: Mapping[str, str]) -> tuple[Column, ...]:
-    """The columns under names that R, SPSS and Stata take; conditions stand in them by their tags."""
+    """Return the columns under names that R, SPSS and Stata accept; tags replace the names of conditions."""
     renamed: list[Column] = []
     for column in columns:
         *parts, last = column.key or ("",)
@@ -131,6 +85,7 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
         Column("run", "integer", "number of the episode in this table, from 0"),
         people,
         kind,
+        *_team_columns(design),
         Column("order", "text", "conditions in the order in which the participant met them", orders),
         Column(
             "set",
@@ -154,7 +109,7 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
 
 
 def _partner_columns(design: StudyDesign) -> tuple[Column, ...]:
-    """Whom the participant was told to play with, where the design names the partners."""
+    """Return the columns with the partner's name, if the design names the partners."""
     if not design.partners:
         return ()
     who = "name of the partner as the participant met it, drawn apart from the condition, in the first language"
@@ -162,8 +117,19 @@ def _partner_columns(design: StudyDesign) -> tuple[Column, ...]:
     return (Column("partner", "text", who, values, optional=True),)
 
 
+def _team_columns(design: StudyDesign) -> tuple[Column, ...]:
+    """Return the columns for team and seat, if several people are in one team."""
+    if design.group is None:
+        return ()
+    seats = " | ".join(f"{i}: {design.seating[i].name}" for i in design.participant_seats)
+    return (
+        Column("team", "text", "pseudonym of the team; its members share the rounds played together", optional=True),
+        Column("seat", "integer", "seat of the participant in the team", seats, optional=True),
+    )
+
+
 def _seat_columns(design: StudyDesign) -> list[Column]:
-    """What each seat chose, saw and foresaw."""
+    """Return the columns with each seat's choice, observation and prediction."""
     nothing = "1: good | 0: bad | empty: nothing was seen"
     labels = [" | ".join(f"{i}: {label}" for i, label in enumerate(seat.arms)) for seat in design.seating]
     who = [_called(design, i) for i in range(len(design.seating))]
@@ -180,6 +146,14 @@ def _seat_columns(design: StudyDesign) -> list[Column]:
         Column(f"seen_{i}", "number", f"what {name} saw of the reward", nothing, optional=True)
         for i, name in enumerate(who)
     ]
+    if design.has_recorded_seats:
+        makers = "person | service | takeover: an AI after a time-out | agent: the AI of the condition"
+        for i, name in enumerate(who):
+            columns += [
+                Column(f"by_{i}", "text", f"who chose the arm of {name}", makers),
+                Column(f"ms_{i}", "integer", f"milliseconds that the choice of {name} took", optional=True),
+                Column(f"takeover_{i}", "integer", f"whether an AI chose in place of {name}", "1: yes | 0: no"),
+            ]
     return columns + [
         Column(f"predicted_{i}_{j}", "integer", f"arm of {who[j]} that {who[i]} foresaw", f"{labels[j]} | -1: none")
         for i, j in design.predictions
@@ -191,17 +165,19 @@ def _regret_columns(layout: int) -> tuple[Column, ...]:
         alone = "this round alone (not summed)"
         return (
             Column("task_regret", "number", f"best mean minus the mean of the team action, {alone}"),
-            Column("team_regret", "number", f"what the agents observe of the task regret, {alone}"),
+            Column("team_regret", "number", f"the part of the task regret that the agents observe, {alone}"),
         )
     return (
         Column("round_regret", "number", "best mean minus the mean of the team action, of this round"),
         Column("task_regret", "number", "sum of round_regret over the episode up to this round"),
-        Column("team_regret", "number", "what the agents observe of the task regret, summed likewise"),
+        Column("team_regret", "number", "the part of the task regret that the agents observe, summed in the same way"),
     )
 
 
 def _called(design: StudyDesign, seat: int) -> str:
-    """What the codebook calls a seat."""
+    """Return the name of a seat in the codebook."""
+    if design.group is not None:
+        return design.seating[seat].name
     if seat == design.participant_seat:
         return "the participant"
     return "the AI" if len(design.seating) == 2 else f"{design.seating[seat].name} (an AI)"
@@ -222,12 +198,15 @@ def _scale(design: StudyDesign) -> str:
 
 
 def _wide_columns(
-    design: StudyDesign, people: Column, kind: Column, orders: str, recruiting: bool
+    design: StudyDesign, people: Column, kind: Column, orders: str, *, recruiting: bool, texts: bool
 ) -> tuple[Column, ...]:
     first = (
         people,
         kind,
+        *_team_columns(design),
+        *_leaving_columns(design),
         Column("status", "text", "how far the participant has come", " | ".join(STATUSES)),
+        *_outcome_columns(design),
         Column("order", "text", "conditions in the order of the participant", orders, optional=True),
         Column("language", "text", "language of the pages", " | ".join(design.languages), optional=True),
         Column("consent_version", "text", "version of the consent that was given", optional=True),
@@ -280,6 +259,8 @@ def _wide_columns(
                     key=("survey", item.id, name),
                 )
             )
+        outcomes += questions.wide_columns(design, name, texts)
+    outcomes += questions.wide_columns(design, None, texts)
     # A design may give a question the name of another column, so names are made different; first come, first served.
     taken = {column.name for column in (*first, *last)}
     checks, outcomes = unique_names(checks, taken), unique_names(outcomes, taken)
@@ -290,8 +271,27 @@ def _wide_columns(
     return (*first, *unique_names(asked, taken), *checks, *outcomes, *last)
 
 
+def _outcome_columns(design: StudyDesign) -> tuple[Column, ...]:
+    """Return the column of the outcome, where a design has others than a finished study."""
+    if not design.outcomes and design.withdrawal.data == "delete" and not screens(design):
+        return ()
+    names = " | ".join((FINISHED, *OUTCOMES, "empty: under way"))
+    return (Column("outcome", "text", "how the participation ended", names, optional=True),)
+
+
+def _leaving_columns(design: StudyDesign) -> tuple[Column, ...]:
+    if design.group is None:
+        return ()
+    why = "timeout | absent | partner | researcher | withdrew | empty: stayed"
+    outcomes = "team | ai: an AI filled the free seats | short: no team was found"
+    return (
+        Column("left_reason", "text", "why an AI took over the participant's seat for good", why, optional=True),
+        Column("lobby", "text", "how the wait for a team ended", outcomes, optional=True),
+    )
+
+
 def unique_names(columns: Iterable[Column], taken: set[str]) -> list[Column]:
-    """The columns under names that no other column has."""
+    """Return the columns, renamed where another column has the same name."""
     renamed = []
     for column in columns:
         name, number = column.name, 1
@@ -323,13 +323,13 @@ _GUARD = "in CSV, a text that starts like a formula (= + - @) has an apostrophe 
 
 
 def of_rows(columns: tuple[Column, ...], rows: Sequence[Sequence[Any]]) -> Table:
-    """A table out of rows."""
+    """Return a table with these rows."""
     parts = list(zip(*rows, strict=True)) if rows else [()] * len(columns)
     return {column.name: column.array(part) for column, part in zip(columns, parts, strict=True)}
 
 
 def codebook(columns: Mapping[str, tuple[Column, ...]]) -> Table:
-    """What every column of every table means."""
+    """Return the meaning of every column of every table."""
     rows = []
     for table, parts in columns.items():
         for column in parts:

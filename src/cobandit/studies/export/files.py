@@ -26,7 +26,7 @@ _FORMULA = re.compile("'*[=+\\-@\t\r\n\uff1d\uff0b\uff0d\uff20]")
 
 
 class CsvFile:
-    """RFC 4180: commas, quotes where needed, CR LF; UTF-8; nothing at all for what is missing."""
+    """RFC 4180: commas, quotes where needed, CR LF; UTF-8; missing values are empty."""
 
     def __init__(self, file: IO[bytes], columns: tuple[Column, ...]) -> None:
         self._file, self._columns = file, columns
@@ -34,7 +34,7 @@ class CsvFile:
         _write_lines(file, [",".join(_quoted(column.name) for column in columns)])
 
     def add(self, table: Table) -> None:
-        """More rows."""
+        """Add rows."""
         count = len(table[self._columns[0].name])
         self.rows += count
         for start in range(0, count, _ROWS_AT_A_TIME):
@@ -43,11 +43,11 @@ class CsvFile:
             _write_lines(self._file, map(",".join, zip(*cells, strict=True)))
 
     def close(self) -> None:
-        """Nothing is left to write."""
+        """Do nothing: the file is complete."""
 
 
 def write_csv(path: Path, columns: tuple[Column, ...], table: Table) -> None:
-    """A whole table as a CSV file."""
+    """Write a whole table as a CSV file."""
     with whole_file(path, private=True) as file:
         CsvFile(file, columns).add(table)
 
@@ -57,7 +57,7 @@ def _write_lines(file: IO[bytes], lines: Iterable[str]) -> None:
 
 
 def _cells(column: Column, values: NDArray[Any]) -> list[str]:
-    """The values as they stand in the file; equal ones are put into words once."""
+    """Return the values as text for the file; equal values are converted once."""
     if column.type == "text":
         words = {text: _text_cell(column, text) for text in set(values.tolist())}
         return [words[text] for text in values.tolist()]
@@ -90,7 +90,7 @@ def _quoted(text: str) -> str:
 
 
 class ParquetFile:
-    """Typed columns, with what is told about the export in the metadata."""
+    """Typed columns, with facts about the export in the metadata."""
 
     def __init__(self, file: IO[bytes], columns: tuple[Column, ...], about: Mapping[str, Any]) -> None:
         self._arrow, parquet = pyarrow_modules()
@@ -108,7 +108,7 @@ class ParquetFile:
         self.rows = 0
 
     def add(self, table: Table) -> None:
-        """More rows."""
+        """Add rows."""
         arrays = []
         for column, field in zip(self._columns, self._schema, strict=True):
             values = table[column.name]
@@ -120,12 +120,12 @@ class ParquetFile:
         self._writer.write_table(self._arrow.table(arrays, schema=self._schema))
 
     def close(self) -> None:
-        """Write what stands at the end of such a file."""
+        """Write the footer of the file."""
         self._writer.close()
 
 
 def read_csv(path: Path, columns: tuple[Column, ...]) -> Table:
-    """A table as `write_csv` wrote it."""
+    """Return a table that `write_csv` wrote."""
     parts: dict[str, list[NDArray[Any]]] = {column.name: [np.zeros(0, dtype=column.dtype)] for column in columns}
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
@@ -186,7 +186,7 @@ class _Memory(dict[str, Any]):
                 return np.datetime64(cell[:-1], "ms")
             if cell in ("true", "false"):
                 return cell == "true"
-        kind = TYPES.get(column.type, {"integer": "a whole number"}.get(column.type, "a number"))
+        kind = TYPES.get(column.type, {"integer": "an integer"}.get(column.type, "a number"))
         raise InvalidInput(f"{str(self.path)!r} holds {short_repr(cell)} in column {column.name!r}; {kind} is needed.")
 
     def _text(self, cell: str) -> str | None:
@@ -196,7 +196,7 @@ class _Memory(dict[str, Any]):
 
 
 def read_parquet(path: Path, columns: tuple[Column, ...]) -> Table:
-    """A table as a `ParquetFile` wrote it."""
+    """Return a table that a `ParquetFile` wrote."""
     arrow, parquet = pyarrow_modules()
     try:
         table = parquet.read_table(path)

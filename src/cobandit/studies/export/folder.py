@@ -28,7 +28,8 @@ from cobandit.studies.export.files import CsvFile, ParquetFile, read_csv, read_p
 from cobandit.studies.export.tables import tables
 
 FORMATS = ("csv", "parquet")
-TABLES = ("long", "wide", "survey", "events")
+TABLES = ("long", "wide", "survey", "events", "questionnaires")
+"""The tables of an export; only designs with questionnaires have the last one."""
 
 _ABOUT = "study.json"
 _CODEBOOK = "codebook.csv"
@@ -41,6 +42,7 @@ def write_export(
     *,
     practice: bool = True,
     recruiting: bool = False,
+    texts: bool = False,
 ) -> list[Path]:
     """Write every table, the codebook and ``study.json`` into a folder; the paths written.
 
@@ -51,7 +53,7 @@ def write_export(
     require_extras("Exporting Parquet files", parquet=format == "parquet")
     study = data if isinstance(data, StudyParts) else StudyParts.of(data)
     root = _our_folder(folder, study.about.design)
-    about = _about(study, format, practice, recruiting)
+    about = _about(study, format, practice, recruiting, texts)
     try:
         root.mkdir(parents=True, exist_ok=True)
         _write_about(root, about | {"complete": False})
@@ -67,43 +69,46 @@ def write_export(
 
 
 def _write_tables(root: Path, study: StudyParts, about: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """Every table part by part, and the codebook; how many rows each file has, and its SHA-256."""
+    """Write every table part by part, and the codebook; return the number of rows and the SHA-256 of each file."""
     format, recruiting = about["format"], about["recruiting"]
-    columns = schema(study.about.design, recruiting=recruiting)
+    columns = schema(study.about.design, recruiting=recruiting, texts=about["texts"])
+    names = [name for name in TABLES if name in columns]
     files: dict[str, CsvFile | ParquetFile] = {}
     with ExitStack() as stack:
-        for name in TABLES:
+        for name in names:
             file = stack.enter_context(whole_file(root / f"{name}.{format}", private=True))
             files[name] = (
                 CsvFile(file, columns[name])
                 if format == "csv"
                 else ParquetFile(file, columns[name], about | {"table": name})
             )
-        for exported in table_parts(study, practice=about["practice"], recruiting=recruiting):
-            for name in TABLES:
+        for exported in table_parts(study, practice=about["practice"], recruiting=recruiting, texts=about["texts"]):
+            for name in names:
                 files[name].add(exported[name])
-        for name in TABLES:
+        for name in names:
             files[name].close()
     explained = codebook(columns)
     write_csv(root / _CODEBOOK, CODEBOOK_COLUMNS, explained)
-    rows = {f"{name}.{format}": files[name].rows for name in TABLES}
+    rows = {f"{name}.{format}": files[name].rows for name in names}
     rows[_CODEBOOK] = len(next(iter(explained.values())))
     return {name: {"rows": count, "sha256": _sha256(root / name)} for name, count in rows.items()}
 
 
-def table_parts(study: StudyParts, *, practice: bool = True, recruiting: bool = False) -> Iterator[dict[str, Table]]:
+def table_parts(
+    study: StudyParts, *, practice: bool = True, recruiting: bool = False, texts: bool = False
+) -> Iterator[dict[str, Table]]:
     """Yield the tables of each part of a study; runs are numbered through all parts."""
     runs = 0
     for part in study.parts:
-        exported = tables(part, practice=practice, recruiting=recruiting, first_run=runs)
+        exported = tables(part, practice=practice, recruiting=recruiting, texts=texts, first_run=runs)
         runs += len(np.unique(exported["long"]["run"]))
         yield exported
 
 
 def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
-    """The folder, if it may be written to: new, empty, or an export of the same study."""
+    """Return the folder if it may be written to: it must be new, empty, or an export of the same study."""
     if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
-        raise InvalidInput(f"The folder is {short_repr(folder)}; a path is needed.")
+        raise InvalidInput(f"The folder must be a path, got {short_repr(folder)}.")
     root = Path(folder)
     if not root.exists():
         return root
@@ -126,7 +131,7 @@ def _our_folder(folder: str | os.PathLike[str], design: StudyDesign) -> Path:
     return root
 
 
-def _about(study: StudyParts, format: str, practice: bool, recruiting: bool) -> dict[str, Any]:
+def _about(study: StudyParts, format: str, practice: bool, recruiting: bool, texts: bool) -> dict[str, Any]:
     data = study.about
     try:
         json.dumps(dict(data.about), allow_nan=False)
@@ -148,6 +153,7 @@ def _about(study: StudyParts, format: str, practice: bool, recruiting: bool) -> 
         "participants": study.count,
         "practice": practice,
         "recruiting": recruiting,
+        "texts": texts,
         "analysis_plan": data.plan,
         "analysis_plan_sha256": data.plan_digest,
         "about": dict(data.about),
@@ -169,13 +175,13 @@ def _sha256(path: Path) -> str:
 def read_export(
     folder: str | os.PathLike[str], *, changed: bool = False
 ) -> tuple[StudyDesign, dict[str, Table], dict[str, Any]]:
-    """An export of either format: the design, the tables in today's layout, and what ``study.json`` says.
+    """Read an export of either format: the design, the tables in today's layout, and the content of ``study.json``.
 
-    A file that is not the one that was written is refused, unless ``changed`` allows it (somebody has mended a typing
-    error in a CSV file, say); ``changed_files`` of what is told about the export then names it.
+    A changed file is refused, unless ``changed`` allows it (for instance after correcting a typing error in a CSV
+    file); ``changed_files`` in the facts about the export then names it.
     """
     if not isinstance(folder, (str, os.PathLike)) or "\0" in os.fspath(folder):
-        raise InvalidInput(f"The folder is {short_repr(folder)}; a path is needed.")
+        raise InvalidInput(f"The folder must be a path, got {short_repr(folder)}.")
     root = Path(folder)
     about = _read_about(root)
     try:
@@ -183,11 +189,12 @@ def read_export(
         format = one_of(FORMATS, "format of an export")("format", about["format"])
         require_extras("Reading Parquet files", parquet=format == "parquet")
         files: dict[str, Any] = about["files"]
-        recruiting = bool(about["recruiting"])
+        recruiting, texts = bool(about["recruiting"]), bool(about.get("texts"))
         if design.digest != about["digest"]:
             raise InvalidInput(f"{str(root / _ABOUT)!r} holds a design that does not match its digest.")
-        columns = schema(design, recruiting=recruiting, layout=about["layout"]) | {"codebook": CODEBOOK_COLUMNS}
-        names = {name: f"{name}.{format}" for name in TABLES} | {"codebook": _CODEBOOK}
+        tables_of = schema(design, recruiting=recruiting, texts=texts, layout=about["layout"])
+        columns = tables_of | {"codebook": CODEBOOK_COLUMNS}
+        names = {name: f"{name}.{format}" for name in TABLES if name in tables_of} | {"codebook": _CODEBOOK}
         written = {name: str(files[file]["sha256"]) for name, file in names.items()}
     except (KeyError, TypeError) as error:
         raise InvalidInput(f"{str(root / _ABOUT)!r} is damaged: {error} is missing or wrong.") from error
@@ -219,7 +226,7 @@ def read_export(
 
 
 def _summed_regrets(long: Table) -> Table:
-    """The rounds of layout 1, whose regrets were those of each round alone, as a table of today's layout."""
+    """Return the rounds of layout 1, whose regrets were per round, as a table of the current layout."""
     starts = np.flatnonzero(np.diff(long["run"], prepend=-1))
     table: Table = {}
     for name, values in long.items():

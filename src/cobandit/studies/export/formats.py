@@ -50,19 +50,25 @@ EXPORT_FORMATS = {
 
 
 def write_study(
-    data: StudyData | StudyParts, folder: str | os.PathLike[str], format: str = "csv", *, recruiting: bool = False
+    data: StudyData | StudyParts,
+    folder: str | os.PathLike[str],
+    format: str = "csv",
+    *,
+    recruiting: bool = False,
+    texts: bool = False,
 ) -> list[Path]:
     """Write a study into a folder in any of `EXPORT_FORMATS`; return the paths written.
 
-    People are read part by part. Only SPSS files need all rows at once, because their writer takes whole tables.
+    Participants are read part by part. Only SPSS files need all rows in memory, because their writer takes whole
+    tables.
     """
     wanted = EXPORT_FORMATS[one_of(tuple(EXPORT_FORMATS), "format of an export")("format", format)]
     wanted.require("Exporting a study")
     if not wanted.derived:
-        return write_export(data, folder, format=format, recruiting=recruiting)
+        return write_export(data, folder, format=format, recruiting=recruiting, texts=texts)
     study = data if isinstance(data, StudyParts) else StudyParts.of(data)
-    # The part without people gives a study in which nobody has taken part its empty tables.
+    # The part without participants gives a study without participants its empty tables.
     nobody = replace(study.about, participants=())
-    parts = table_parts(replace(study, parts=chain([nobody], study.parts)), recruiting=recruiting)
+    parts = table_parts(replace(study, parts=chain([nobody], study.parts)), recruiting=recruiting, texts=texts)
     write = write_sav_parts if wanted.name == "sav" else write_psych_ds_parts
     return write(study.about.design, parts, folder)

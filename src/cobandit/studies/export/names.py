@@ -21,7 +21,7 @@ RESERVED = frozenset((*_SPSS_WORDS, *_STATA_WORDS, *_R_WORDS))
 
 
 def portable_name(name: str) -> str:
-    """A name that R, SPSS and Stata take as it is: a letter first, then letters, digits and underscores, at most 32."""
+    """Return a name that R, SPSS and Stata accept: a letter, then letters, digits and underscores, at most 32."""
     plain = re.sub(r"[^A-Za-z0-9_]", "_", name)
     if not plain[:1].isalpha():
         plain = f"v_{plain}"
@@ -29,7 +29,9 @@ def portable_name(name: str) -> str:
 
 
 def condition_tags(design: StudyDesign) -> dict[str, str]:
-    """What stands for a condition in names: its own name, or the initials of its parts and the last (pa_ucb)."""
+    """Return the tag of each condition in names: its own name, or the initials of its parts and the last part
+    (pa_ucb).
+    """
     tags: dict[str, str] = {}
     for condition in design.conditions:
         tag = re.sub(r"[^a-z0-9]", "_", condition.name)
@@ -41,7 +43,7 @@ def condition_tags(design: StudyDesign) -> dict[str, str]:
 
 
 def unused_name(name: str, taken: Iterable[str], longest: int = LONGEST_NAME) -> str:
-    """The name, or the first of its kind that is not taken in any case of its letters."""
+    """Return the name, with a number if it is taken; upper and lower case count as the same."""
     known = {other.lower() for other in taken}
     free, number = name, 1
     while free.lower() in known:

@@ -22,14 +22,17 @@ LONGEST_LABEL = 120
 def write_sav(
     design: StudyDesign, tables: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]
 ) -> list[Path]:
-    """The tables as SPSS files in a new folder, with labels of variables and values; Stata and R read them, too."""
+    """Write the tables as SPSS files with labels of variables and values to a new folder; return their paths.
+
+    Stata and R read these files, too.
+    """
     return write_sav_parts(design, [tables], folder)
 
 
 def write_sav_parts(
     design: StudyDesign, parts: Iterable[Mapping[str, Mapping[str, Any]]], folder: str | os.PathLike[str]
 ) -> list[Path]:
-    """Write the same from tables that come in parts, at least one."""
+    """Write the files from tables in parts, at least one."""
     require_extras("Writing SPSS files", spss=True)
     import pandas as pd
     import pyreadstat
@@ -66,7 +69,7 @@ def _joined(design: StudyDesign, parts: Iterable[Mapping[str, Mapping[str, Any]]
 
 
 def _spss_values(column: Column, values: Any) -> Any:
-    """The values as SPSS holds them: numbers, texts, times; a flag is 0 or 1."""
+    """Return the values in the types of SPSS: numbers, texts, times; a flag is 0 or 1."""
     if column.type == "text":
         return ["" if value is None else str(value) for value in values.tolist()]
     if column.type == "time":
@@ -75,7 +78,7 @@ def _spss_values(column: Column, values: Any) -> Any:
 
 
 def value_labels(column: Column) -> dict[float, str]:
-    """The labels of the values of a column of numbers: what its codebook says, such as ``1: good | 0: bad``."""
+    """Return the labels of a numeric column's values, from its codebook entry, such as ``1: good | 0: bad``."""
     if column.type == "flag":
         return {0.0: "false", 1.0: "true"}
     if column.type not in ("integer", "number"):

@@ -31,9 +31,11 @@ Columns = dict[str, tuple[Column, ...]]
 
 
 def statistics_tables(design: StudyDesign, tables: Mapping[str, Mapping[str, Any]]) -> tuple[Columns, dict[str, Table]]:
-    """Columns and tables as programs take them; ``not_begun`` holds who was invited and never began."""
-    known = schema(design, recruiting="recruiter" in tables["wide"])
-    columns: Columns = {name: known[name] for name in ("wide", "long", "survey", "events")}
+    """Return columns and tables as programs need them; ``not_begun`` has people who were invited and never began."""
+    texts = "text" in tables.get("questionnaires", {})
+    known = schema(design, recruiting="recruiter" in tables["wide"], texts=texts)
+    order = ("wide", "long", "survey", "events", "questionnaires")
+    columns: Columns = {name: known[name] for name in order if name in known}
     contents: dict[str, Table] = {
         name: {column.name: np.asarray(tables[name][column.name]) for column in parts}
         for name, parts in columns.items()
@@ -49,7 +51,7 @@ def statistics_tables(design: StudyDesign, tables: Mapping[str, Mapping[str, Any
 
 
 def free_folder(folder: str | os.PathLike[str]) -> Path:
-    """The folder, made; one that holds something is left alone."""
+    """Create and return a folder; raise if it exists and is not empty."""
     root = Path(folder)
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise InvalidInput(f"{str(root)!r} is there already; a new or an empty folder is needed.")
@@ -62,14 +64,14 @@ def free_folder(folder: str | os.PathLike[str]) -> Path:
 def write_psych_ds(
     design: StudyDesign, tables: Mapping[str, Mapping[str, Any]], folder: str | os.PathLike[str]
 ) -> list[Path]:
-    """The study as a Psych-DS dataset in a new folder: CSV files, their metadata, and an R script that reads them."""
+    """Write the study as a Psych-DS dataset to a new folder: CSV files, their metadata, and an R script."""
     return write_psych_ds_parts(design, [tables], folder)
 
 
 def write_psych_ds_parts(
     design: StudyDesign, parts: Iterable[Mapping[str, Mapping[str, Any]]], folder: str | os.PathLike[str]
 ) -> list[Path]:
-    """Write the same from tables that come in parts, at least one; memory does not grow with the study."""
+    """Write the dataset from tables in parts, at least one; memory does not grow with the study."""
     root = free_folder(folder)
     data = make_folder(root / "data")
     study = re.sub(r"[^a-z0-9]", "", design.name)
@@ -87,12 +89,13 @@ def write_psych_ds_parts(
                     )
                 tables[name].add(renamed[name])
     written = [data / file for file in files.values()]
+    with_whom = "with an AI" if design.group is None else "in teams, with each other and with an AI"
     about = {
         "@context": "https://schema.org/",
         "@type": "Dataset",
         "schemaVersion": "Psych-DS 0.4.0",
         "name": design.title,
-        "description": f"Data of the study {design.name!r}, version {design.version}: people choose with an AI.",
+        "description": f"Data of the study {design.name!r}, version {design.version}: people choose {with_whom}.",
         "identifier": design.digest,
         "variableMeasured": _variables(columns),
     }
@@ -101,7 +104,7 @@ def write_psych_ds_parts(
 
 
 def _variables(columns: Columns) -> list[dict[str, Any]]:
-    """Every variable once; where tables mean different things by one name, both meanings are said."""
+    """Return every variable once; if a name means different things in two tables, both meanings are given."""
     meanings: dict[str, dict[str, str]] = {}
     for table, parts in columns.items():
         for column in parts:
@@ -115,7 +118,7 @@ def _variables(columns: Columns) -> list[dict[str, Any]]:
 
 
 _COMPARE = (
-    "# One paired test; one that cannot be done (too few people, the same difference for all) is told and left out.",
+    "# One paired test; if it is not possible (too few people, the same difference for all), the script says so.",
     "compare <- function(x, y) {",
     '  cat("\\n", x, " minus ", y, "\\n", sep = "")',
     "  tryCatch(print(t.test(finished[[x]], finished[[y]], paired = TRUE)),",
@@ -125,7 +128,7 @@ _COMPARE = (
 
 
 def r_script(design: StudyDesign, columns: Columns, files: Mapping[str, str]) -> str:
-    """An R script (base R alone) that reads the tables with their types and compares the conditions."""
+    """Return an R script (base R only) that reads the tables with their types and compares the conditions."""
     lines = [
         f"# Reads the data of the study {design.name!r} and compares its conditions; base R alone.",
         "# Run it in its own folder: Rscript read_and_test.R",
@@ -140,7 +143,7 @@ def r_script(design: StudyDesign, columns: Columns, files: Mapping[str, str]) ->
                 time = f'as.POSIXct({frame}${column.name}, format = "%Y-%m-%dT%H:%M:%OS", tz = "UTC")'
                 lines.append(f"{frame}${column.name} <- {time}")
     conditions = ", ".join(json.dumps(condition.name) for condition in design.conditions)
-    for name in ("long", "survey"):
+    for name in ("long", "survey", *(("questionnaires",) if "questionnaires" in columns else ())):
         more = ', "practice"' if name == "long" else ""
         lines.append(f"{_frame(name)}$condition <- factor({_frame(name)}$condition, levels = c({conditions}{more}))")
     lines += ["", "# Those who have finished; people and simulated ones apart.", ""]
@@ -150,12 +153,31 @@ def r_script(design: StudyDesign, columns: Columns, files: Mapping[str, str]) ->
     by_key = {column.key: column.name for column in columns["wide"]}
     names = [condition.name for condition in design.conditions]
     measured = [("task_regret",), ("good",), *(("survey", item.id) for item in design.survey.items)]
+    if design.group is not None:
+        lines += ["", *_team_lines(design, [by_key[(*what, name)] for name in names for what in measured])]
     for first, second in combinations(names, 2):
         lines += ["", f"# {second} minus {first}; paired tests, not corrected"]
         for what in measured:
             x, y = by_key[(*what, second)], by_key[(*what, first)]
             lines.append(f'compare("{x}", "{y}")')
     return "\n".join(lines) + "\n"
+
+
+def _team_lines(design: StudyDesign, measured: list[str]) -> list[str]:
+    """Return the lines that make teams of people, before any test."""
+    size = len(design.participant_seats)
+    listed = ",\n  ".join(json.dumps(name) for name in measured)
+    return [
+        "# People of one team are not independent, so every test has one value per team: what the team played",
+        "# together, or the mean of its members. Teams that lack a member are left out.",
+        f"complete <- names(which(table(finished$team) == {size}))",
+        "finished <- finished[finished$team %in% complete, ]",
+        f"measured <- c(\n  {listed})",
+        "if (nrow(finished) > 0) {",
+        "  finished <- aggregate(finished[measured], by = list(team = finished$team), FUN = mean)",
+        "}",
+        'cat(nrow(finished), "complete teams\\n")',
+    ]
 
 
 def _frame(table: str) -> str:

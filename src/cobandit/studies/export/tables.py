@@ -14,6 +14,7 @@ from cobandit.base.checks import short_repr
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import EpisodeData, ParticipantData, StudyData
 from cobandit.studies.design import Question, StudyDesign
+from cobandit.studies.export import questions
 from cobandit.studies.export.columns import Column, Table, codebook, of_rows, schema
 from cobandit.studies.journey import attention_results
 from cobandit.studies.plan import EpisodePlan
@@ -52,22 +53,28 @@ def _played(data: StudyData) -> Iterator[_Played]:
             yield _Played(person, episode, log, means.max() - means[tuple(log.arms.T)])
 
 
-def tables(data: StudyData, *, practice: bool = True, recruiting: bool = False, first_run: int = 0) -> dict[str, Table]:
-    """The study as columns by table: long (a row per round), wide (per participant), survey, events, codebook.
+def tables(
+    data: StudyData, *, practice: bool = True, recruiting: bool = False, texts: bool = False, first_run: int = 0
+) -> dict[str, Table]:
+    """Return the study as columns by table: long (a row per round), wide (per participant), survey, events, codebook.
 
-    ``practice`` False leaves out the rounds of ``long`` that do not count; ``wide`` never counts them.
-    Where the study comes in parts, ``first_run`` is the number of episodes in the parts before.
+    ``practice`` False leaves out the rounds of ``long`` that do not count; ``wide`` never counts them. If the study is
+    read in parts, ``first_run`` is the number of episodes in the previous parts. A design with questionnaires has a
+    table for them, in which ``texts`` includes free texts.
     """
-    columns = schema(data.design, recruiting=recruiting)
+    columns = schema(data.design, recruiting=recruiting, texts=texts)
     played = list(_played(data))
     counted = [episode for episode in played if practice or not episode.plan.practice]
-    return {
+    exported = {
         "long": _long(data.design, counted, columns["long"], first_run),
         "wide": _wide(data, played, columns["wide"]),
         "survey": _survey(data, columns["survey"]),
         "events": _events(data, columns["events"]),
         "codebook": codebook(columns),
     }
+    if questions.NAME in columns:
+        exported[questions.NAME] = of_rows(columns[questions.NAME], questions.answer_rows(data, texts))
+    return exported
 
 
 def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...], first_run: int) -> Table:
@@ -76,6 +83,8 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
         "run": list(range(first_run, first_run + len(played))),
         "participant": [episode.person.id for episode in played],
         "kind": [episode.person.kind for episode in played],
+        "team": [None if episode.person.team is None else episode.person.team.id for episode in played],
+        "seat": [episode.plan.own_seat for episode in played],
         "order": [" > ".join(design.orders[episode.plan.order]) for episode in played],
         "set": [episode.plan.set for episode in played],
         "condition": [episode.plan.condition for episode in played],
@@ -101,7 +110,7 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
 
 
 def _of_round(design: StudyDesign) -> dict[str, Callable[[_Played], NDArray[Any]]]:
-    """The columns that differ from round to round, each as a function of an episode."""
+    """Return the columns that differ from round to round, each as a function of an episode."""
     factor = design.problem.team_factor
     of_round: dict[str, Callable[[_Played], NDArray[Any]]] = {
         "t": lambda episode: episode.data.t,
@@ -115,9 +124,26 @@ def _of_round(design: StudyDesign) -> dict[str, Callable[[_Played], NDArray[Any]
     for i in range(len(design.seating)):
         of_round[f"arm_{i}"] = lambda episode, i=i: episode.data.arms[:, i]  # type: ignore[misc]
         of_round[f"seen_{i}"] = lambda episode, i=i: episode.data.seen[:, i]  # type: ignore[misc]
+        of_round[f"by_{i}"] = lambda episode, i=i: _makers(episode)[:, i]  # type: ignore[misc]
+        of_round[f"takeover_{i}"] = lambda episode, i=i: (_makers(episode)[:, i] == "takeover").astype(np.int64)  # type: ignore[misc]
+        of_round[f"ms_{i}"] = lambda episode, i=i: np.rint(_seat_ms(episode)[:, i])  # type: ignore[misc]
     for i, j in design.predictions:
         of_round[f"predicted_{i}_{j}"] = lambda episode, i=i, j=j: episode.data.predictions[:, i, j]  # type: ignore[misc]
     return of_round
+
+
+def _makers(episode: _Played) -> NDArray[Any]:
+    """Return who chose, rounds x seats."""
+    return np.array(episode.data.by_seat(episode.plan), dtype=object).reshape(episode.data.arms.shape)
+
+
+def _seat_ms(episode: _Played) -> NDArray[np.float64]:
+    """Return how long each choice took, rounds x seats; if one seat is recorded, only that of the participant."""
+    if episode.data.seat_ms is not None:
+        return episode.data.seat_ms
+    times = np.full(episode.data.arms.shape, np.nan)
+    times[:, episode.plan.own_seat] = episode.data.reaction_ms
+    return times
 
 
 def _wide(data: StudyData, played: list[_Played], columns: tuple[Column, ...]) -> Table:
@@ -143,6 +169,7 @@ def _wide_row(
         "participant": person.id,
         "kind": person.kind,
         "status": person.status,
+        "outcome": person.outcome(design) or None,
         "order": None if plan is None else " > ".join(plan.conditions),
         "language": person.language,
         "consent_version": None if consent is None else consent.values.get("version"),
@@ -154,6 +181,7 @@ def _wide_row(
         "recruiter": person.recruiter,
         "external_id": person.external_id,
     }
+    values |= _team_values(person)
     if person.consented_at is not None and person.finished_at is not None:
         values["minutes"] = max(0.0, (person.finished_at - person.consented_at).total_seconds() / 60.0)
     if "demographics" in person.answers:
@@ -169,6 +197,7 @@ def _wide_row(
         for item in design.survey.items:
             values["survey", item.id, plan.conditions[place]] = answer.values.get(item.id)
     if plan is not None:
+        values |= questions.wide_values(design, person, plan.conditions)
         for name, identity in zip(plan.conditions, plan.partner_order, strict=False):
             values["partner", name] = _partner_name(design, identity)
     for condition in design.conditions:
@@ -180,12 +209,20 @@ def _wide_row(
     return [values.get(column.key or column.name) for column in columns]
 
 
+def _team_values(person: ParticipantData) -> dict[Any, Any]:
+    team, lobby = person.team, person.answers.get("lobby")
+    values = {} if lobby is None else {"lobby": lobby.values.get("outcome")}
+    if team is not None:
+        values |= {"team": team.id, "seat": team.seat, "left_reason": team.left_reason}
+    return values
+
+
 def _partner_name(design: StudyDesign, identity: int | None) -> str | None:
     return None if identity is None else design.partners[identity].name
 
 
 def _answer_text(person: ParticipantData, question: Question, value: object) -> Any:
-    """A stored answer as the table shows it: a choice by its text."""
+    """Return a stored answer as the table shows it: a choice by its text."""
     if value is None or question.answer != "choice":
         return value
     if type(value) is not int or not 0 <= value < len(question.choices):
