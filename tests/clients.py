@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import httpx
@@ -13,3 +14,8 @@ PATIENCE = 300
 def http_client(url: str = "", **options: Any) -> httpx.Client:
     """Return a client that waits long and goes through no proxy."""
     return httpx.Client(base_url=url, timeout=PATIENCE, trust_env=False, **options)
+
+
+def statuses(answers: bytes) -> list[int]:
+    """Return the status of each raw answer; no body of these tests looks like a status line."""
+    return [int(number) for number in re.findall(rb"HTTP/1\.[01] ([0-9]{3}) ", answers)]

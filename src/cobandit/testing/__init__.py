@@ -1,7 +1,7 @@
-"""The contracts as checks, for the authors of their own agents, means, rewards and observation models.
+"""The contracts as checks, for authors of agents, means, rewards and observation models.
 
-A broken rule raises `AgentError` or `ModelError` with one sentence that says what happened and what is needed. pytest
-itself is not needed.
+A broken rule raises `AgentError` or `ModelError` with one sentence about the observation and the requirement. pytest
+itself is not required.
 """
 
 from cobandit.testing.agents import RULES, AgentContract, check_agent, contract_problems

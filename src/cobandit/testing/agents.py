@@ -1,4 +1,4 @@
-"""The contract every agent keeps, as checks for the authors of their own agents.
+"""The contract of agents, as checks for authors of agents.
 
 One call::
 
@@ -14,9 +14,9 @@ or, under pytest, one test for each rule::
         def make(self):
             return Mine(window=3)
 
-A broken rule raises `AgentError` with one sentence that says what happened, where and what is needed. The player
-sits at every place and in every rank beside partners who play at random, so nothing may be taken for granted
-about what they do. pytest itself is not needed.
+A broken rule raises `AgentError` with one sentence about the observation, the place and the requirement. The agent
+plays in every seat and in every rank, with partners who play at random, so it must not rely on their behaviour. pytest
+itself is not required.
 """
 
 from __future__ import annotations
@@ -54,7 +54,10 @@ _PARTNERS, _ELSEWHERE = 1, 2  # spawn keys and offsets that keep the check's own
 
 
 def contract_problems() -> list[Problem]:
-    """The default problems: every shape of `SHAPES` under every observation model, random means."""
+    """Return the default problems: every shape of `SHAPES` under every observation model, random means.
+
+    An agent that declares ``needs_actions = False`` is checked in all of them with hidden actions, too.
+    """
     problems = []
     for arms in SHAPES:
         sight = _SIGHT[: len(arms)]
@@ -89,11 +92,11 @@ class AgentContract:
     seed: int = 0
 
     def make(self) -> Agent | Controller:
-        """A fresh agent (or joint controller) to check."""
+        """Return a fresh agent (or joint controller) to check."""
         raise NotImplementedError(f"{type(self).__name__} must write make(self), which returns the agent to check.")
 
     def test_plays_legal_arms_everywhere(self) -> None:
-        """Whole numbers in range, at every place, in every rank, under every observation model."""
+        """Check that arms are integers in range, in every seat, in every rank, under every observation model."""
         self._check("legal arms")
 
     def test_rounds_move_on(self) -> None:
@@ -101,27 +104,27 @@ class AgentContract:
         self._check("rounds move on")
 
     def test_reset_forgets_everything(self) -> None:
-        """A run after other runs is like the first."""
+        """Check that a run after other runs is like the first."""
         self._check("reset forgets")
 
     def test_clone_is_independent(self) -> None:
-        """What a clone plays changes neither the original nor other clones."""
+        """Check that playing with a clone changes neither the original nor other clones."""
         self._check("clone is independent")
 
     def test_pickles_in_mid_run(self) -> None:
-        """A pickled copy carries on as the original would have."""
+        """Check that a pickled copy continues as the original would have."""
         self._check("pickles in mid-run")
 
     def test_draws_from_its_own_stream_only(self) -> None:
-        """Nothing is random but ``self.rng``."""
+        """Check that ``self.rng`` is the only source of randomness."""
         self._check("own stream only")
 
     def test_leaves_what_it_is_told_alone(self) -> None:
-        """The briefing is read, never changed."""
+        """Check that the briefing is never changed."""
         self._check("briefing untouched")
 
     def test_plays_in_a_team_of_its_kind(self) -> None:
-        """A simulation runs, twice the same from one seed."""
+        """Check that a simulation of a team of such agents runs, and is the same twice with one seed."""
         self._check("plays in a team")
 
     def _check(self, rule: str) -> None:
@@ -165,6 +168,7 @@ class _Play:
             problem.observation.name,
             means,
             problem.best_observer if seat.joint else -1,
+            "observed" if seat.joint else problem.actions,
         )
         self.original_briefing = copy.deepcopy(self.briefing)
         rng = streams.choices[seat.place]
@@ -193,7 +197,7 @@ class _Play:
             reward = seen if self.seat.joint else seen[self.seat.place]
             silent = None in seen if self.seat.joint else reward is None
             with self._no_crash(
-                f"observe in round {t}" + (", told a reward of None (nothing was seen)" if silent else "")
+                f"observe in round {t}" + (", with a reward of None (nothing was seen)" if silent else "")
             ):
                 self.player.observe(action, reward)  # type: ignore[arg-type]
             self.arms.append(action if self.seat.joint else (action[self.seat.place],))
@@ -214,7 +218,7 @@ class _Play:
             if not is_arm(arm, size):
                 raise AgentError(
                     f"{self.name} chose {short_repr(arm)} in round {t} {self.seat}; "
-                    f"a whole number from 0 to {size - 1} is needed."
+                    f"an integer from 0 to {size - 1} is needed."
                 )
         return tuple(int(arm) for arm in action)
 
@@ -240,18 +244,21 @@ class _Play:
 
 
 def _setting(problem: Problem) -> str:
-    return f"{'x'.join(str(size) for size in problem.arms)} arms, {problem.observation.name} observation"
+    hidden = ", hidden actions" if problem.hides_actions else ""
+    return f"{'x'.join(str(size) for size in problem.arms)} arms, {problem.observation.name} observation{hidden}"
 
 
 def _checked(player: Any, problems: Iterable[Problem] | None) -> list[Problem]:
     if not isinstance(player, (Agent, Controller)):
         hint = f" Call it: {player.__name__}()." if isinstance(player, type) else ""
-        raise InvalidInput(f"agent is {short_repr(player)}; an Agent or a Controller is needed.{hint}")
+        raise InvalidInput(f"agent must be an Agent or a Controller, got {short_repr(player)}.{hint}")
     if problems is None:
-        return contract_problems()
+        open_problems = contract_problems()
+        blind = isinstance(player, Agent) and not player.needs_actions
+        return open_problems + [replace(problem, actions="hidden") for problem in open_problems if blind]
     chosen = list(problems)
     if not chosen or not all(isinstance(problem, Problem) for problem in chosen):
-        raise InvalidInput(f"problems is {short_repr(chosen)}; a list of at least one Problem is needed.")
+        raise InvalidInput(f"problems must be a list of at least one Problem, got {short_repr(chosen)}.")
     return chosen
 
 
@@ -265,19 +272,19 @@ class _Bench:
     seed: int
 
     def start(self, player: Player | None = None) -> _Play:
-        """A run of the given player, or of a fresh clone."""
+        """Return a run of the given player, or of a fresh clone."""
         return _Play(self.player.clone() if player is None else player, self.seat, self.horizon, self.seed)
 
     def run(self, player: Player | None = None) -> list[TeamAction]:
-        """The arms of a whole run."""
+        """Return the arms of a whole run."""
         return self.start(player).advance(self.horizon)
 
     def elsewhere(self, seat: _Seat | None = None) -> _Bench:
-        """The same player in another world."""
+        """Return the same player in another world."""
         return replace(self, seat=self.seat if seat is None else seat, seed=self.seed + _ELSEWHERE)
 
     def same(self, expected: list[TeamAction], played: list[TeamAction], what: str, needed: str) -> None:
-        """The two runs agree, or an error names the first round in which they do not."""
+        """Raise an error that names the first round in which two runs differ."""
         for t, (old, new) in enumerate(zip(expected, played, strict=True), start=1):
             if old != new:
                 raise AgentError(
@@ -286,7 +293,7 @@ class _Bench:
 
 
 def _benches(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> list[_Bench]:
-    """Every place and every order of ranks of every problem; for a joint controller, every order of ranks."""
+    """Return every place and every order of ranks of every problem; for a joint controller, every order of ranks."""
     joint = isinstance(player, Controller)
     return [
         _Bench(player, _Seat(replace(problem, roles=ranks), place, ranks, joint), horizon, seed)
@@ -297,7 +304,7 @@ def _benches(player: Player, problems: Sequence[Problem], horizon: int, seed: in
 
 
 def _some(benches: list[_Bench]) -> list[_Bench]:
-    """All of them, or a spread of them where they are many."""
+    """Return all of them, or a spread of them where they are many."""
     return benches if len(benches) <= _MANY_SEATS else benches[::_SEAT_STRIDE]
 
 
@@ -371,7 +378,7 @@ def _pickles_in_mid_run(player: Player, problems: Sequence[Problem], horizon: in
 
 
 def _own_stream_only(player: Player, problems: Sequence[Problem], horizon: int, seed: int) -> None:
-    needed = "whatever is random must come from self.rng"
+    needed = "all random numbers must come from self.rng"
     states = random.getstate(), np.random.get_state()
     try:
         for bench in _some(_benches(player, problems, horizon, seed)):
@@ -447,7 +454,7 @@ def _pickled(player: Player, when: str) -> Player:
 
 
 def _frozen(player: Player) -> bytes | None:
-    """The state of a player as bytes, where it pickles."""
+    """Return the state of a player as bytes, where it pickles."""
     try:
         return pickle.dumps(player)
     except Exception:
@@ -455,6 +462,6 @@ def _frozen(player: Player) -> bytes | None:
 
 
 def global_state() -> tuple[Any, ...]:
-    """The state of the random generators that everybody shares."""
+    """Return the state of the global random generators."""
     name, keys, *rest = np.random.get_state(legacy=True)
     return random.getstate(), name, np.asarray(keys).tobytes(), *rest

@@ -21,7 +21,7 @@ _PARTS = {"actions": "the arms", "seen": "what was seen", "predictions": "the pr
 
 
 def compiled_problems() -> list[Problem]:
-    """The default problems: two and three agents, rewards of 0 and 1 and others, nothing seen, drawn roles."""
+    """Return the default problems: two and three agents, rewards of 0 and 1 and others, nothing seen, drawn roles."""
     return [
         Problem.bernoulli(arms=(3, 2), observability=(0.6, 0.9)),
         Problem.bernoulli(arms=(2, 3, 2), observability=(0.6, 0.4, 0.5), observation="missed-known", roles="random"),
@@ -34,14 +34,14 @@ def check_compiled(
 ) -> None:
     """Compare an agent's compiled form with the agent itself; stop at the first round that differs.
 
-    It sits at each place beside naive UCB agents (a joint controller plays alone), on every one of the ``problems``
-    for which it has a compiled form; `compiled_problems` by default. Each takes seconds to compile, once.
+    It plays in each seat with naive UCB agents (a joint controller plays alone), on each of the ``problems`` for which
+    it has a compiled form; `compiled_problems` by default. Each takes seconds to compile, once.
     """
     require_extras("The fast engine", fast=True)
     from cobandit.engine import fast
 
     if not isinstance(agent, (Agent, Controller)):
-        raise InvalidInput(f"agent is {agent!r}; an agent or a joint controller is needed.")
+        raise InvalidInput(f"agent must be an agent or a joint controller, got {agent!r}.")
     rounds, start = whole(2)("horizon", horizon), checked_seed(seed)
     reasons = []
     compared = 0

@@ -132,10 +132,10 @@ def check_reward(
 def check_observation(observation: Observation, *, draws: int = 4_000, seed: int = 0) -> None:
     """Check an observation model against every rule of its contract; stop at the first broken one.
 
-    For each agent, in early and in late rounds: what is seen of rewards of 0 and 1 is a finite number or None, 0 or 1
-    where the model is binary; how much is drawn does not depend on the reward; and ``slope`` is what a reward of 1
-    looks like on average beyond a reward of 0, None counting as 0. All of it follows from the arguments and the
-    generator alone; and the model travels between processes.
+    For each agent, in early and in late rounds: observations of rewards of 0 and 1 are finite numbers or None, 0 or 1
+    if the model is binary; the number of draws does not depend on the reward; and ``slope`` is the mean observation of
+    a reward of 1 minus that of a reward of 0, None counting as 0. Results depend only on the arguments and the
+    generator, and the model can be pickled.
     """
     accept.accept_observation(observation)
     count, start = whole(100)("draws", draws), checked_seed(seed)
@@ -183,7 +183,7 @@ def check_observation(observation: Observation, *, draws: int = 4_000, seed: int
 
 
 def _state(rng: np.random.Generator) -> tuple[Any, ...]:
-    """Where a stream has got to: equal states mean that equally much was drawn."""
+    """Return the state of a stream: equal states mean equal numbers of draws."""
     state: Any = rng.bit_generator.state
     return state["state"]["state"].tobytes(), state["has_uint32"], state["has_uint32"] and state["uinteger"]
 
@@ -199,7 +199,7 @@ def _same_draws(model: Any, method: str, t: int, states: dict[str, tuple[Any, ..
 
 
 def _repeatable(model: Any, method: str, play: Callable[[], list[Any]], other: Callable[[], list[Any]]) -> None:
-    """The same numbers from the same generator, whatever was drawn in between and by whomever."""
+    """Check that the same generator gives the same numbers, regardless of other draws in between."""
     name = type(model).__name__
     states = random.getstate(), np.random.get_state()
     try:
@@ -212,13 +212,13 @@ def _repeatable(model: Any, method: str, play: Callable[[], list[Any]], other: C
             if global_state() != before:
                 raise ModelError(
                     f"{name}.{method} draws from the global random or numpy.random; "
-                    "whatever is random must come from rng."
+                    "all random numbers must come from rng."
                 )
             other()
         if runs[0] != runs[1]:
             raise ModelError(
                 f"{name}.{method} does not give the same twice from the same generator state; "
-                "whatever is random must come from rng, and nothing may be remembered."
+                "all random numbers must come from rng, and nothing may be remembered."
             )
     finally:
         random.setstate(states[0])
@@ -226,7 +226,7 @@ def _repeatable(model: Any, method: str, play: Callable[[], list[Any]], other: C
 
 
 def _travels(model: Any) -> None:
-    """Problems are compared, hashed and sent to other processes with all that is in them."""
+    """Check that the model can be compared, hashed and sent to other processes."""
     name = type(model).__name__
     try:
         copied = pickle.loads(pickle.dumps(model))
@@ -246,7 +246,9 @@ def _travels(model: Any) -> None:
 
 
 def _average(values: NDArray[np.float64], claimed: float) -> tuple[float, float]:
-    """The mean, and how far it may lie from the claimed one: six standard errors, and a little for rare values."""
+    """Return the mean, and how far it may lie from the claimed one: six standard errors, and a little for rare
+    values.
+    """
     rare = 20.0 * max(1.0, abs(claimed)) / len(values)
     return float(values.mean()), 6.0 * float(values.std()) / math.sqrt(len(values)) + rare
 
@@ -263,7 +265,7 @@ def _means_within(low: float, high: float) -> list[float]:
 def _numbers(name: str, values: Sequence[float]) -> list[float]:
     numbers = [float(real(-math.inf)(f"{name}[{i}]", value)) for i, value in enumerate(values)]
     if not numbers:
-        raise InvalidInput(f"{name} is {short_repr(values)}; at least one number is needed.")
+        raise InvalidInput(f"{name} must be at least one number, got {short_repr(values)}.")
     return numbers
 
 
