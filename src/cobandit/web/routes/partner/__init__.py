@@ -1,0 +1,1 @@
+"""The HTTP API of the partner service, below /v1."""

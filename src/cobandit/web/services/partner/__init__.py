@@ -1,0 +1,1 @@
+"""The partner service: API keys, teams, and games with durable logs."""
