@@ -1,0 +1,1 @@
+"""Operating a server: metrics, logs as JSON, alerts. The modules know nothing about studies except in `conditions`."""
