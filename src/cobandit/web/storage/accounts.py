@@ -43,20 +43,20 @@ def _account(connection: Connection, row: Row[Any]) -> Account:
 
 
 def find_account(connection: Connection, name: str, *, lock: bool = False) -> Account | None:
-    """An account by its name; ``lock``: whoever asks at the same time waits."""
+    """Return an account by its name; ``lock``: simultaneous requests wait."""
     query = select(accounts).where(accounts.c.name == name)
     row = connection.execute(query.with_for_update() if lock else query).first()
     return None if row is None else _account(connection, row)
 
 
 def all_accounts(connection: Connection) -> list[Account]:
-    """Every account, the first first."""
+    """Return every account, the first first."""
     rows = connection.execute(select(accounts).order_by(accounts.c.created_at, accounts.c.name)).all()
     return [_account(connection, row) for row in rows]
 
 
 def add_account(connection: Connection, name: str, role: str, password: str, now: int) -> None:
-    """A new account, without one-time codes."""
+    """Add an account, without one-time codes."""
     values = {"name": name, "role": role, "password": password, "code_step": 0, "recovery": "[]", "created_at": now}
     connection.execute(insert(accounts).values(**values))
 
@@ -79,19 +79,19 @@ def set_password(connection: Connection, name: str, hashed: str) -> None:
 
 
 def set_codes(connection: Connection, name: str, key: str | None, recovery: Sequence[str], step: int = 0) -> None:
-    """The key of one-time codes and hashes of recovery codes; None: no codes are asked for."""
+    """Store the key of one-time codes and hashes of recovery codes; None: no codes."""
     values = {"code_key": key, "code_step": step, "recovery": as_json(list(recovery))}
     connection.execute(update(accounts).where(accounts.c.name == name).values(**values))
 
 
 def use_step(connection: Connection, name: str, step: int) -> bool:
-    """Whether the code of a step of time is used for the first time, and none after it was."""
+    """Return whether the code of a step of time is used for the first time, and none after it was."""
     newer = update(accounts).where(accounts.c.name == name, accounts.c.code_step < step)
     return connection.execute(newer.values(code_step=step)).rowcount == 1
 
 
 def use_recovery(connection: Connection, name: str, digest: str) -> bool:
-    """Whether a recovery code was there; it is not any more."""
+    """Return whether a recovery code was there; it is not any more."""
     account = find_account(connection, name, lock=True)
     if account is None or digest not in account.recovery:
         return False
@@ -119,12 +119,12 @@ _ID_LENGTH = 16
 
 
 def session_id(digest: str) -> str:
-    """The name of a login."""
+    """Return the name of a login."""
     return digest[:_ID_LENGTH]
 
 
 def sessions(connection: Connection, now: int, account: str | None = None) -> list[Session]:
-    """Every login that has not ended, of one account or of all, the newest first."""
+    """Return every login that has not ended, of one account or of all, the newest first."""
     query = select(admin_logins).where(admin_logins.c.expires_at > now).order_by(admin_logins.c.expires_at.desc())
     rows = connection.execute(query if account is None else query.where(admin_logins.c.account == account))
     return [
@@ -151,7 +151,7 @@ def end_logins_of(connection: Connection, name: str, but: str | None = None) -> 
 
 
 def login_of(connection: Connection, digest: str) -> tuple[int, str, str] | None:
-    """When a login ends (ms), whose it is, and the role; None: there is none of this digest."""
+    """Return the end of a login (ms), its account, and the role; None: there is no login with this digest."""
     query = (
         select(admin_logins.c.expires_at, accounts.c.name, accounts.c.role)
         .join(accounts, accounts.c.name == admin_logins.c.account)

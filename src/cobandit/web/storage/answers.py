@@ -25,14 +25,14 @@ class StoredAnswers:
 
 
 def add_answer(connection: Connection, participant: int, step: str, given: Any, now: int, ms: int | None) -> None:
-    """What was answered at one step."""
+    """Store the answers of one step."""
     connection.execute(
         insert(answers).values(participant_id=participant, step=step, answers=as_json(given), at=now, ms=ms)
     )
 
 
 def answers_of(connection: Connection, participant: int) -> list[StoredAnswers]:
-    """Everything that a participant answered, in the order of time."""
+    """Return all answers of a participant, in the order of time."""
     rows = connection.execute(
         select(answers).where(answers.c.participant_id == participant).order_by(answers.c.at, answers.c.step)
     )
@@ -40,7 +40,7 @@ def answers_of(connection: Connection, participant: int) -> list[StoredAnswers]:
 
 
 def answers_by_participant(connection: Connection, participants: Sequence[int]) -> dict[int, list[StoredAnswers]]:
-    """Everything that some people answered, in the order of time."""
+    """Return all answers of some participants, in the order of time."""
     query = select(answers).where(answers.c.participant_id.in_(participants))
     given: dict[int, list[StoredAnswers]] = defaultdict(list)
     for row in connection.execute(query.order_by(answers.c.participant_id, answers.c.at, answers.c.step)):
@@ -49,13 +49,13 @@ def answers_by_participant(connection: Connection, participants: Sequence[int]) 
 
 
 def count_answers(connection: Connection, participant: int) -> int:
-    """How many steps a participant has answered."""
+    """Return how many steps a participant has answered."""
     theirs = answers.c.participant_id == participant
     return connection.scalar(select(func.count()).select_from(answers).where(theirs)) or 0
 
 
 def answered_steps(connection: Connection, people: Sequence[int]) -> dict[int, int]:
-    """How many steps some people have answered, by participant."""
+    """Return how many steps some people have answered, by participant."""
     query = select(answers.c.participant_id, func.count()).where(answers.c.participant_id.in_(people))
     rows = connection.execute(query.group_by(answers.c.participant_id))
     return {participant: int(count) for participant, count in rows}
@@ -70,3 +70,9 @@ def merged_answers(connection: Connection, people: Sequence[int], steps: Sequenc
     for participant, text in connection.execute(query):
         given[participant] |= json.loads(text)
     return given
+
+
+def who_answered(connection: Connection, step: str, people: Sequence[int]) -> set[int]:
+    """Return who of some people has answered a step."""
+    theirs = answers.c.step == step, answers.c.participant_id.in_(people)
+    return set(connection.scalars(select(answers.c.participant_id).where(*theirs))) if people else set()

@@ -23,14 +23,14 @@ OWNER = "owner"
 """Who the one password belongs to."""
 
 SERVER = "server"
-"""Who does what nobody has asked for: what goes by the clock."""
+"""The actor of automatic actions, such as scheduled ones."""
 
 _KEY = "audit-key"
 _AT_ONCE = 1000
 
 
 def command_line() -> str:
-    """Who works with the database itself: the account of the machine."""
+    """Return the actor at the command line: the user account of the machine."""
     try:
         return f"{getpass.getuser()} (command line)"
     except (OSError, KeyError):  # a number without a name, as in a container
@@ -45,7 +45,7 @@ def record(connection: Connection, by: str, action: str, study: str | None = Non
     """
     if action not in ACTIONS:
         raise ValueError(f"The audit log knows no action {action!r}; ACTIONS in cobandit.studies.audit lists them.")
-    # Whoever writes at the same time waits here, so that the chain has one end.
+    # Simultaneous writers wait here, so that the chain has one end.
     number, previous = connection.execute(select(audit_head.c.number, audit_head.c.hash).with_for_update()).one()
     if number == 0 and action != "log-begun":
         begun = record(connection, SERVER, "log-begun", log=secrets.token_hex(16))
@@ -67,7 +67,7 @@ def _entry(row: Row[Any]) -> AuditEntry:
 
 
 def head_of_log(connection: Connection) -> tuple[int, str]:
-    """Number and hash of the last entry, as they are kept beside the log."""
+    """Return number and hash of the last entry, as stored next to the log."""
     number, last = connection.execute(select(audit_head.c.number, audit_head.c.hash)).one()
     return int(number), str(last)
 
@@ -82,12 +82,12 @@ def check_log(
 
 
 def count_entries(connection: Connection) -> int:
-    """How many entries there are."""
+    """Return how many entries there are."""
     return connection.scalar(select(func.count()).select_from(audit)) or 0
 
 
 def newest_entries(connection: Connection, before: int | None, limit: int) -> list[AuditEntry]:
-    """The newest entries first, those with numbers below ``before`` alone."""
+    """Return the newest entries first, those with numbers below ``before`` alone."""
     query = select(audit).order_by(audit.c.number.desc()).limit(limit)
     return [
         _entry(row) for row in connection.execute(query if before is None else query.where(audit.c.number < before))
@@ -95,7 +95,7 @@ def newest_entries(connection: Connection, before: int | None, limit: int) -> li
 
 
 def all_entries(connection: Connection) -> Iterator[AuditEntry]:
-    """The whole log, the first entry first, some at a time."""
+    """Yield the whole log, the first entry first, some at a time."""
     last: int | None = None
     while True:
         query = select(audit).order_by(audit.c.number).limit(_AT_ONCE)
@@ -116,18 +116,19 @@ def plan_stored_at(connection: Connection, study: str, sha256: str) -> int | Non
 
 
 def network_mark(connection: Connection, network: str) -> str:
-    """Four digits by which one network is told from most others, and by which nobody can be found.
+    """Return four digits that distinguish one network from most others without identifying it.
 
-    Addresses are personal data, of a participant who has strayed to the login too, and an entry is never deleted; so
-    sixteen bits of a keyed hash stand for them, which some 65,000 addresses share.
+    Addresses are personal data, also those of participants who open the login page by mistake, and an entry is never
+    deleted. Therefore sixteen bits of a keyed hash replace them, which some 65,000 addresses share.
     """
     return _keyed_hash(connection, network)[:4]
 
 
 def participant_mark(connection: Connection, public_id: str) -> str:
-    """Twelve digits that stand for a participant: who is deleted leaves no string of theirs, their pseudonym included.
+    """Return twelve digits that replace a participant's pseudonym, so that deleting a participant leaves no trace of
+    it.
 
-    Whoever has the pseudonym and the database can tell whether it was this one, and nobody else can.
+    Only a person with both the pseudonym and the database can check whether it was this participant.
     """
     return _keyed_hash(connection, public_id)[:12]
 

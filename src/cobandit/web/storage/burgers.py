@@ -27,7 +27,7 @@ class StoredBurger:
 
 
 def newest_burger(connection: Connection) -> StoredBurger | None:
-    """The newest burger that was asked for; None where none ever was."""
+    """Return the newest burger that was asked for; None where none ever was."""
     columns = (events.c.id, events.c.participant_id, participants.c.public_id)
     asked = connection.execute(
         select(*columns)

@@ -23,12 +23,12 @@ ROWS_AT_ONCE = 2000
 
 
 def sqlite_url(path: Path) -> str:
-    """The address of a file."""
+    """Return the address of a file."""
     return f"sqlite:///{path.absolute()}"
 
 
 def copy_to_file(database: Database, path: Path) -> None:
-    """A whole copy of a database in a file, as of one moment; nobody waits for it."""
+    """Copy a whole database to a file, as of one moment; no request waits for it."""
     try:
         _copy_to_file(database, path)
     except (sqlite3.Error, SQLAlchemyError) as error:
@@ -39,7 +39,7 @@ def _copy_to_file(database: Database, path: Path) -> None:
     if database.sqlite:
         with _raw(Path(str(database.url.database))) as original, _raw(path) as written:
             original.backup(written)  # all pages in one step: one read transaction, which holds up no writer
-            _one_file(written)
+            _leave_wal_mode(written)
         return
     copy = Database(sqlite_url(path))
     try:
@@ -51,7 +51,7 @@ def _copy_to_file(database: Database, path: Path) -> None:
     finally:
         copy.close()
     with _raw(path) as written:
-        _one_file(written)
+        _leave_wal_mode(written)
 
 
 def copy_from_file(path: Path, database: Database) -> None:
@@ -70,12 +70,12 @@ def copy_from_file(path: Path, database: Database) -> None:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether nothing would be lost by writing over it: no study, and nothing in the audit log."""
+    """Return whether nothing would be lost by writing over it: no study, and nothing in the audit log."""
     return not any(connection.scalar(select(func.count()).select_from(table)) for table in (studies, audit))
 
 
 def others_connected(connection: Connection) -> int:
-    """How many others work with a PostgreSQL database at this moment."""
+    """Return how many others work with a PostgreSQL database at this moment."""
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() "
         "AND backend_type = 'client backend'"
@@ -88,13 +88,13 @@ def leave_wal(path: Path) -> None:
     try:
         with _raw(path) as connection:
             connection.execute("PRAGMA busy_timeout = 1000")
-            _one_file(connection)
+            _leave_wal_mode(connection)
     except sqlite3.OperationalError as error:
         raise InvalidInput(f"The database {str(path)!r} is in use ({error}). Stop its server first.") from error
 
 
 def integrity_problems(path: Path) -> list[str]:
-    """What SQLite itself finds wrong with a file."""
+    """Return the problems that SQLite itself finds in a file."""
     try:
         with _raw(path) as connection:
             answers = [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)")]
@@ -102,7 +102,7 @@ def integrity_problems(path: Path) -> list[str]:
     except sqlite3.DatabaseError as error:
         return [f"the file is damaged: {error}"]
     problems = [f"the file is damaged: {answer}" for answer in answers if answer != "ok"]
-    return problems + ([f"{len(orphans)} rows belong to nobody"] if orphans else [])
+    return problems + ([f"{len(orphans)} rows refer to rows that do not exist"] if orphans else [])
 
 
 def flush(path: Path) -> None:
@@ -120,8 +120,8 @@ def _raw(path: Path) -> Iterator[sqlite3.Connection]:
         yield connection
 
 
-def _one_file(connection: sqlite3.Connection) -> None:
-    """No companions beside the file, so that it can be moved alone."""
+def _leave_wal_mode(connection: sqlite3.Connection) -> None:
+    """Leave WAL mode, so that the database is one file that can be moved alone."""
     mode = connection.execute("PRAGMA journal_mode = DELETE").fetchone()[0]
     if mode != "delete":
         raise sqlite3.OperationalError(f"it stays in the mode {mode!r}")
@@ -138,7 +138,7 @@ def _copy_rows(source: Connection, target: Connection) -> None:
 
 @contextlib.contextmanager
 def _without_triggers(connection: Connection) -> Iterator[None]:
-    """The audit log is copied as it stands, also where it is not as it was written; then it only grows again."""
+    """Disable the triggers while copying, so that the audit log is copied unchanged, even if it was tampered with."""
     if connection.dialect.name == "sqlite":
         query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         triggers = [tuple(row) for row in connection.execute(text(query))]
@@ -156,7 +156,7 @@ def _without_triggers(connection: Connection) -> Iterator[None]:
 
 
 def _go_on_counting(connection: Connection, table: Table) -> None:
-    """The next number of a table comes after those that were copied."""
+    """Continue the numbers of a table after those that were copied."""
     for column in table.primary_key:
         sequence = connection.execute(
             text("SELECT pg_get_serial_sequence(:name, :column)"), {"name": table.name, "column": column.name}

@@ -43,11 +43,12 @@ class Database:
         self.sqlite = self.url.get_backend_name() == "sqlite"
         if self.sqlite:
             self.reading = _sqlite(self.url, "BEGIN")
-            # IMMEDIATE: a transaction that will write says so at once, and waits for another process at its start.
+            # IMMEDIATE: a transaction that will write takes the lock when it begins, and waits there for other
+            # processes.
             self.writing = _sqlite(self.url, "BEGIN IMMEDIATE")
         else:
             self.reading = _postgresql(self.url, pool_pre_ping=True)
-            # No ping before each transaction: the writer itself begins anew when a connection was lost.
+            # No ping before each transaction: the writer itself starts again after a lost connection.
             self.writing = _postgresql(self.url)
         self._writer: Writer | None = None
         self._forgetting: set[asyncio.Task[None]] = set()
@@ -67,7 +68,7 @@ class Database:
         return self._writer
 
     def absence(self) -> str | None:
-        """Why the database cannot be reached just now; None: it is there, or time alone will not mend what is wrong."""
+        """Return why the database cannot be reached at the moment; None: it can, or waiting will not help."""
         try:
             with self.reading.connect():
                 return None
@@ -75,6 +76,17 @@ class Database:
             said = database_message(error)
             lasting = self.sqlite or ("FATAL" in said and not any(word in said for word in _PASSING))
             return None if lasting else said
+
+    def trouble(self) -> str | None:
+        """Return why the database cannot be read now, in words without a password; None: it can."""
+        if self._file is not None and not self._file.is_file():
+            return "The file of the database is not there."
+        try:
+            with self.reading.connect() as connection:
+                connection.execute(text("SELECT 1"))
+                return None
+        except SQLAlchemyError as error:
+            return f"The database cannot be read: {database_message(error)}"
 
     def migrate(self) -> None:
         """Create the tables, or bring those of an earlier version up to date."""
@@ -87,7 +99,7 @@ class Database:
         config.set_main_option("script_location", str(resources.files("cobandit.web").joinpath("migrations")))
         self._create_for_the_owner()
         try:
-            with self._plainly(), self.writing.connect() as connection:
+            with self._plainly(), self.writing.connect() as connection, _without_cascades(connection):
                 config.attributes["connection"] = connection
                 command.upgrade(config, "head")
         except CommandError as error:
@@ -109,9 +121,11 @@ class Database:
         return Path(name) if self.sqlite and not name.startswith("file:") else None
 
     def _create_for_the_owner(self) -> None:
-        """A new SQLite file is its owner's alone from its first byte on; its companions get the same rights."""
+        """Create a new SQLite file that only its owner can read, from its first byte on; its companion files get the
+        same mode.
+        """
         if self._file is not None and not self._file.exists():
-            with contextlib.suppress(OSError):  # opening it says what is wrong
+            with contextlib.suppress(OSError):  # opening the file reports the error
                 os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))
 
     def _keep_to_the_owner(self) -> None:
@@ -121,15 +135,16 @@ class Database:
                     os.chmod(f"{self._file}{end}", 0o600)
 
     def forget_deleted(self) -> bool:
-        """Take what was deleted out of SQLite's log of writes, too; False: somebody reads just now, so try again.
+        """Remove deleted data from SQLite's write-ahead log, too; return False if a reader prevents it, so try again.
 
-        In the database itself deleted bytes are overwritten (``secure_delete``). PostgreSQL does so in its own time.
+        In the database itself deleted bytes are overwritten (``secure_delete``). PostgreSQL vacuums on its own
+        schedule.
         """
         if not self.sqlite:
             return True
         with contextlib.closing(self.writing.raw_connection()) as connection:
             cursor = connection.cursor()
-            # A short wait: whoever wants to write waits as long.
+            # A short wait: other writers wait as long.
             cursor.execute("PRAGMA busy_timeout = 50")
             try:
                 row = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
@@ -141,13 +156,13 @@ class Database:
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection to read with, outside of a server; what the database refuses is said in one sentence."""
+        """Open a connection for reading, outside of a server; errors of the database become one sentence."""
         with self._plainly(), self.reading.connect() as connection:
             yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
-        """A transaction to write in, outside of a server."""
+        """Open a transaction for writing, outside of a server."""
         with self._plainly():
             with self.writing.begin() as connection:
                 info = connection.info
@@ -162,10 +177,10 @@ class Database:
             raise InvalidInput(f"The database {self.name} cannot be used: {database_message(error)}") from error
 
     async def ask(self, question: Job[T], *, heavy: bool = False) -> T:
-        """An answer from the database, for a request; a thread waits for it, so that others go on.
+        """Run a query for a request in a thread, so that other requests continue.
 
-        What reads a whole study or a list for researchers is ``heavy``: it has few threads of its own, so that
-        participants never queue behind it.
+        Queries that read a whole study or a list for researchers are ``heavy``: they have a few separate threads, so
+        that participants never queue behind them.
         """
         if heavy and self._heavy_waiting >= HEAVY_READERS + MOST_HEAVY_WAITING:
             raise overloaded()
@@ -195,7 +210,7 @@ class Database:
             raise _refusal(error) from error
 
     def forget_patiently(self) -> bool:
-        """The same outside of a server, while another process may be reading."""
+        """Return the same outside of a server, while another process may be reading."""
         for pause in (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0):
             time.sleep(pause)
             if self.forget_deleted():
@@ -203,7 +218,7 @@ class Database:
         return False
 
     async def forget_in_time(self) -> None:
-        """Forget what was deleted: at once, or as soon as nobody reads what was there before."""
+        """Remove deleted data from the log: immediately, or as soon as no reader uses the old state."""
         if not await asyncio.to_thread(self.forget_deleted):
             task = asyncio.create_task(self._keep_forgetting())
             self._forgetting.add(task)
@@ -225,15 +240,36 @@ class Database:
         self.writing.dispose()
 
 
+@contextmanager
+def _without_cascades(connection: Connection) -> Iterator[None]:
+    """Let migrations rebuild tables of SQLite: dropping one would else delete what refers to its rows.
+
+    SQLite ignores the setting inside of a transaction, so it is changed on the driver's connection, before one begins.
+    """
+    driver = connection.connection.dbapi_connection
+    if connection.dialect.name != "sqlite" or driver is None:
+        yield
+        return
+    cursor = driver.cursor()
+    cursor.execute("PRAGMA foreign_keys = OFF")
+    try:
+        yield
+        if broken := cursor.execute("PRAGMA foreign_key_check").fetchone():
+            raise InvalidInput(f"The table {broken[0]!r} refers to rows that are not there; restore a backup.")
+    finally:
+        cursor.execute("PRAGMA foreign_keys = ON")
+        cursor.close()
+
+
 def _refusal(error: SQLAlchemyError) -> Refused:
-    """What a request is told: that trying again may help, or that it cannot."""
+    """Return the refusal for a request: it says whether a retry may help."""
     cause = error.orig if isinstance(error, DBAPIError) else None
     code = str(getattr(cause, "sqlite_errorname", None) or getattr(cause, "sqlstate", None) or "")
     return damaged() if code.startswith(_DAMAGED) else busy()
 
 
 def unsafe_settings(database: Database) -> dict[str, str]:
-    """Settings of PostgreSQL that are off and should not be, each with what can then lose data."""
+    """Return settings of PostgreSQL that are off and should not be, each with how data may be lost."""
     if database.sqlite:
         return {}
     losses = {

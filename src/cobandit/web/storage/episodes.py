@@ -7,13 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select
+from sqlalchemy import ColumnElement, Connection, Row, and_, case, func, insert, select, union_all
 
 from cobandit.studies import Episode
 from cobandit.studies.plan import PRACTICE
-from cobandit.web.storage.schema import episodes, participants
+from cobandit.web.storage.schema import episodes, members, participants, teams
 
-_WITH_PEOPLE = episodes.join(participants, participants.c.id == episodes.c.participant_id)
+_CONTENTS = tuple(
+    episodes.c[name] for name in ("id", "number", "condition", "played", "head", "opened_at", "finished_at")
+)
+
+plays = union_all(
+    select(episodes.c.participant_id, *_CONTENTS).where(episodes.c.participant_id.is_not(None)),
+    select(members.c.participant_id, *_CONTENTS)
+    .join(members, members.c.team_id == episodes.c.team_id)
+    .where(members.c.participant_id.is_not(None)),
+).subquery("plays")
+"""Who has played which episode: an episode of a team belongs to each of its members."""
+
+_WITH_PEOPLE = plays.join(participants, participants.c.id == plays.c.participant_id)
 
 
 @dataclass(frozen=True)
@@ -54,65 +66,69 @@ def _record(row: Row[Any]) -> StoredEpisode:
 
 
 def episodes_of(connection: Connection, participant: int) -> list[StoredEpisode]:
-    """The episodes that a participant has begun, in their order."""
-    query = select(episodes).where(episodes.c.participant_id == participant).order_by(episodes.c.number)
+    """Return the episodes that a participant has begun, in their order."""
+    query = select(plays).where(plays.c.participant_id == participant).order_by(plays.c.number)
     return [_record(row) for row in connection.execute(query)]
 
 
 def episodes_by_participant(connection: Connection, people: Sequence[int]) -> dict[int, list[StoredEpisode]]:
-    """The episodes that some people have begun, in their order."""
-    query = select(episodes).where(episodes.c.participant_id.in_(people))
+    """Return the episodes that some people have begun, in their order."""
+    query = select(plays).where(plays.c.participant_id.in_(people))
     begun: dict[int, list[StoredEpisode]] = defaultdict(list)
-    for row in connection.execute(query.order_by(episodes.c.participant_id, episodes.c.number)):
+    for row in connection.execute(query.order_by(plays.c.participant_id, plays.c.number)):
         begun[row.participant_id].append(_record(row))
     return begun
 
 
 def rounds_played(connection: Connection, study: int) -> dict[int, int]:
-    """How many rounds everybody of a study has played, by participant."""
-    query = select(episodes.c.participant_id, func.sum(episodes.c.played)).select_from(_WITH_PEOPLE)
-    query = query.where(participants.c.study_id == study).group_by(episodes.c.participant_id)
+    """Return how many rounds each participant of a study has played."""
+    query = select(plays.c.participant_id, func.sum(plays.c.played)).select_from(_WITH_PEOPLE)
+    query = query.where(participants.c.study_id == study).group_by(plays.c.participant_id)
     return {person: int(played) for person, played in connection.execute(query)}
 
 
 def find_episode(connection: Connection, participant: int, number: int) -> StoredEpisode | None:
-    """An episode by its place in the participant's plan."""
+    """Return an episode by its place in the participant's plan."""
     row = connection.execute(
-        select(episodes).where(episodes.c.participant_id == participant, episodes.c.number == number)
+        select(plays).where(plays.c.participant_id == participant, plays.c.number == number)
     ).first()
     return None if row is None else _record(row)
 
 
 def count_episodes(connection: Connection, participant: int) -> int:
-    """How many episodes a participant has begun."""
-    theirs = episodes.c.participant_id == participant
-    return connection.scalar(select(func.count()).select_from(episodes).where(theirs)) or 0
+    """Return how many episodes a participant has begun."""
+    theirs = plays.c.participant_id == participant
+    return connection.scalar(select(func.count()).select_from(plays).where(theirs)) or 0
 
 
 def _finished(study: int, kind: str) -> ColumnElement[bool]:
-    """Which episodes count as finished: those of practice do not."""
+    """Return which episodes count as finished: those of practice do not."""
     return and_(
         participants.c.study_id == study,
         participants.c.kind == kind,
-        episodes.c.finished_at.is_not(None),
-        episodes.c.condition != PRACTICE,
+        plays.c.finished_at.is_not(None),
+        plays.c.condition != PRACTICE,
     )
 
 
 def finished_episodes(connection: Connection, study: int, kind: str, since: int | None = None) -> list[FinishedEpisode]:
-    """Every finished episode that counts; with ``since``, those finished then or later."""
-    own = (episodes.c.id, episodes.c.participant_id, episodes.c.number, episodes.c.condition, episodes.c.finished_at)
-    query = select(*own, participants.c.seed, participants.c.order_index).select_from(_WITH_PEOPLE)
+    """Return every finished episode that counts; with ``since``, those finished then or later."""
+    own = (plays.c.id, plays.c.participant_id, plays.c.number, plays.c.condition, plays.c.finished_at)
+    # In a team, luck and means come from the seed of the team.
+    joined = _WITH_PEOPLE.outerjoin(members, members.c.participant_id == participants.c.id)
+    joined = joined.outerjoin(teams, teams.c.id == members.c.team_id)
+    seed = func.coalesce(teams.c.seed, participants.c.seed).label("seed")
+    query = select(*own, seed, participants.c.order_index).select_from(joined)
     query = query.where(_finished(study, kind))
     if since is not None:
-        query = query.where(episodes.c.finished_at >= since)
-    rows = connection.execute(query.order_by(episodes.c.id))
+        query = query.where(plays.c.finished_at >= since)
+    rows = connection.execute(query.order_by(plays.c.id))
     return [FinishedEpisode(*row[:5], int(row.seed), row.order_index) for row in rows]
 
 
 def finished_mark(connection: Connection, study: int, kind: str) -> FinishedMark:
-    """By which a change among the finished episodes that count is noticed."""
-    query = select(func.count(), func.coalesce(func.sum(episodes.c.id), 0)).select_from(_WITH_PEOPLE)
+    """Return a fingerprint of the finished episodes that count; it changes whenever they change."""
+    query = select(func.count(), func.coalesce(func.sum(plays.c.id), 0)).select_from(_WITH_PEOPLE)
     count, total = connection.execute(query.where(_finished(study, kind))).one()
     return FinishedMark(int(count), int(total))
 
@@ -126,16 +142,16 @@ class Progress:
 
 
 def progress_by_condition(connection: Connection, people: Sequence[int]) -> dict[int, dict[str, Progress]]:
-    """How far some people are, by participant and condition."""
+    """Return how far some people are, by participant and condition."""
     query = (
         select(
-            episodes.c.participant_id,
-            episodes.c.condition,
-            func.sum(episodes.c.played),
-            func.count(episodes.c.finished_at),
+            plays.c.participant_id,
+            plays.c.condition,
+            func.sum(plays.c.played),
+            func.count(plays.c.finished_at),
         )
-        .where(episodes.c.participant_id.in_(people))
-        .group_by(episodes.c.participant_id, episodes.c.condition)
+        .where(plays.c.participant_id.in_(people))
+        .group_by(plays.c.participant_id, plays.c.condition)
     )
     progress: dict[int, dict[str, Progress]] = defaultdict(dict)
     for person, condition, played, finished in connection.execute(query):
@@ -144,9 +160,9 @@ def progress_by_condition(connection: Connection, people: Sequence[int]) -> dict
 
 
 def running_episodes(connection: Connection, people: Sequence[int]) -> dict[int, tuple[int, int]]:
-    """Which episode is under way, and how many rounds of it are played, by participant among some people."""
-    query = select(episodes.c.participant_id, episodes.c.number, episodes.c.played).where(
-        episodes.c.participant_id.in_(people), episodes.c.finished_at.is_(None)
+    """Return which episode is under way, and how many rounds of it are played, by participant among some people."""
+    query = select(plays.c.participant_id, plays.c.number, plays.c.played).where(
+        plays.c.participant_id.in_(people), plays.c.finished_at.is_(None)
     )
     return {person: (number, played) for person, number, played in connection.execute(query)}
 
@@ -162,16 +178,16 @@ class ConditionCounts:
 
 
 def counts_by_condition(connection: Connection, study: int, kind: str, needed: int) -> dict[str, ConditionCounts]:
-    """How far everybody is together, by condition, which is finished with as many episodes as are ``needed``."""
+    """Return the progress by condition; a condition is finished after ``needed`` episodes."""
     each = (
         select(
-            episodes.c.condition,
-            func.sum(episodes.c.played).label("rounds"),
-            func.count(episodes.c.finished_at).label("finished"),
+            plays.c.condition,
+            func.sum(plays.c.played).label("rounds"),
+            func.count(plays.c.finished_at).label("finished"),
         )
-        .join(participants, participants.c.id == episodes.c.participant_id)
+        .join(participants, participants.c.id == plays.c.participant_id)
         .where(participants.c.study_id == study, participants.c.kind == kind)
-        .group_by(episodes.c.participant_id, episodes.c.condition)
+        .group_by(plays.c.participant_id, plays.c.condition)
         .subquery()
     )
     done = func.sum(case((each.c.finished == needed, 1), else_=0))

@@ -28,7 +28,7 @@ class Event:
 
 
 def add_events(connection: Connection, participant: int, new: Sequence[Event]) -> None:
-    """Things that happened to a participant."""
+    """Store events of a participant."""
     connection.execute(
         insert(events),
         [
@@ -45,19 +45,19 @@ def add_events(connection: Connection, participant: int, new: Sequence[Event]) -
 
 
 def event_by_key(connection: Connection, participant: int, key: str) -> Event | None:
-    """What is stored under a key."""
+    """Return the event with a key."""
     row = connection.execute(select(events).where(events.c.participant_id == participant, events.c.key == key)).first()
     return None if row is None else Event(row.at, row.kind, json.loads(row.data), row.key)
 
 
 def known_keys(connection: Connection, participant: int, keys: Sequence[str]) -> set[str]:
-    """Those of some keys under which something is stored."""
+    """Return those of some keys that are stored."""
     query = select(events.c.key).where(events.c.participant_id == participant, events.c.key.in_(keys))
     return {str(key) for key in connection.scalars(query)}
 
 
 def events_by_participant(connection: Connection, participants: Sequence[int]) -> dict[int, list[Event]]:
-    """Everything that happened to some people, the first first."""
+    """Return all events of some participants, the oldest first."""
     query = (
         select(events).where(events.c.participant_id.in_(participants)).order_by(events.c.participant_id, events.c.id)
     )
@@ -68,14 +68,14 @@ def events_by_participant(connection: Connection, participants: Sequence[int]) -
 
 
 def events_of_kind(connection: Connection, participant: int, kind: str) -> list[Event]:
-    """What happened of one kind, the first first."""
+    """Return the events of one kind, the oldest first."""
     theirs = (events.c.participant_id == participant, events.c.kind == kind)
     rows = connection.execute(select(events).where(*theirs).order_by(events.c.id))
     return [Event(row.at, row.kind, json.loads(row.data)) for row in rows]
 
 
 def latest_events(connection: Connection, participant: int, limit: int) -> list[Event]:
-    """The last things that happened, the first of them first."""
+    """Return the last things that happened, the first of them first."""
     rows = connection.execute(
         select(events).where(events.c.participant_id == participant).order_by(events.c.id.desc()).limit(limit)
     ).all()

@@ -1,7 +1,6 @@
-"""Lists of people for whoever watches a study: counted, filtered, sorted and cut into pages by the database.
+"""Lists of participants for the researcher: counted, filtered, sorted and paged by the database.
 
-What the database counts by itself costs participants nothing; ten thousand people put into Python objects would hold
-up everybody who plays meanwhile.
+Counting in the database does not slow down participants; creating ten thousand Python objects would.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Headcount:
-    """So many people of a kind, with an order of conditions, are getting on like this."""
+    """The number of participants of a kind, with an order of conditions and a status."""
 
     kind: str
     order_index: int | None
@@ -47,9 +46,10 @@ class Headcount:
 
 
 def status_rank(design: StudyDesign, now: int) -> ColumnElement[int]:
-    """How somebody is getting on, as `status` of a participant has it: the place in `STATUSES`."""
+    """Return a participant's status, as `status` computes it, as the index in `STATUSES`."""
     seen = func.coalesce(participants.c.last_seen, participants.c.consented_at)
     return case(
+        (participants.c.ending.is_not(None), STATUSES.index("dropped")),
         (participants.c.finished_at.is_not(None), STATUSES.index("finished")),
         (participants.c.consented_at.is_(None), STATUSES.index("invited")),
         (seen < active_since(design, now), STATUSES.index("dropped")),
@@ -59,7 +59,7 @@ def status_rank(design: StudyDesign, now: int) -> ColumnElement[int]:
 
 
 def headcounts(connection: Connection, study: Study, now: int) -> Iterator[Headcount]:
-    """How many people of a study are how far, by kind and order."""
+    """Yield how many people of a study are how far, by kind and order."""
     columns = participants.c.kind, participants.c.order_index, status_rank(study.design, now).label("rank")
     query = select(*columns, func.count()).where(participants.c.study_id == study.id)
     for kind, order, rank, count in connection.execute(query.group_by(*columns[:2], "rank")):
@@ -96,12 +96,12 @@ def _fits(study: Study, wanted: Listing, now: int) -> ColumnElement[bool]:
 
 
 def _contains(text: ColumnElement[Any], part: str) -> ColumnElement[bool]:
-    """Whatever the case; SQLite knows the other case of ASCII letters alone, so those as they stand fit, too."""
+    """Match regardless of case; SQLite folds only ASCII letters, so the exact text matches, too."""
     return func.lower(text).contains(part.lower(), autoescape=True) | text.contains(part, autoescape=True)
 
 
 def _sort_key(design: StudyDesign, sort: str, now: int, order_ranks: Sequence[int] | None) -> ColumnElement[Any] | None:
-    """What people are sorted by; None: by who they are, or by something that takes other tables."""
+    """Return the sort key of participants; None: by id, or by a key that needs other tables."""
     order: ColumnElement[Any] = participants.c.order_index
     if order_ranks is not None:
         order = case(dict(enumerate(order_ranks)), value=participants.c.order_index)
@@ -138,7 +138,7 @@ def _episodes_done(study: Study, kind: str) -> Any:
 
 
 def _progress(design: StudyDesign, done: Any, finished: Any) -> ColumnElement[float]:
-    """Steps behind somebody, with what is played of an episode; whoever has finished has all of them."""
+    """Return the completed steps, with the fraction of the current episode; finished participants have all."""
     last = len(journey(design).steps) - 1
     behind = func.coalesce(done.c.answered, 0) + func.coalesce(finished.c.finished, 0)
     so_far = behind + func.coalesce(finished.c.share, 0.0)

@@ -19,7 +19,7 @@ _NETWORKS = "login-networks"
 
 
 def add_login(connection: Connection, digest: str, expires_at: int, now: int, **whose: str) -> None:
-    """A login until a time, and whose it is; those that have ended are deleted."""
+    """Store a login with its end and its account; expired logins are deleted."""
     connection.execute(delete(admin_logins).where(admin_logins.c.expires_at < now))
     connection.execute(insert(admin_logins).values(digest=digest, expires_at=expires_at, created_at=now, **whose))
 
@@ -30,25 +30,27 @@ def end_login(connection: Connection, digest: str) -> None:
 
 
 def end_logins(connection: Connection) -> None:
-    """End every login: a new password is to keep out whoever knew the old one."""
+    """End every login: a new password must lock out everyone who knew the old one."""
     connection.execute(delete(admin_logins))
 
 
 def count_failures(connection: Connection, network: str | None, since: int, now: int) -> int:
-    """How many wrong passwords came from a network (None: from all) after a time; none can have come after now."""
+    """Return how many wrong passwords came from a network (None: from all) after a time; none can have come
+    after now.
+    """
     recent = select(func.count()).where(failed_logins.c.at > since, failed_logins.c.at <= now)
     return connection.scalar(recent if network is None else recent.where(failed_logins.c.address == network)) or 0
 
 
 def add_failure(connection: Connection, network: str, at: int) -> int:
-    """A wrong password; its number."""
+    """Return a wrong password; its number."""
     result = connection.execute(insert(failed_logins).values(address=network, at=at))
     assert result.inserted_primary_key is not None
     return int(result.inserted_primary_key[0])
 
 
 def delete_failure(connection: Connection, number: int) -> None:
-    """It was no failure."""
+    """Delete an attempt that did not fail after all."""
     connection.execute(delete(failed_logins).where(failed_logins.c.id == number))
 
 
@@ -58,7 +60,7 @@ def delete_failures(connection: Connection, before: int, now: int) -> None:
 
 
 def remember_network(connection: Connection, network: str, now: int) -> None:
-    """Somebody has logged in from a network."""
+    """Record a login from a network."""
     before: dict[str, int] = json.loads(claim_setting(connection, _NETWORKS, "{}"))
     known = {name: at for name, at in before.items() if 0 <= now - at < NETWORK_KNOWN_MS}
     latest = sorted((known | {network: now}).items(), key=lambda entry: entry[1])[-MOST_NETWORKS:]
@@ -66,13 +68,13 @@ def remember_network(connection: Connection, network: str, now: int) -> None:
 
 
 def network_is_known(connection: Connection, network: str, now: int) -> bool:
-    """Whether somebody has logged in from a network in the last weeks."""
+    """Return whether there was a login from a network in the last weeks."""
     at = _networks(connection).get(network)
     return at is not None and now - at < NETWORK_KNOWN_MS
 
 
 def forget_networks(connection: Connection) -> None:
-    """A new password: nobody has logged in with it, and nobody has failed to."""
+    """Forget logins and failures of all networks after a new password."""
     connection.execute(delete(settings).where(settings.c.name == _NETWORKS))
     connection.execute(delete(failed_logins))
 
@@ -101,7 +103,7 @@ def browser_is_known(connection: Connection, digest: str, account: str, now: int
 
 
 def forget_browsers(connection: Connection, account: str | None = None) -> None:
-    """Know the browsers of an account (None: of everybody) no longer."""
+    """Forget the browsers of an account (None: of all accounts)."""
     everything = delete(known_browsers)
     connection.execute(everything if account is None else everything.where(known_browsers.c.account == account))
 

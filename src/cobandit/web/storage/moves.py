@@ -51,6 +51,11 @@ class StoreRounds(JoiningJob):
     now: int
     happened: Sequence[Event] = field(default=())
 
+    @property
+    def rounds(self) -> int:
+        """How many rounds are stored."""
+        return len(self.played)
+
     def __call__(self, connection: Connection) -> int:
         """Store the rounds and return the episode's id in the database."""
         return self.together(connection, [self])[0]
@@ -109,7 +114,7 @@ def _on_sqlite(count: int) -> tuple[str, str, str]:
     )
 
 
-def _parts(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
+def parts(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
     """Split rows into groups of the sizes that statements are prepared for: each size with the values in one tuple."""
     start = 0
     while start < len(rows):
@@ -121,34 +126,35 @@ def _parts(rows: Sequence[Row]) -> Iterator[tuple[int, Row]]:
 def _store_on_sqlite(
     connection: Connection, touches: Sequence[Row], advances: Sequence[Row], appends: Sequence[Row]
 ) -> None:
-    for size, values in _parts(touches):
+    for size, values in parts(touches):
         if connection.exec_driver_sql(_on_sqlite(size)[0], values).rowcount != size:
             raise Stale
     for place, rows in ((1, advances), (2, appends)):
-        for size, values in _parts(rows):
+        for size, values in parts(rows):
             connection.exec_driver_sql(_on_sqlite(size)[place], values)
 
 
-_TYPES = {"BIGINT": "bigint[]", "INTEGER": "integer[]", "TEXT": "text[]", "FLOAT": "double precision[]"}
+ARRAY_TYPES = {"BIGINT": "bigint[]", "INTEGER": "integer[]", "TEXT": "text[]", "FLOAT": "double precision[]"}
 _TOUCH_ARRAYS = ("integer[]", "integer[]", "bigint[]")
 _ADVANCE_ARRAYS = ("integer[]", "integer[]", "text[]", "bigint[]")
-_APPEND_ARRAYS = tuple(_TYPES[str(column.type)] for column in rounds.c)
+_APPEND_ARRAYS = tuple(ARRAY_TYPES[str(column.type)] for column in rounds.c)
 
 
-def _arrays(types: Sequence[str]) -> str:
+def arrays(types: Sequence[str]) -> str:
+    """Return the placeholders of PostgreSQL arrays of these types."""
     return ", ".join(f"%s::{type}" for type in types)
 
 
 _ON_POSTGRESQL = (
     "WITH touched AS (UPDATE participants SET revision = participants.revision + 1, last_seen = m.now "
-    f"FROM unnest({_arrays(_TOUCH_ARRAYS)}) AS m (id, revision, now) "
+    f"FROM unnest({arrays(_TOUCH_ARRAYS)}) AS m (id, revision, now) "
     "WHERE participants.id = m.id AND participants.revision = m.revision RETURNING participants.id), "
     "advanced AS (UPDATE episodes SET played = m.played, head = m.head, finished_at = m.finished_at "
-    f"FROM unnest({_arrays(_ADVANCE_ARRAYS)}) AS m (id, played, head, finished_at) "
+    f"FROM unnest({arrays(_ADVANCE_ARRAYS)}) AS m (id, played, head, finished_at) "
     "WHERE episodes.id = m.id RETURNING episodes.id), "
-    # A process that waited for another one's move of the same participant touches nobody, and must append nothing:
+    # A process that waited for another one's move of the same participant updates no row, and must append nothing:
     # its round would violate the primary key before the counts below could tell that the participant has changed.
-    f"appended AS (INSERT INTO rounds ({', '.join(_ROUND)}) SELECT * FROM unnest({_arrays(_APPEND_ARRAYS)}) "
+    f"appended AS (INSERT INTO rounds ({', '.join(_ROUND)}) SELECT * FROM unnest({arrays(_APPEND_ARRAYS)}) "
     "WHERE (SELECT count(*) FROM touched) = %s RETURNING 1) "
     "SELECT (SELECT count(*) FROM touched), (SELECT count(*) FROM advanced), (SELECT count(*) FROM appended)"
 )
@@ -158,11 +164,12 @@ def _store_on_postgresql(
     connection: Connection, touches: Sequence[Row], advances: Sequence[Row], appends: Sequence[Row]
 ) -> None:
     tables = ((touches, _TOUCH_ARRAYS), (advances, _ADVANCE_ARRAYS), (appends, _APPEND_ARRAYS))
-    columns = [column for rows, types in tables for column in _columns(rows, len(types))]
-    counts = connection.exec_driver_sql(_ON_POSTGRESQL, (*columns, len(touches))).one()
+    values = [column for rows, types in tables for column in columns(rows, len(types))]
+    counts = connection.exec_driver_sql(_ON_POSTGRESQL, (*values, len(touches))).one()
     if tuple(counts) != (len(touches), len(advances), len(appends)):
         raise Stale
 
 
-def _columns(rows: Sequence[Row], width: int) -> list[list[Any]]:
+def columns(rows: Sequence[Row], width: int) -> list[list[Any]]:
+    """Return rows as columns, for PostgreSQL arrays."""
     return [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in range(width)]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 from sqlalchemy import Connection, Row, bindparam, delete, func, insert, select, update
 
 from cobandit.studies import StudyDesign
-from cobandit.web.storage.schema import participants
+from cobandit.web.storage.schema import members, participants, teams, withdrawals
 
 DEMO_MS = 86_400_000
 """How long a demo is kept: a day."""
@@ -39,6 +39,8 @@ class Participant:
     consented_at: int | None
     last_seen: int | None
     finished_at: int | None
+    ending: str | None = None
+    recruiting: str | None = None
 
 
 class _Times(Protocol):
@@ -48,15 +50,22 @@ class _Times(Protocol):
     def last_seen(self) -> int | None: ...
     @property
     def finished_at(self) -> int | None: ...
+    @property
+    def ending(self) -> str | None: ...
 
 
 def active_since(design: StudyDesign, now: int) -> int:
-    """Whoever was last seen before this has left."""
+    """Return the time of the last activity before which participants count as dropped out."""
     return now - design.limits.idle_seconds * 1000
 
 
 def status(person: _Times, design: StudyDesign, now: int) -> str:
-    """How somebody is getting on: at it, idle (unseen since the warning), dropped, only invited, or finished."""
+    """Return a participant's status: active, idle (unseen since the warning), dropped, only invited, or finished.
+
+    People who were screened out or have withdrawn count as dropped.
+    """
+    if person.ending is not None:
+        return "dropped"
     if person.finished_at is not None:
         return "finished"
     if person.consented_at is None:
@@ -71,7 +80,7 @@ ALL_PARTICIPANTS = select(*(participants.c[spec.name] for spec in fields(Partici
 
 
 def participant_of(row: Row[Any]) -> Participant:
-    """A participant out of a row of `ALL_PARTICIPANTS`."""
+    """Return a participant out of a row of `ALL_PARTICIPANTS`."""
     values = row._asdict()
     return Participant(**values | {"seed": None if row.seed is None else int(row.seed)})
 
@@ -85,24 +94,24 @@ def _first(connection: Connection, *where: Any) -> Participant | None:
 
 
 def participant_by_token(connection: Connection, token: str) -> Participant | None:
-    """The participant of a personal link."""
+    """Return the participant of a personal link."""
     return _first(connection, participants.c.token == token)
 
 
 def participant_by_public_id(connection: Connection, study: int, public_id: str) -> Participant | None:
-    """The participant of a pseudonym."""
+    """Return the participant of a pseudonym."""
     return _first(connection, participants.c.study_id == study, participants.c.public_id == public_id)
 
 
 def participant_by_key(connection: Connection, study: int, key: str) -> Participant | None:
-    """The participant whom a page has made with its key."""
+    """Return the participant whom a page has made with its key."""
     return _first(connection, participants.c.study_id == study, participants.c.key == key)
 
 
 def participant_by_recruiter(
     connection: Connection, study: int, kind: str, recruiter: str, external_id: str
 ) -> Participant | None:
-    """The participant of this kind whom a recruiting service knows by an id."""
+    """Return the participant of this kind whom a recruiting service knows by an id."""
     return _first(
         connection,
         participants.c.study_id == study,
@@ -113,7 +122,7 @@ def participant_by_recruiter(
 
 
 def participants_of(connection: Connection, study: int, *kinds: str) -> list[Participant]:
-    """Everybody of a study, or of these kinds, in the order of their making."""
+    """Return all participants of a study, or of these kinds, in the order of creation."""
     query = ALL_PARTICIPANTS.where(participants.c.study_id == study).order_by(participants.c.id)
     rows = connection.execute(query.where(participants.c.kind.in_(kinds)) if kinds else query)
     return [participant_of(row) for row in rows]
@@ -123,7 +132,7 @@ def invited_participants(
     connection: Connection, study: int, kind: str, offset: int, limit: int, *, newest: bool = False
 ) -> tuple[int, list[Participant]]:
     """Return how many people were invited by a personal link, and a page of them, the first or ``newest`` first."""
-    # Whoever came by the open link brought a key of the page; the invited have none.
+    # Participants from the open link have a key of the page; invited people have none.
     where = participants.c.study_id == study, participants.c.kind == kind, participants.c.key.is_(None)
     order = participants.c.id.desc() if newest else participants.c.id
     return _page_of(connection, where, (order,), offset, limit)
@@ -143,8 +152,9 @@ def known_labels(connection: Connection, study: int, kind: str, labels: Sequence
 def finished_participants(
     connection: Connection, study: int, kind: str, offset: int, limit: int
 ) -> tuple[int, list[Participant]]:
-    """Return how many people have finished, and a page of them, the first first."""
-    where = participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_not(None)
+    """Return how many people have finished or were screened out, and a page of them, the first first."""
+    here = participants.c.study_id == study, participants.c.kind == kind, participants.c.finished_at.is_not(None)
+    where = (*here, func.coalesce(participants.c.ending, "") != "withdrew")
     return _page_of(connection, where, (participants.c.finished_at, participants.c.id), offset, limit)
 
 
@@ -157,12 +167,14 @@ def _page_of(
 
 
 def revision_of(connection: Connection, token: str) -> int | None:
-    """How often the participant was written, None where there is none of this link."""
+    """Return how often the participant was written, None where there is none of this link."""
     return connection.scalar(select(participants.c.revision).where(participants.c.token == token))
 
 
 def latest_activity(connection: Connection, study: int) -> tuple[int | None, int, int | None]:
-    """What changes with anything anybody does: when somebody was last seen, how many there are, how often written."""
+    """Return values that change with every action: time of the last activity, number of participants, number of
+    writes.
+    """
     columns = func.max(participants.c.last_seen), func.count(), func.sum(participants.c.revision)
     seen, count, written = connection.execute(select(*columns).where(participants.c.study_id == study)).one()
     return seen, count, written
@@ -172,12 +184,12 @@ def latest_activity(connection: Connection, study: int) -> tuple[int | None, int
 
 
 def new_public_id() -> str:
-    """A pseudonym."""
+    """Return a pseudonym."""
     return "p-" + "".join(secrets.choice(_ALPHABET) for _ in range(8))
 
 
 def add_participant(connection: Connection, **values: Any) -> int:
-    """A new participant; what is not given is empty. The number in the database."""
+    """Add a participant and return the number in the database; fields that are not given are empty."""
     result = connection.execute(
         insert(participants).values(**({"public_id": new_public_id(), "quiz_attempts": 0, "revision": 0} | values))
     )
@@ -193,19 +205,31 @@ _TOUCH = (
 
 
 class Stale(Exception):
-    """Somebody else has written to this participant since it was read."""
+    """Another process has written to this participant since it was read."""
 
 
 def touch(connection: Connection, participant: int, revision: int, now: int, **changes: Any) -> None:
-    """One more write to a participant, which must be as it was read."""
+    """Write to a participant, which must be unchanged since it was read."""
     statement = _TOUCH.values(**changes) if changes else _TOUCH
     result = connection.execute(statement, {"b_id": participant, "b_revision": revision, "b_now": now})
     if result.rowcount != 1:
         raise Stale
 
 
+def participants_by_ids(connection: Connection, numbers: Sequence[int]) -> dict[int, Participant]:
+    """Return some participants by their number in the database."""
+    rows = connection.execute(ALL_PARTICIPANTS.where(participants.c.id.in_(numbers)))
+    return {row.id: participant_of(row) for row in rows}
+
+
+def update_participants(connection: Connection, numbers: Sequence[int], **changes: Any) -> None:
+    """Change participants whatever their revision, which grows; every process reads them again."""
+    there = update(participants).where(participants.c.id.in_(numbers))
+    connection.execute(there.values(revision=participants.c.revision + 1, **changes))
+
+
 def mark_seen(connection: Connection, participant: int, now: int) -> bool:
-    """The person is still there; whether there is such a person."""
+    """Return the person is still there; whether there is such a person."""
     there = update(participants).where(participants.c.id == participant).values(last_seen=now)
     return connection.execute(there).rowcount == 1
 
@@ -214,29 +238,44 @@ def delete_demos(connection: Connection, before: int) -> int:
     """Delete what was tried out before a time, or by a clock far ahead of its time; how many there were."""
     created = participants.c.created_at
     out_of_time = (created < before) | (created > before + 2 * DEMO_MS)
-    return connection.execute(delete(participants).where(participants.c.kind == "demo", out_of_time)).rowcount
+    gone = connection.execute(delete(participants).where(participants.c.kind == "demo", out_of_time)).rowcount
+    connection.execute(delete(withdrawals).where(withdrawals.c.kind == "demo", withdrawals.c.at < before))
+    _delete_empty_teams(connection)
+    return gone
 
 
 def delete_participant(connection: Connection, study: int, public_id: str) -> bool:
-    """Delete somebody with everything of theirs; whether there was such a person."""
+    """Delete a participant with all data; return whether there was such a participant."""
     result = connection.execute(
         delete(participants).where(participants.c.study_id == study, participants.c.public_id == public_id)
     )
+    _delete_empty_teams(connection)
     return result.rowcount == 1
+
+
+def _delete_empty_teams(connection: Connection) -> None:
+    """Delete teams without remaining members, together with their episodes."""
+    somebody = select(members.c.team_id).where(members.c.participant_id.is_not(None))
+    connection.execute(delete(teams).where(teams.c.id.not_in(somebody)))
 
 
 def delete_rehearsals(connection: Connection, study: int) -> int:
     """Delete every simulated participant of a study; how many there were."""
-    return connection.execute(
+    gone = connection.execute(
         delete(participants).where(participants.c.study_id == study, participants.c.kind == "rehearsal")
     ).rowcount
+    connection.execute(delete(withdrawals).where(withdrawals.c.study_id == study, withdrawals.c.kind == "rehearsal"))
+    _delete_empty_teams(connection)
+    return gone
 
 
 def delete_consented(connection: Connection, study: int) -> None:
-    """Delete everybody who has begun; invited people keep their links and are read again by whoever knows them."""
+    """Delete all participants who have begun; invited people keep their links, and caches read them again."""
     connection.execute(
         delete(participants).where(participants.c.study_id == study, participants.c.consented_at.is_not(None))
     )
+    connection.execute(delete(withdrawals).where(withdrawals.c.study_id == study))
+    _delete_empty_teams(connection)
     connection.execute(
         update(participants).where(participants.c.study_id == study).values(revision=participants.c.revision + 1)
     )
@@ -246,7 +285,7 @@ def delete_consented(connection: Connection, study: int) -> None:
 
 
 def consented_by_kind(connection: Connection, study: int) -> dict[str, int]:
-    """How many of each kind have begun."""
+    """Return how many of each kind have begun."""
     rows = connection.execute(
         select(participants.c.kind, func.count())
         .where(participants.c.study_id == study, participants.c.consented_at.is_not(None))
@@ -255,19 +294,32 @@ def consented_by_kind(connection: Connection, study: int) -> dict[str, int]:
     return {kind: int(count) for kind, count in rows}
 
 
+def active_by_kind(connection: Connection, since: int) -> dict[str, int]:
+    """Return how many of each kind, in all studies, were seen since a time and have not finished."""
+    rows = connection.execute(
+        select(participants.c.kind, func.count())
+        .where(participants.c.last_seen >= since, participants.c.finished_at.is_(None), participants.c.ending.is_(None))
+        .group_by(participants.c.kind)
+    )
+    return {kind: int(count) for kind, count in rows}
+
+
 def seeds_taken(connection: Connection, study: int, kind: str, order: int, since: int) -> list[int]:
-    """The seeds of those with an order who have finished, or have been seen since a time."""
+    """Return the seeds of those with an order who have finished, or have been seen since a time."""
     query = select(participants.c.seed).where(
         participants.c.study_id == study,
         participants.c.kind == kind,
         participants.c.order_index == order,
+        participants.c.ending.is_(None),
         participants.c.finished_at.is_not(None) | (participants.c.last_seen >= since),
     )
     return [int(seed) for seed in connection.scalars(query) if seed is not None]
 
 
 def orders_taken(connection: Connection, study: int, kind: str, since: int) -> dict[tuple[int, bool], int]:
-    """How many have each order, by order and whether they have finished; who has left before a time does not count."""
+    """Return how many have each order, by order and whether they have finished; who has left before a time does not
+    count.
+    """
     finished = participants.c.finished_at.is_not(None)
     rows = connection.execute(
         select(participants.c.order_index, finished, func.count())
@@ -275,6 +327,7 @@ def orders_taken(connection: Connection, study: int, kind: str, since: int) -> d
             participants.c.study_id == study,
             participants.c.kind == kind,
             participants.c.order_index.is_not(None),
+            participants.c.ending.is_(None),
             finished | (participants.c.last_seen >= since),
         )
         .group_by(participants.c.order_index, finished)

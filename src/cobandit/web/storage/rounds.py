@@ -17,8 +17,9 @@ from sqlalchemy import Connection, bindparam, func, select
 
 from cobandit.engine.trajectory import NOBODY
 from cobandit.studies import Round
-from cobandit.studies.rounds import Arms, Predictions, Seen
-from cobandit.web.storage.schema import episodes, rounds
+from cobandit.studies.rounds import Arms, By, Evidence, Predictions, Seen
+from cobandit.web.storage.episodes import plays
+from cobandit.web.storage.schema import rounds
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,9 @@ class EpisodeCounts:
 
 @lru_cache(maxsize=4096)
 def _text(column: str, over_seats: Arms | Seen | Predictions) -> str:
-    """The text of a column; its name keeps (1, 0) and (1.0, 0.0) apart, which are equal but not the same in JSON."""
+    """Return the text of a column; its name keeps (1, 0) and (1.0, 0.0) apart, which are equal but not the same in
+    JSON.
+    """
     return json.dumps(over_seats, separators=(",", ":"))
 
 
@@ -88,6 +91,12 @@ def round_row(episode_id: int, r: Round, move: Move, now: int) -> tuple[Any, ...
     )
 
 
+def stored_round(row: Any, previous: str, by: By, evidence: Evidence) -> Round:
+    """Return a round of a team out of a row of the table."""
+    over_seats = _over_seats(row.arms), row.reward, _over_seats(row.seen), _over_seats(row.predictions)
+    return Round(row._mapping["t"], *over_seats, previous, row.hash, by, evidence)
+
+
 _CONTENTS = (rounds.c.t, rounds.c.arms, rounds.c.reward, rounds.c.seen, rounds.c.predictions)
 _LOG = (
     select(*_CONTENTS, rounds.c.hash, rounds.c.key)
@@ -97,7 +106,7 @@ _LOG = (
 
 
 def load_rounds(connection: Connection, episode_id: int, start: str) -> tuple[list[Round], list[str]]:
-    """The rounds of an episode, and the keys they came with; ``start`` is the hash before them."""
+    """Return the rounds of an episode, and the keys they came with; ``start`` is the hash before them."""
     log: list[Round] = []
     keys: list[str] = []
     previous = start
@@ -119,21 +128,22 @@ _NAMES = (*_COLUMNS[:-3], "answered_at", "reaction_ms", "hash")
 def round_columns(
     connection: Connection, people: Sequence[int], *, chained: bool = True
 ) -> dict[int, dict[str, Sequence[Any]]]:
-    """The rounds of some people, by episode and column by column, as `studies.data.EpisodeData.of_columns` names them.
+    """Return the rounds of some people, by episode and column by column, as `studies.data.EpisodeData.of_columns` names
+    them.
 
     Without ``chained`` the hashes are not read, and are empty.
     """
-    theirs = select(episodes.c.id).where(episodes.c.participant_id.in_(people))
+    theirs = select(plays.c.id).where(plays.c.participant_id.in_(people))
     names = _COLUMNS if chained else _COLUMNS[:-1]
     query = select(rounds.c.episode_id, *(rounds.c[name] for name in names))
     ordered = query.where(rounds.c.episode_id.in_(theirs)).order_by(rounds.c.episode_id, rounds.c.t)
-    # All rows at once: fetching them one by one costs a third of an export.
+    # All rows together: fetching them one by one costs a third of an export.
     by_episode = itertools.groupby(connection.execute(ordered).all(), operator.itemgetter(0))
     return {number: _named_columns(tuple(zip(*part, strict=True))) for number, part in by_episode}
 
 
 def _named_columns(columns: tuple[tuple[Any, ...], ...]) -> dict[str, Sequence[Any]]:
-    """Columns of the database as `studies.data.EpisodeData` keeps them: numbers in arrays, where they are numbers."""
+    """Return columns of the database as `studies.data.EpisodeData` stores them, with numbers in arrays."""
     named: dict[str, Any] = dict(zip(_NAMES, columns[1:], strict=False))
     named.setdefault("hash", ("",) * len(named["t"]))
     for name, kind in (("t", np.int64), ("reward", np.float64), ("answered_at", np.int64)):
@@ -150,21 +160,23 @@ def _named_columns(columns: tuple[tuple[Any, ...], ...]) -> dict[str, Sequence[A
 
 
 def _array(values: Sequence[Any], kind: type[np.generic]) -> Sequence[Any]:
-    """Numbers as an array; anything else stays as it is, for `studies.data.EpisodeData.of_columns` to speak of it."""
+    """Return numbers as an array; other values stay unchanged, and `studies.data.EpisodeData.of_columns` reports
+    them.
+    """
     array = np.array(values)
     same = array.dtype.kind == "i" or array.dtype == kind
     return array.astype(kind) if same and array.ndim == 1 else values  # type: ignore[return-value]
 
 
 def _seat_arrays(texts: Sequence[str], kind: type[np.generic], missing: float) -> Any:
-    """The values over the seats, round by round; each of the few different texts is read once."""
+    """Return the values over the seats, round by round; each of the few different texts is read once."""
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     read = [_over_seats(text) for text in places]
     try:
         rows = np.array([_without_none(values, missing) for values in read])
         if rows.dtype.kind != "i" and rows.dtype != kind:
             raise ValueError
-    except ValueError:  # not as many seats in every round, or no numbers: told apart by whoever takes the columns
+    except ValueError:  # a varying number of seats, or values that are not numbers: the caller reports them
         return [_over_seats(text) for text in texts]
     return rows.astype(kind)[np.fromiter(map(places.__getitem__, texts), np.int64, len(texts))]
 
@@ -180,7 +192,7 @@ NO_ROUNDS: dict[str, Sequence[Any]] = dict.fromkeys(_NAMES, ())
 
 
 def rounds_from(connection: Connection, episode_id: int, first: int, limit: int) -> list[StoredRound]:
-    """Some rounds of an episode, from a round on."""
+    """Return some rounds of an episode, from a round on."""
     rows = connection.execute(
         select(*_CONTENTS, rounds.c.at, rounds.c.ms)
         .where(rounds.c.episode_id == episode_id, rounds.c.t >= first)
@@ -194,13 +206,15 @@ def rounds_from(connection: Connection, episode_id: int, first: int, limit: int)
 
 
 def arms_by_episode(connection: Connection, episode_ids: Sequence[int]) -> dict[int, NDArray[np.int64]]:
-    """The arms of every round of some episodes, rounds by seats; columns of numbers, since there may be a million."""
+    """Return the arms of every round of some episodes, rounds by seats; columns of numbers, since there may be a
+    million.
+    """
     columns = ((number, connection.scalars(_ARMS, {"episode": number}).all()) for number in episode_ids)
     return {number: _seat_arrays(texts, np.int64, np.nan) for number, texts in columns if texts}
 
 
 def counts_by_episode(connection: Connection, participant: int) -> dict[int, EpisodeCounts]:
-    """The rounds of a participant counted, by the number of the episode in the database."""
+    """Return the rounds of a participant counted, by the number of the episode in the database."""
     cells: dict[int, dict[tuple[int, ...], tuple[int, float]]] = defaultdict(dict)
     times: dict[int, tuple[int, int]] = defaultdict(lambda: (0, 0))
     for episode_id, count, reward, ms, timed, arms in connection.execute(
@@ -212,8 +226,8 @@ def counts_by_episode(connection: Connection, participant: int) -> dict[int, Epi
             func.count(rounds.c.ms),
             rounds.c.arms,
         )
-        .join(episodes, episodes.c.id == rounds.c.episode_id)
-        .where(episodes.c.participant_id == participant)
+        .join(plays, plays.c.id == rounds.c.episode_id)
+        .where(plays.c.participant_id == participant)
         .group_by(rounds.c.episode_id, rounds.c.arms)
     ):
         cells[episode_id][_over_seats(arms)] = int(count), float(reward)
@@ -228,25 +242,27 @@ def successes_of(connection: Connection, people: Sequence[int], practice: str) -
     ``practice`` is the condition of episodes that do not count.
     """
     query = (
-        select(episodes.c.participant_id, func.count())
-        .join(rounds, rounds.c.episode_id == episodes.c.id)
+        select(plays.c.participant_id, func.count())
+        .join(rounds, rounds.c.episode_id == plays.c.id)
         .where(
-            episodes.c.participant_id.in_(people),
-            episodes.c.condition != practice,
+            plays.c.participant_id.in_(people),
+            plays.c.condition != practice,
             rounds.c.reward > 0,
         )
-        .group_by(episodes.c.participant_id)
+        .group_by(plays.c.participant_id)
     )
     return {int(participant): int(count) for participant, count in connection.execute(query)}
 
 
 def good_by_number(connection: Connection, participant: int, seat: int) -> dict[int, int]:
-    """How many good outcomes a seat has seen in each finished episode, by its place in the participant's plan."""
+    """Return how many good outcomes a seat has seen in each finished episode, by its place in the participant's
+    plan.
+    """
     query = (
-        select(episodes.c.number, rounds.c.seen, func.count())
-        .join(episodes, episodes.c.id == rounds.c.episode_id)
-        .where(episodes.c.participant_id == participant, episodes.c.finished_at.is_not(None))
-        .group_by(episodes.c.number, rounds.c.seen)
+        select(plays.c.number, rounds.c.seen, func.count())
+        .join(plays, plays.c.id == rounds.c.episode_id)
+        .where(plays.c.participant_id == participant, plays.c.finished_at.is_not(None))
+        .group_by(plays.c.number, rounds.c.seen)
     )
     good: dict[int, int] = defaultdict(int)
     for number, seen, count in connection.execute(query):
@@ -255,6 +271,6 @@ def good_by_number(connection: Connection, participant: int, seat: int) -> dict[
 
 
 def count_rounds(connection: Connection, participant: int) -> int:
-    """How many rounds are stored of a participant."""
-    theirs = select(episodes.c.id).where(episodes.c.participant_id == participant)
+    """Return how many rounds are stored of a participant."""
+    theirs = select(plays.c.id).where(plays.c.participant_id == participant)
     return connection.scalar(select(func.count()).select_from(rounds).where(rounds.c.episode_id.in_(theirs))) or 0

@@ -17,6 +17,7 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    text,
 )
 
 metadata = MetaData(
@@ -62,7 +63,7 @@ participants = Table(
     Column("label", Text),
     Column("recruiter", Text),
     Column("external_id", Text),
-    Column("recruiting", Text),  # JSON: what else the recruiting service told
+    Column("recruiting", Text),  # JSON: further parameters of the recruiting service
     Column("seed", Text),  # from here on empty until consent
     Column("order_index", Integer),
     Column("language", Text),
@@ -72,10 +73,28 @@ participants = Table(
     Column("consented_at", BigInteger),
     Column("last_seen", BigInteger),
     Column("finished_at", BigInteger),
+    Column("ending", Text),  # why the person left early: screened-out, withdrew; empty for all others
     UniqueConstraint("study_id", "key"),
     UniqueConstraint("study_id", "kind", "recruiter", "external_id"),
     Index("ix_participants_study_id_kind", "study_id", "kind"),
-    sqlite_autoincrement=True,  # the number of somebody deleted never becomes somebody else's
+    sqlite_autoincrement=True,  # the number of a deleted participant is never used again
+)
+
+withdrawals = Table(
+    "withdrawals",
+    metadata,
+    Column("digest", Text, primary_key=True),  # of the personal link; nothing here tells who it was
+    Column("study_id", ForeignKey("studies.id", ondelete="CASCADE"), nullable=False, index=True),
+    Column("kind", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
+    Column("data", Text, nullable=False),  # deleted, anonymised
+    Column("outcome", Text, nullable=False),  # withdrew, or the outcome that the person had before
+    Column("code", Text, nullable=False),  # empty: there is none
+    Column("currency", Text),  # from here on empty where the design has no rules of payment
+    Column("fixed", Text),
+    Column("bonus", Text),
+    Column("return_url", Text),
+    Column("language", Text),
 )
 
 answers = Table(
@@ -92,15 +111,90 @@ episodes = Table(
     "episodes",
     metadata,
     Column("id", Integer, primary_key=True),
-    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE"), nullable=False),
+    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE")),  # empty where a team plays it
     Column("number", Integer, nullable=False),  # its place in the participant's plan
     Column("condition", Text, nullable=False),
     Column("played", Integer, nullable=False),
     Column("head", Text, nullable=False),  # the hash of the latest round, kept apart from the rounds
     Column("opened_at", BigInteger, nullable=False),
     Column("finished_at", BigInteger),
+    Column("team_id", ForeignKey("teams.id", ondelete="CASCADE")),
+    Column("round_at", BigInteger),  # when the current round of a team began
+    Column("deadline", BigInteger),  # when members who have not moved are taken over
     UniqueConstraint("participant_id", "number"),
+    UniqueConstraint("team_id", "number"),
+    Index("ix_episodes_deadline", "deadline"),
     sqlite_autoincrement=True,
+)
+
+teams = Table(
+    "teams",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("study_id", ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("public_id", Text, nullable=False, unique=True),
+    Column("seed", Text, nullable=False),
+    Column("order_index", Integer, nullable=False),
+    Column("roster", Text, nullable=False),  # SHA-256 over the keyed marks of the members
+    Column("revision", Integer, nullable=False),  # one more with everything that members may see
+    Column("formed_at", BigInteger, nullable=False),
+    Column("meet_by", BigInteger),  # when members who are late for an episode have left
+    Index("ix_teams_study_id_kind", "study_id", "kind"),
+    Index("ix_teams_meet_by", "meet_by"),
+    sqlite_autoincrement=True,
+)
+
+members = Table(
+    "members",
+    metadata,
+    Column("team_id", ForeignKey("teams.id", ondelete="CASCADE"), primary_key=True),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("participant_id", ForeignKey("participants.id", ondelete="SET NULL"), unique=True),
+    Column("arrived", Integer, nullable=False),  # the latest episode of the team that the member has reached, from -1
+    Column("left_at", BigInteger),  # when the seat was taken over for good
+    Column("left_episode", Integer),
+    Column("left_reason", Text),  # timeout, absent, partner, researcher, withdrew, deleted, short
+)
+
+lobby = Table(
+    "lobby",
+    metadata,
+    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("study_id", ForeignKey("studies.id", ondelete="CASCADE"), nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("joined_at", BigInteger, nullable=False),
+    Column("seen_at", BigInteger, nullable=False),
+    Column("ready_at", BigInteger, nullable=False),  # when the person last showed that they are there
+    Column("asked_at", BigInteger),  # when they were asked whether they are
+    Column("until", BigInteger, nullable=False),  # when the wait is over
+    Index("ix_lobby_study_id_kind", "study_id", "kind"),
+    Index("ix_lobby_until", "until"),
+)
+
+moves = Table(
+    "moves",
+    metadata,
+    Column("episode_id", ForeignKey("episodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("t", Integer, primary_key=True, autoincrement=False),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("arm", Integer, nullable=False),
+    Column("by", Text, nullable=False),  # person, service, takeover
+    Column("key", Text),  # the page's own name for the move; empty where no page made it, or the person was deleted
+    Column("at", BigInteger),
+    Column("ms", Integer),
+    Column("previous", Text, nullable=False),  # the head of the log on which the move was made
+    Column("evidence", Text),
+    UniqueConstraint("episode_id", "seat", "key"),
+)
+
+move_records = Table(
+    "move_records",
+    metadata,
+    Column("episode_id", ForeignKey("episodes.id", ondelete="CASCADE"), primary_key=True),
+    Column("t", Integer, primary_key=True, autoincrement=False),
+    Column("seat", Integer, primary_key=True, autoincrement=False),
+    Column("record", Text, nullable=False),  # JSON: what a service was asked and answered
 )
 
 rounds = Table(
@@ -128,6 +222,82 @@ events = Table(
     Column("data", Text, nullable=False),  # JSON
     Column("key", Text),  # the page's own name for it: a retry has the same
     Index("ix_events_participant_id_key", "participant_id", "key", unique=True),
+)
+
+messages = Table(
+    "messages",
+    metadata,
+    Column("participant_id", ForeignKey("participants.id", ondelete="CASCADE"), primary_key=True),
+    Column("key", Text, primary_key=True),
+    Column("at", BigInteger, nullable=False),
+    Column("text", Text, nullable=False),
+    Column("shown_at", BigInteger),  # the row goes when the participant dismisses the message; the events stay
+)
+
+api_keys = Table(
+    "api_keys",
+    metadata,
+    Column("id", Text, primary_key=True),  # the public part of the key
+    Column("tenant", Text, nullable=False),
+    Column("label", Text, nullable=False),
+    Column("scope", Text, nullable=False),  # read, play, admin
+    Column("rate", Integer, nullable=False),  # requests a second
+    Column("digest", Text, nullable=False),  # SHA-256 of the whole key, which is stored nowhere
+    Column("created_at", BigInteger, nullable=False),
+    Column("revoked_at", BigInteger),
+)
+
+partner_teams = Table(
+    "partner_teams",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("tenant", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("setting", Text, nullable=False),  # JSON, as services.partner.settings reads it
+    Column("created_at", BigInteger, nullable=False),
+    UniqueConstraint("tenant", "name"),
+    sqlite_autoincrement=True,
+)
+
+partner_games = Table(
+    "partner_games",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("team_id", ForeignKey("partner_teams.id", ondelete="CASCADE"), nullable=False),
+    Column("name", Text, nullable=False),
+    Column("seed", Text, nullable=False),
+    Column("origin", Text),  # JSON: the state that the game was imported from
+    Column("snapshot", Text),  # JSON: the state after a number of entries, so that few are replayed
+    Column("snapshot_number", Integer, nullable=False),
+    Column("created_at", BigInteger, nullable=False),
+    UniqueConstraint("team_id", "name"),
+    sqlite_autoincrement=True,
+)
+
+partner_log = Table(
+    "partner_log",
+    metadata,
+    Column("game_id", ForeignKey("partner_games.id", ondelete="CASCADE"), primary_key=True),
+    Column("number", Integer, primary_key=True, autoincrement=False),  # from 1, without gaps
+    Column("round", Integer, nullable=False),
+    Column("kind", Text, nullable=False),  # open, action, reward, round
+    Column("at", BigInteger, nullable=False),
+    Column("arm", Integer, nullable=False),  # the partner's choice in this round
+    Column("predictions", Text),  # JSON: the arms that it foresaw, by seat
+    Column("action", Text),  # JSON: a list over the seats
+    Column("reward", Float),
+    Column("event", Text),  # the app's own name for the round
+    Column("key", Text),  # the client's name for the request: a retry has the same
+    Index("ix_partner_log_game_id_round", "game_id", "round"),
+    Index(
+        "ix_partner_log_game_id_event",
+        "game_id",
+        "event",
+        unique=True,
+        sqlite_where=text("event IS NOT NULL"),
+        postgresql_where=text("event IS NOT NULL"),
+    ),
+    sqlite_with_rowid=False,
 )
 
 admin_logins = Table(
@@ -174,7 +344,7 @@ audit = Table(
     metadata,
     Column("number", Integer, primary_key=True, autoincrement=False),  # without gaps, from 1
     Column("at", BigInteger, nullable=False),
-    Column("by", Text, nullable=False),  # an account, the server, or whoever was at the command line
+    Column("by", Text, nullable=False),  # an account, the server, or the user at the command line
     Column("action", Text, nullable=False),
     Column("study", Text),
     Column("details", Text, nullable=False),  # JSON; nothing of participants but pseudonyms, for it stays
@@ -195,4 +365,26 @@ settings = Table(
     metadata,
     Column("name", Text, primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+drafts = Table(
+    "drafts",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("name", Text, nullable=False),  # of the study, as the text last said it
+    Column("base_version", Integer),  # the version that the draft began with, or was published as
+    Column("revision", Integer, nullable=False),  # one more with every save
+    Column("updated_by", Text, nullable=False),
+    Column("updated_at", BigInteger, nullable=False),
+    sqlite_autoincrement=True,  # the address of a deleted draft is never used again
+)
+
+draft_revisions = Table(
+    "draft_revisions",
+    metadata,
+    Column("draft_id", ForeignKey("drafts.id", ondelete="CASCADE"), primary_key=True),
+    Column("revision", Integer, primary_key=True),
+    Column("text", Text, nullable=False),  # TOML, with its comments
+    Column("by", Text, nullable=False),
+    Column("at", BigInteger, nullable=False),
 )

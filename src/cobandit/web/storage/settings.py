@@ -13,7 +13,7 @@ _CLAIM = text(f"{_INSERT} = settings.value")
 
 
 def read_setting(connection: Connection, name: str, *, lock: bool = False) -> str | None:
-    """A setting, such as the hash of the password; ``lock``: whoever asks at the same time waits."""
+    """Return a setting, such as the hash of the password; ``lock``: simultaneous requests wait."""
     query = select(settings.c.value).where(settings.c.name == name)
     return connection.scalar(query.with_for_update() if lock else query)
 
@@ -29,6 +29,16 @@ def write_setting(connection: Connection, name: str, value: str) -> None:
 
 
 def claim_setting(connection: Connection, name: str, value: str) -> str:
-    """The setting as it stands, or as given where there was none; whoever writes it waits for this transaction."""
+    """Return the stored setting, or store the given one if there is none; other writers wait for this transaction."""
     connection.execute(_CLAIM, {"name": name, "value": value})
     return str(connection.scalar(select(settings.c.value).where(settings.c.name == name)))
+
+
+def lease_setting(connection: Connection, name: str, owner: str, now: int, milliseconds: int) -> bool:
+    """Take or renew a lease; return False where another owner has it."""
+    value = claim_setting(connection, name, f"{owner} {now + milliseconds}")
+    holder, _, until = value.partition(" ")
+    if holder != owner and int(until) > now:
+        return False
+    write_setting(connection, name, f"{owner} {now + milliseconds}")
+    return True

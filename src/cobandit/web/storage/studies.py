@@ -17,7 +17,7 @@ from cobandit.web.storage.schema import studies
 from cobandit.web.storage.values import as_json
 
 STATES = ("open", "invite-only", "quota", "closed")
-"""Who may begin: anybody; whoever has a personal link; anybody until so many are in; nobody."""
+"""Who may begin: all visitors; people with a personal link; all visitors up to a quota; no new participants."""
 
 
 @dataclass(frozen=True)
@@ -52,9 +52,10 @@ class Study:
         return f"{self.name} v{self.design.version}"
 
     def secret_for(self, kind: str) -> str:
-        """What goes into the means that people of a kind share: a demo or a rehearsal tells nothing of the real ones.
+        """Return the secret for the means that participants of a kind share: a demo or a rehearsal reveals no real
+        means.
 
-        Empty in a study from before there were secrets, which goes on as it began.
+        Empty in a study from before there were secrets, which continues without.
         """
         return "" if self.secret is None else hashlib.sha256(f"{kind}:{self.secret}".encode()).hexdigest()
 
@@ -63,7 +64,7 @@ class Study:
 def _design(text: str, digest: str) -> StudyDesign:
     design = StudyDesign.from_dict(json.loads(text), "the stored design")
     if design.digest != digest:
-        raise InvalidInput(f"The stored design of {design.name!r} is not the one that its digest vouches for.")
+        raise InvalidInput(f"The stored design of {design.name!r} does not match its stored digest.")
     return design
 
 
@@ -86,33 +87,33 @@ def _study(row: Row[Any]) -> Study:
 
 
 def all_studies(connection: Connection) -> list[Study]:
-    """Every study, the newest version of each name first."""
+    """Return every study, the newest version of each name first."""
     rows = connection.execute(select(studies).order_by(studies.c.name, studies.c.version.desc()))
     return [_study(row) for row in rows]
 
 
 def find_study(connection: Connection, name: str, version: int | None = None) -> Study | None:
-    """A study by name; the newest version, where none is given."""
+    """Return a study by name; the newest version, where none is given."""
     query = select(studies).where(studies.c.name == name).order_by(studies.c.version.desc()).limit(1)
     row = connection.execute(query if version is None else query.where(studies.c.version == version)).first()
     return None if row is None else _study(row)
 
 
 def study_by_id(connection: Connection, number: int) -> Study | None:
-    """A study by its number."""
+    """Return a study by its number."""
     row = connection.execute(select(studies).where(studies.c.id == number)).first()
     return None if row is None else _study(row)
 
 
 def locked_study(connection: Connection, number: int) -> Study:
-    """A study that must be there; on PostgreSQL, whoever asks at the same time waits. SQLite has one writer anyway."""
+    """Return a study that must exist; on PostgreSQL, simultaneous requests wait. SQLite has one writer anyway."""
     return _study(connection.execute(select(studies).where(studies.c.id == number).with_for_update()).one())
 
 
 def add_study(
     connection: Connection, design: StudyDesign, *, seed: int, code: str, versions: Mapping[str, str], now: int
 ) -> None:
-    """A new study, which is open."""
+    """Add a study, which is open."""
     connection.execute(
         insert(studies).values(
             name=design.name,
@@ -130,14 +131,14 @@ def add_study(
 def replace_design(
     connection: Connection, study: int, design: StudyDesign, *, code: str, versions: Mapping[str, str]
 ) -> None:
-    """Another design for a study that nobody has begun."""
+    """Replace the design of a study without participants."""
     seed = connection.execute(select(studies.c.seed).where(studies.c.id == study)).scalar_one()
     values = _design_values(design, code, versions) | {"secret": _secret(int(seed))}
     connection.execute(update(studies).where(studies.c.id == study).values(**values))
 
 
 def _secret(seed: int) -> str:
-    """From the seed, so that a study with a given seed can be run again."""
+    """Return a secret derived from the seed, so that a study with a given seed can be run again."""
     return hashlib.sha256(f"secret:{seed}".encode()).hexdigest()
 
 
@@ -151,17 +152,17 @@ def _design_values(design: StudyDesign, code: str, versions: Mapping[str, str]) 
 
 
 def set_state(connection: Connection, study: int, state: str, quota: int | None = None) -> None:
-    """Let new people in, or no more; whoever has begun may always finish."""
+    """Open or close a study to new participants; those who have begun may always finish."""
     connection.execute(update(studies).where(studies.c.id == study).values(status=state, quota=quota))
 
 
 def store_plan(connection: Connection, study: int, text: str, digest: str, fixed_at: int | None) -> None:
-    """The analysis plan of a study, and since when it is fixed."""
+    """Store the analysis plan of a study, and since when it is fixed."""
     changes = {"plan": text, "plan_digest": digest, "plan_fixed_at": fixed_at}
     connection.execute(update(studies).where(studies.c.id == study).values(**changes))
 
 
 def count_arrival(connection: Connection, study: int, arrivals: int, plan_fixed_at: int | None) -> None:
-    """So many people have come now; the plan may be fixed by that."""
+    """Store the number of arrivals, and the time when the plan was fixed, if this fixes it."""
     changes = {"arrivals": arrivals, "plan_fixed_at": plan_fixed_at}
     connection.execute(update(studies).where(studies.c.id == study).values(**changes))

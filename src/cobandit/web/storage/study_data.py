@@ -17,6 +17,7 @@ from cobandit.studies.data import (
     ParticipantData,
     StudyData,
     StudyParts,
+    TeamMember,
     moment,
 )
 from cobandit.studies.plan import EpisodePlan
@@ -28,6 +29,8 @@ from cobandit.web.storage.events import events_by_participant
 from cobandit.web.storage.participants import Participant, participant_by_public_id, participants_of, status
 from cobandit.web.storage.rounds import NO_ROUNDS, round_columns
 from cobandit.web.storage.studies import Study
+from cobandit.web.storage.team_moves import load_moves, recorded_columns
+from cobandit.web.storage.teams import Team, teams_of
 from cobandit.web.storage.values import now_ms
 
 ROUNDS_AT_ONCE = 20_000
@@ -35,13 +38,13 @@ MOST_PEOPLE_AT_ONCE = 500
 
 
 def _status(person: Participant, design: StudyDesign, now: int) -> str:
-    """As data, somebody idle still takes part."""
+    """Return the status for exports, in which an idle participant still takes part."""
     current = status(person, design, now)
     return "active" if current == "idle" else current
 
 
 def census(connection: Connection, study: Study) -> dict[str, int]:
-    """How many people are how far, and how many rehearsals there are."""
+    """Return how many people are how far, and how many rehearsals there are."""
     counts = dict.fromkeys(("finished", "active", "dropped", "invited", "rehearsals"), 0)
     now = now_ms()
     for person in participants_of(connection, study.id, "real", "rehearsal"):
@@ -50,7 +53,7 @@ def census(connection: Connection, study: Study) -> dict[str, int]:
 
 
 def study_data(connection: Connection, study: Study, *kinds: str, participant: str | None = None) -> StudyData:
-    """Everybody of these kinds (real ones, where none is named), or one participant by pseudonym."""
+    """Return all participants of these kinds (default: real ones), or one participant by pseudonym."""
     if participant is None:
         people = participants_of(connection, study.id, *(kinds or ("real",)))
     else:
@@ -68,10 +71,10 @@ def study_data(connection: Connection, study: Study, *kinds: str, participant: s
 
 
 def study_parts(connection: Connection, study: Study, *kinds: str) -> StudyParts:
-    """Everybody of these kinds, some at a time: an export of any size fits into memory.
+    """Return all participants of these kinds in parts, so that an export of any size fits into memory.
 
-    What an export does not hold is left out: the hash that the first round of an episode hangs on, which would take
-    playing every warm start again.
+    The hash before the first round of an episode is left out, because an export does not contain it, and computing it
+    would need a replay of every warm start.
     """
     people = participants_of(connection, study.id, *(kinds or ("real",)))
     there = {person.kind for person in people}
@@ -82,7 +85,9 @@ def study_parts(connection: Connection, study: Study, *kinds: str) -> StudyParts
 
 
 def _parts(people: Sequence[Participant], rounds: Mapping[int, int]) -> Iterator[Sequence[Participant]]:
-    """As many people at a time as have so many rounds among them: of those played, not of those planned."""
+    """Yield as many participants at a time as have a limited number of rounds together: played rounds, not planned
+    ones.
+    """
     part: list[Participant] = []
     total = 0
     for person in people:
@@ -120,12 +125,14 @@ def _iso(milliseconds: int) -> str:
 def _people(
     connection: Connection, people: Sequence[Participant], study: Study, *, chained: bool = True
 ) -> list[ParticipantData]:
-    """Some people with all that is theirs, in four questions to the database."""
+    """Return some people with all that is theirs, in four questions to the database."""
     now, numbers = now_ms(), [person.id for person in people]
     answers = answers_by_participant(connection, numbers)
     events = events_by_participant(connection, numbers)
     played = episodes_by_participant(connection, numbers)
     columns = round_columns(connection, numbers, chained=chained)
+    teams = teams_of(connection, numbers) if study.design.has_recorded_seats else {}
+    _add_moves(connection, study.design, columns, [] if not teams else [e.id for own in played.values() for e in own])
     people_data = []
     for person in people:
         data = ParticipantData(
@@ -144,6 +151,8 @@ def _people(
             quiz_attempts=person.quiz_attempts,
             events=tuple(EventData(moment(event.at), event.kind, event.data) for event in events[person.id]),
             secret=study.secret_for(person.kind),
+            team=_member(teams.get(person.id), person.id),
+            ending=person.ending,
         )
         plan = data.plan(study.design)
         episodes = {} if plan is None else {episode.number: episode for episode in played[person.id]}
@@ -157,12 +166,28 @@ def _people(
     return people_data
 
 
+def _member(team: Team | None, person: int) -> TeamMember | None:
+    if team is None:
+        return None
+    own = team.members[team.seat_of(person)]
+    return TeamMember(team.public_id, own.seat, team.seed, team.roster, own.left_reason, own.left_episode)
+
+
+def _add_moves(
+    connection: Connection, design: StudyDesign, columns: dict[int, dict[str, Sequence[Any]]], episodes: Sequence[int]
+) -> None:
+    """Add who made each move to the columns of episodes that a team has played."""
+    for number, by_round in load_moves(connection, episodes).items() if episodes else ():
+        if number in columns:
+            columns[number] |= recorded_columns(len(design.seating), by_round, columns[number]["t"])
+
+
 def _episode(columns: Mapping[str, Sequence[Any]], episode: StoredEpisode, plan: EpisodePlan | None) -> EpisodeData:
-    """A stored episode; without a plan it is not known what its first round hangs on."""
+    """Return a stored episode; without a plan, the hash before its first round is unknown."""
     version = hash_version(episode.head)
     start = ""
     if plan is not None:
-        # With a warm start the counted rounds hang on its last hash, which playing it again gives.
+        # With a warm start, the hash before the counted rounds is its last one, which a replay computes.
         start = Episode.open(plan, version).head if plan.warm_rounds else plan.start(version)
     return EpisodeData.of_columns(
         columns,

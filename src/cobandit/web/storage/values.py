@@ -1,4 +1,4 @@
-"""How times and plain data stand in a column."""
+"""Representation of times and plain data in a column."""
 
 from __future__ import annotations
 
@@ -13,5 +13,5 @@ def as_json(data: Any) -> str:
 
 
 def now_ms() -> int:
-    """The time: milliseconds since 1970, UTC."""
+    """Return the time: milliseconds since 1970, UTC."""
     return time.time_ns() // 1_000_000

@@ -1,9 +1,9 @@
-"""The head of the audit log, kept outside of the database, so that a log that was cut at its end is noticed.
+"""The head of the audit log, stored outside of the database, so that a log that was cut at its end is noticed.
 
-Whoever may write to the database can remove the triggers, delete the last entries, set the head back and put the
-triggers in again; the database alone cannot show that. So each machine that writes to a log keeps number and hash of
-the last entry in a file of its own, by the name that the log was given when it began and by the address of the
-database: a copy elsewhere is another one, which may go its own way.
+With write access to the database it is possible to remove the triggers, delete the last entries, set the head back and
+restore the triggers; the database alone cannot show that. So each machine that writes to a log stores number and hash
+of the last entry in a file, under the id of the log and the address of the database: a copy at another address has its
+own file and may diverge.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def witness_file(connection: Connection) -> Path | None:
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             return None
         root = os.environ.get(FOLDER_VARIABLE) or Path.home() / ".local" / "state"
-    except (ValueError, AttributeError, RuntimeError):  # details that are not as written; nobody's home
+    except (ValueError, AttributeError, RuntimeError):  # the stored details were changed, or there is no home directory
         return None
     return Path(root) / "cobandit" / "audit" / f"{name}-{_place(connection.engine)}.json"
 
@@ -67,11 +67,11 @@ def read_witness(connection: Connection) -> tuple[int, str] | None:
 
 
 def keep_witness(connection: Connection, *, restored: bool = False) -> None:
-    """Keep the head of the log, if the log still holds what was kept before.
+    """Store the head of the log, if the log still contains the one that was stored before.
 
     `studies.audit.verify_log` reports a difference.
 
-    A backup that was ``restored`` by this software begins anew from its own head.
+    A backup that was ``restored`` by this software starts from its own head.
     """
     path = witness_file(connection)
     if path is None:
@@ -91,7 +91,7 @@ def keep_witness(connection: Connection, *, restored: bool = False) -> None:
 
 
 def keep_head(reading: Engine, info: dict[Any, Any]) -> None:
-    """Keep the head after a commit, where its transaction has added to the log; the commit stands in any case."""
+    """Store the head after a commit whose transaction has added to the log; a failure here does not undo the commit."""
     if not info.pop(WRITTEN, False):
         return
     try:

@@ -1,11 +1,13 @@
-"""All writing of one process: jobs from many requests, committed together, acknowledged after the commit.
+"""The writer of one process: jobs from many requests, committed together, acknowledged after the commit.
 
-With ``synchronous=FULL`` a commit waits for the disk, a few milliseconds; committing what has gathered meanwhile in one
-transaction makes a thousand durable rounds a second of a few hundred commits. A job that fails must not spoil the
-others: the batch is rolled back, that job runs again in a transaction of its own, and the others run again together.
-Jobs must therefore do nothing but use the connection.
+With ``synchronous=FULL`` a commit waits a few milliseconds for the disk. Jobs that arrive in the meantime share the
+next transaction (group commit), so a few hundred commits store a thousand durable rounds a second. If a job fails, the
+batch is rolled back, that job runs again in a separate transaction, and the others run again together. Jobs must
+therefore do nothing but use the connection.
 
-Jobs of a class with `together` run in one call of it; where that fails, each of them runs by itself.
+Jobs of a class with `together` run in one call of it; if that fails, each of them runs separately.
+
+A job with an attribute ``rounds``, a number, is counted as this many rounds once it is committed.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
+from cobandit.web.meter import current_meter
 from cobandit.web.storage.witness import keep_head
 
 T = TypeVar("T")
@@ -59,24 +62,26 @@ class Writer:
     """Runs jobs in threads of its own: one for SQLite, a few for PostgreSQL."""
 
     def __init__(self, engine: Engine, threads: int = 1, reading: Engine | None = None) -> None:
-        """Write by an engine; ``reading`` reads what was committed (the same one, where none is given)."""
+        """Write with an engine; ``reading`` reads committed data (by default the same engine)."""
         self._engine, self._reading = engine, reading or engine
+        self._meter = current_meter()
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._threads = [threading.Thread(target=self._work, name=f"writer-{i}", daemon=True) for i in range(threads)]
         for thread in self._threads:
             thread.start()
 
     async def run(self, job: Job[T]) -> T:
-        """The result of the job, once it is on disk.
+        """Run a job and return its result once it is on disk.
 
-        The job goes on when the request is given up: what was asked for may already be under way.
+        The job continues when the request is cancelled, because it may already be running.
         """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
         self._queue.put(_Waiting(job, future))
+        self._meter.set_queue(self._queue.qsize())
         return await future
 
     def close(self) -> None:
-        """Finish what is queued, then stop."""
+        """Finish the queued jobs, then stop."""
         for _ in self._threads:
             self._queue.put(None)
         for thread in self._threads:
@@ -84,6 +89,8 @@ class Writer:
 
     def _work(self) -> None:
         while (first := self._queue.get()) is not None:
+            # Group commit: jobs that arrived while the last commit waited for the disk share the next one. There is no
+            # timer: under load batches grow by themselves, and a single job is never delayed.
             batch = [first]
             last = False
             while len(batch) < LARGEST_BATCH:
@@ -96,9 +103,17 @@ class Writer:
                     break
                 batch.append(following)
             self._commit(batch)
+            # Only now: an acknowledged move must be on disk.
             _deliver(batch)
+            self._count(batch)
             if last:
                 return
+
+    def _count(self, batch: list[_Waiting]) -> None:
+        rounds = sum(getattr(waiting.job, "rounds", 0) for waiting in batch if waiting.error is None)
+        if rounds:
+            self._meter.add_rounds(rounds)
+        self._meter.set_queue(self._queue.qsize())
 
     def _commit(self, batch: list[_Waiting]) -> None:
         together, alone = list(batch), list[_Waiting]()
@@ -120,11 +135,13 @@ class Writer:
                 if running is not None and not lost and isinstance(error, DBAPIError) and error.connection_invalidated:
                     lost = True  # nothing was committed yet: once more, with another connection
                 elif running is None or len(batch) == 1:
-                    # The database itself cannot be written, or there is nobody else to blame.
+                    # The database itself cannot be written, or there is no other cause.
                     for waiting in together:
                         waiting.error = error
                     break
                 else:
+                    # One failing job must not fail the others. The transaction was rolled back with all of them, so the
+                    # others run again without it, and it runs alone, where it gets its own error.
                     together.remove(running)
                     alone.append(running)
         for waiting in alone:
@@ -132,7 +149,7 @@ class Writer:
 
 
 def _run_joined(connection: Connection, batch: list[_Waiting]) -> list[_Waiting]:
-    """Run those of a batch that join, and give the others, which are still to be run."""
+    """Run the jobs of a batch that can run together, and return the others."""
     by_class: dict[type[JoiningJob], list[_Waiting]] = defaultdict(list)
     for waiting in batch:
         if isinstance(waiting.job, JoiningJob):

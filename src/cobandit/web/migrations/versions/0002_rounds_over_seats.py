@@ -13,7 +13,7 @@ _OLD = ("arm_0", "arm_1", "seen_0", "seen_1", "predicted_1_0")
 
 
 def upgrade() -> None:
-    """Lists in place of columns; the hashes of rounds that are there stay as they are (version 1)."""
+    """Replace columns by lists over seats; the hashes of existing rounds stay unchanged (version 1)."""
     with op.batch_alter_table("rounds") as batch:
         for name in _NEW:
             batch.add_column(sa.Column(name, sa.Text(), nullable=True))
@@ -38,7 +38,7 @@ def downgrade() -> None:
 
 
 def _number(column: str) -> str:
-    """A seen reward as JSON has it; 0 and 1 alike on every database."""
+    """Return a seen reward as JSON has it; 0 and 1 alike on every database."""
     return (
         f"CASE WHEN {column} IS NULL THEN 'null' WHEN {column} = 0 THEN '0.0' WHEN {column} = 1 THEN '1.0' "
         f"ELSE CAST({column} AS TEXT) END"

@@ -10,10 +10,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Studies that are there have none and go on with the means they began with."""
+    """Add secrets; existing studies have none and keep the means they began with."""
     op.add_column("studies", sa.Column("secret", sa.Text(), nullable=True))
 
 
 def downgrade() -> None:
-    """Refused: means that hang on a secret cannot be had without it."""
+    """Refuse: means that depend on a secret cannot be computed without it."""
     raise NotImplementedError("A database is not taken back to the tables before 0003; restore a copy of it instead.")

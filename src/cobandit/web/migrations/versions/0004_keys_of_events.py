@@ -10,13 +10,13 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Events that are there have no key."""
+    """Add the keys of events; existing events have none."""
     op.add_column("events", sa.Column("key", sa.Text(), nullable=True))
     op.create_index("ix_events_participant_id_key", "events", ["participant_id", "key"], unique=True)
 
 
 def downgrade() -> None:
-    """Without the keys."""
+    """Remove the keys."""
     op.drop_index("ix_events_participant_id_key", "events")
     with op.batch_alter_table("events") as batch:
         batch.drop_column("key")

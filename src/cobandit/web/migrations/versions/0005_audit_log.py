@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """An empty log; its first entry comes with the first thing that is written down."""
+    """Create an empty log; the first recorded action adds its first entry."""
     op.create_table(
         "audit",
         sa.Column("number", sa.Integer(), autoincrement=False, nullable=False),
@@ -38,5 +38,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Refused: a log that can be taken away vouches for nothing."""
+    """Refuse: a log that can be removed proves nothing."""
     raise NotImplementedError("A database is not taken back to the tables before 0005; restore a copy of it instead.")

@@ -1,4 +1,4 @@
-"""How many people a study takes: beside open and closed, a study may be by invitation, or have a quota."""
+"""Admission states of a study: in addition to open and closed, by invitation or with a quota."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -10,12 +10,12 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Studies that are there stay open or closed, as they are."""
+    """Add the states; existing studies stay open or closed."""
     op.add_column("studies", sa.Column("quota", sa.Integer(), nullable=True))
 
 
 def downgrade() -> None:
-    """Open or closed: whoever could not come by the open link still cannot."""
+    """Reduce the states to open or closed: a closed open link stays closed."""
     op.execute("UPDATE studies SET status = 'closed' WHERE status IN ('invite-only', 'quota')")
     with op.batch_alter_table("studies") as batch:
         batch.drop_column("quota")

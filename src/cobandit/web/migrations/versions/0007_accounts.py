@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    """Whoever has the one password is the owner, and logins that are there are the owner's."""
+    """Create the owner's account from the one password; existing logins become the owner's."""
     accounts = op.create_table(
         "accounts",
         sa.Column("name", sa.Text(), nullable=False),
@@ -33,5 +33,5 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """Refused: with the accounts gone, everybody would be the owner."""
+    """Refuse: without accounts, all logins would be the owner's."""
     raise NotImplementedError("A database is not taken back to the tables before 0007; restore a copy of it instead.")

@@ -1,4 +1,4 @@
-"""Browsers in which somebody has logged in, so that wrong passwords of others do not keep that person out."""
+"""Browsers with an earlier login, so that wrong passwords from others do not lock out their user."""
 
 import sqlalchemy as sa
 from alembic import op
