@@ -145,7 +145,7 @@ def test_a_log_that_was_cut_at_its_end_is_noticed(stored: Database, left: int) -
         for _ in range(4):
             record(connection, "owner", "study-closed", "a v1")
     [problem] = _problems(stored)
-    assert "entry 3: the log was written anew: it had entry 3" in problem
+    assert "entry 3: the log was rewritten: it had entry 3" in problem
 
 
 def test_the_server_keeps_the_head_of_its_log(site: Any, admin: httpx.Client) -> None:

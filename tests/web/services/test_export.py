@@ -188,7 +188,7 @@ def test_an_export_that_nobody_waits_for_ends(site: Any, short: StudyDesign, mon
 
     async def scene() -> None:
         exports, viewer = Exports(site.database), Viewer("owner", "owner")
-        with pytest.raises(Refused, match="nobody waits"):
+        with pytest.raises(Refused, match="client has disconnected"):
             await exports.export(1, format="csv", kind="real", recruiting=False, gone=gone, viewer=viewer)
 
     asyncio.run(scene())

@@ -14,26 +14,25 @@ from cobandit.studies import StudyDesign
 from cobandit.web.refusals import Refused
 from cobandit.web.services import paging
 from cobandit.web.storage.database import HEAVY_READERS, MOST_HEAVY_WAITING, Connection, Database
-from tests.clients import PATIENCE
+from tests.clients import PATIENCE, http_client
 
 STUDY = "/api/admin/studies/1"
 
 
-@pytest.mark.parametrize(
-    ("address", "where"),
-    [
-        ("/api/admin/studies/1/payments", "cobandit.web.services.payments.stored_study"),
-        ("/admin/studies/1/payments", "cobandit.web.services.payments.stored_study"),
-        ("/admin/studies/1/payments.csv", "cobandit.web.services.payments.stored_study"),
-        ("/api/admin/studies/1/links", "cobandit.web.services.links.stored_study"),
-        ("/api/admin/studies/1/links.csv", "cobandit.web.services.links.stored_study"),
-        ("/api/admin/studies/1/participants/{name}", "cobandit.web.services.plays.stored_study"),
-        ("/api/admin/studies/1/participants/{name}/episodes/0", "cobandit.web.services.plays.stored_study"),
-        ("/admin/studies/1/participants/{name}", "cobandit.web.services.plays.stored_study"),
-    ],
+ADDRESSES = (
+    "/api/admin/studies/1/payments",
+    "/admin/studies/1/payments",
+    "/admin/studies/1/payments.csv",
+    "/api/admin/studies/1/links",
+    "/api/admin/studies/1/links.csv",
+    "/api/admin/studies/1/participants/{name}",
+    "/api/admin/studies/1/participants/{name}/episodes/0",
+    "/admin/studies/1/participants/{name}",
 )
+
+
 def test_participants_are_served_while_every_list_is_stuck(
-    site: Any, short: StudyDesign, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch, address: str, where: str
+    site: Any, short: StudyDesign, admin: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """More requests than all shared threads together wait for one event; whoever plays does not."""
     person = site.person()
@@ -47,15 +46,15 @@ def test_participants_are_served_while_every_list_is_stuck(
         assert released.wait(PATIENCE)
         raise Refused(404, "not-found", "This is only a test.")
 
-    monkeypatch.setattr(where, stuck)
-    shared = 40  # the threads of an event loop are at most 32
-    with ThreadPoolExecutor(shared) as crowd:
-        headers = dict(admin.headers)
+    for service in ("payments", "links", "plays"):
+        monkeypatch.setattr(f"cobandit.web.services.{service}.stored_study", stuck)
+    addresses = 5 * [address.format(name=name) for address in ADDRESSES]  # the threads of an event loop are at most 32
+    with (
+        ThreadPoolExecutor(len(addresses)) as crowd,
+        http_client(site.url, headers=dict(admin.headers), limits=httpx.Limits(max_connections=None)) as client,
+    ):
         try:
-            asked = [
-                crowd.submit(httpx.get, site.url + address.format(name=name), headers=headers, timeout=PATIENCE)
-                for _ in range(shared)
-            ]
+            asked = [crowd.submit(client.get, address) for address in addresses]
             for _ in range(HEAVY_READERS):
                 assert entered.acquire(timeout=PATIENCE)
             assert person.send(state["episode"]["index"], (1, 0, "a-first-move")).status_code == 200

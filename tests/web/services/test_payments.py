@@ -101,5 +101,5 @@ def test_rules_without_anybody_who_has_finished(open_site: Any, sqlite: str, sho
         site = open_site(f"{sqlite}-{number}", design)
         admin = site.client(headers={"authorization": f"Bearer {site.login()}"})
         page = admin.get("/admin/studies/1/payments", headers=HTML).text
-        assert "nobody has finished yet" in page
+        assert "no participant has finished yet" in page
         assert ("The design has no rules of payment" in page) == (not rules)

@@ -22,7 +22,7 @@ def test_the_studies_are_listed_with_their_people(site: Any, short: StudyDesign,
     assert study["counts"]["real"] == {"active": 1, "idle": 0, "dropped": 0, "invited": 0, "finished": 1}
     assert sum(study["counts"]["rehearsal"].values()) == 1
     page = admin.get("/admin", headers=HTML).text
-    assert "1 simulated participant apart from these" in page
+    assert "1 simulated participant (not counted)" in page
     assert "?demo=1" not in page  # this server runs no demos
 
 

@@ -24,7 +24,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
 
 def add_account(connection: Connection, by: str, name: str, role: str) -> str:
-    """A new account; the password that was made up for it, which is shown once."""
+    """Return a new account; the password that was made up for it, which is shown once."""
     if not _NAME.fullmatch(name) or name in ("unknown", "server"):
         raise InvalidInput(
             f"The account is to be called {name!r:.60}; up to 40 lower-case letters, digits, dots, dashes and "
@@ -50,7 +50,7 @@ def remove_account(connection: Connection, by: str, name: str) -> None:
 
 
 def reset_account(connection: Connection, by: str, name: str) -> str:
-    """A new password, which is shown once, and no one-time codes: for somebody who has lost either."""
+    """Create a new password, which is shown once, and turn off one-time codes, after either was lost."""
     known_account(connection, name)
     password = new_password()
     accounts.set_password(connection, name, hash_password(password))
@@ -60,14 +60,14 @@ def reset_account(connection: Connection, by: str, name: str) -> str:
 
 
 def hashed_password(new: str) -> str:
-    """A password of one's own as it is stored."""
+    """Return the stored hash of a password."""
     if not SHORTEST_PASSWORD <= len(new) <= LONGEST_PASSWORD:
         raise InvalidInput(f"The new password has {len(new)} characters; at least {SHORTEST_PASSWORD} are needed.")
     return hash_password(new)
 
 
 def change_password(connection: Connection, name: str, hashed: str) -> None:
-    """Another password; every login of the account ends."""
+    """Store another password; every login of the account ends."""
     known_account(connection, name)
     accounts.set_password(connection, name, hashed)
     record(connection, name, "password-changed", account=name)
@@ -101,7 +101,7 @@ def turn_codes_off(connection: Connection, name: str) -> None:
 
 
 def end_session(connection: Connection, by: str, role: str, session: str) -> None:
-    """End a login: one's own, or as the owner anybody's."""
+    """End a login: the user's own, or any as the owner."""
     whose = accounts.end_session(connection, session, None if role == "owner" else by)
     if whose is None:
         raise Refused(404, "not-found", "There is no such login; it may have ended.")
@@ -109,7 +109,7 @@ def end_session(connection: Connection, by: str, role: str, session: str) -> Non
 
 
 def known_account(connection: Connection, name: str) -> Account:
-    """An account that must be there."""
+    """Return an account that must be there."""
     account = accounts.find_account(connection, name)
     if account is None:
         known = [stored.name for stored in accounts.all_accounts(connection)]
@@ -118,5 +118,5 @@ def known_account(connection: Connection, name: str) -> Account:
 
 
 def new_password() -> str:
-    """A password that is made up."""
+    """Return a password that is made up."""
     return secrets.token_urlsafe(12)

@@ -23,7 +23,7 @@ REASONS = {
     "invite-only": "This study takes people by invitation: a personal link is needed.",
     "full": "This study is full: it has all the participants it needs at the moment.",
 }
-"""Why somebody may not begin, by the code that programs and pages know it by."""
+"""Reasons why a visitor may not begin, by their code in the API."""
 
 AVAILABILITY = {
     "open": "Open",
@@ -38,20 +38,20 @@ _CONSENT_ELSEWHERE = "consent-elsewhere"
 
 
 def unready(design: StudyDesign) -> str | None:
-    """For the researcher: why no real participant is taken, whatever the state of the study; None where they are."""
+    """Return for the researcher why no real participant is admitted in any state of the study; None if they are."""
     languages = placeholder_consent(design)
     if not languages:
         return None
     return (
         f"{design.name} takes no participants yet: its consent ({', '.join(languages)}) is the placeholder of a "
         "shipped design. Put the text that your ethics board has approved into [consent] of the design and into its "
-        "translations; demo and rehearsal go on meanwhile. Where consent is given elsewhere, on paper say, serve with "
-        "--consent-elsewhere."
+        "translations. Demo and rehearsal work already. If participants consent elsewhere, for example on paper, serve "
+        "with --consent-elsewhere."
     )
 
 
 def seats_taken(connection: Connection, study: Study) -> int:
-    """How many real participants count against the quota: whoever has finished or is at it, not who has dropped out."""
+    """Return how many real participants count against the quota: finished or active ones, not those who dropped out."""
     taken = places(connection, study, "real", now_ms())
     return sum(taken.finished) + sum(taken.active)
 
@@ -59,7 +59,7 @@ def seats_taken(connection: Connection, study: Study) -> int:
 def reason_to_refuse(
     connection: Connection, study: Study, *, invited: bool = False, consent_elsewhere: bool = False
 ) -> str | None:
-    """The code of `REASONS` why a new real participant may not begin; None where they may.
+    """Return the code of `REASONS` why a new real participant may not begin; None where they may.
 
     ``invited``: they have a personal link. ``consent_elsewhere``: the placeholder is no reason.
     """
@@ -110,15 +110,15 @@ def stored_consent_elsewhere(connection: Connection) -> bool:
 
 
 def refused(reason: str) -> Refused:
-    """The refusal of somebody who may not begin."""
+    """Return the refusal of a visitor who may not begin."""
     return Refused(403, reason, REASONS[reason])
 
 
 def checked_state(state: str, quota: int | None) -> None:
     """Refuse a state that is none, and a quota where none belongs or none is given."""
     if state not in STATES:
-        raise InvalidInput(f"The state is {state!r}; one of {', '.join(STATES)} is needed.")
+        raise InvalidInput(f"The state must be one of {', '.join(STATES)}, got {state!r}.")
     if (state == "quota") != (quota is not None):
         raise InvalidInput("A quota, the number of participants, goes with the state 'quota', and only with it.")
     if quota is not None and (isinstance(quota, bool) or not 1 <= quota <= MOST_PEOPLE):
-        raise InvalidInput(f"The quota is {quota}; a whole number from 1 to {MOST_PEOPLE:,} is needed.")
+        raise InvalidInput(f"The quota must be an integer from 1 to {MOST_PEOPLE:,}, got {quota}.")

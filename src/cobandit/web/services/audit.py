@@ -16,7 +16,7 @@ PAGE_SIZE = 50
 
 
 async def audit_view(database: Database, viewer: Viewer, before: int | None) -> dict[str, Any]:
-    """A page of the log, the newest entries first, and whether the whole of it is as it was written."""
+    """Return a page of the log, the newest entries first, and whether the whole of it is as it was written."""
     viewer.require("audit log")
 
     def ask(connection: Connection) -> dict[str, Any]:
@@ -37,7 +37,7 @@ async def audit_view(database: Database, viewer: Viewer, before: int | None) -> 
 
 
 async def whole_log(database: Database, viewer: Viewer) -> str:
-    """Every entry as a line of JSON, with its hashes, so that anybody can check the chain."""
+    """Return every entry as a line of JSON, with its hashes, so that anybody can check the chain."""
     await record_export(database, viewer, None, "audit log", tables="audit log")
 
     def lines(connection: Connection) -> Iterator[str]:

@@ -1,7 +1,7 @@
-"""Backups: a copy under a name of its own, verified, its owner's alone; and the way back.
+"""Backups: a verified copy under its own name, readable only by its owner; and restoring.
 
-A copy is written beside the others under a name that begins with a dot and gets its own name only when all of it is on
-the disk, so that a power cut leaves no half backup that looks like one.
+A copy is written under a name that begins with a dot and renamed only when it is completely on the disk, so that a
+power cut leaves no partial backup that looks complete.
 """
 
 from __future__ import annotations
@@ -132,9 +132,9 @@ def verify_file(path: Path) -> Checked:
 
 
 def restore(path: Path, database: Database, *, overwrite: bool = False, despite: bool = False) -> Checked:
-    """Put a backup in the place of a database; what is there is not written over unless that is meant.
+    """Replace a database by a backup; an existing one is not overwritten unless requested.
 
-    An older backup is brought up to date first. With differences in it nothing is restored, unless ``despite`` them.
+    An older backup is migrated first. A backup with differences is not restored, unless ``despite`` is true.
     """
     if not path.is_file():
         raise InvalidInput(f"There is no backup {str(path)!r}.")
@@ -159,14 +159,14 @@ def restore(path: Path, database: Database, *, overwrite: bool = False, despite:
             _settle(part, path)
             _put_in_place(part, database)
             with database.read() as connection:
-                keep_witness(connection, restored=True)  # what came after the backup is gone, as was asked for
+                keep_witness(connection, restored=True)  # the entries after the backup are lost, as requested
     except OSError as error:
         raise InvalidInput(f"The backup could not be restored: {database_message(error)}.") from error
     return checked
 
 
 def last_backup(connection: Connection) -> dict[str, Any] | None:
-    """When a backup was last tried, which file it gave, and what went wrong."""
+    """Return time, file and error of the latest backup attempt."""
     stored = read_setting(connection, _STATUS)
     return None if stored is None else dict(json.loads(stored))
 
@@ -187,7 +187,7 @@ def _refuse_occupied(database: Database, overwrite: bool) -> None:
     with database.read() as connection:
         if not overwrite and not is_empty(connection):
             raise InvalidInput(
-                f"The database {database.name} is not empty. --overwrite puts the backup in the place of all of it."
+                f"The database {database.name} is not empty. --overwrite replaces its whole content with the backup."
             )
         others = others_connected(connection)
     if others:
@@ -198,7 +198,7 @@ def _refuse_occupied(database: Database, overwrite: bool) -> None:
 
 
 def _settle(part: Path, path: Path) -> None:
-    """Whoever was logged in when the backup was made is not any more; the log tells what happened."""
+    """End the logins of the time of the backup, and record the restore in the log."""
     copy = Database(sqlite_url(part))
     try:
         with copy.writing.begin() as connection:
@@ -236,7 +236,7 @@ def _make_folder(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _new_file(folder: Path) -> Iterator[Path]:
-    """A file of its owner's alone, from its first byte on; gone at the end, unless it was given another name."""
+    """Create a file that only its owner can read, from its first byte on; it is deleted at the end unless renamed."""
     part = folder / f".backup-{os.getpid()}-{secrets.token_hex(4)}.part"
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
     try:
@@ -247,7 +247,7 @@ def _new_file(folder: Path) -> Iterator[Path]:
 
 
 def _delete_leftovers(folder: Path) -> None:
-    """What a backup has left that was killed."""
+    """Delete the partial files of killed backups."""
     for file in folder.iterdir():
         match = _PART.fullmatch(file.name)
         if match and not _alive(int(match[1])):
@@ -265,26 +265,28 @@ def _alive(process: int) -> bool:
 
 
 def _final_name(folder: Path) -> Path:
-    """A name by the time; a second one within a second gets a number."""
+    """Return a name by the time; a second one within a second gets a number."""
     now = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime())
     taken = [number for when, number in map(_place, _backups(folder)) if when == now]
     return folder / f"studies-{now}{f'-{max(taken) + 1}' if taken else ''}.sqlite"
 
 
 def _backups(folder: Path) -> list[Path]:
-    """The files whose names are ours, the oldest first."""
+    """Return the files whose names are ours, the oldest first."""
     return sorted((file for file in folder.iterdir() if NAME.fullmatch(file.name)), key=_place)
 
 
 def _place(file: Path) -> tuple[str, int]:
-    """When a backup was made, and the which of that second it is; by name alone the second would come first."""
+    """Return the time of a backup and its number within that second; sorting by name would put the second one first."""
     named = NAME.fullmatch(file.name)
     assert named is not None
     return named[1], int(named[2] or 1)
 
 
 def _delete_old(folder: Path, newest: Path, keep: int | None) -> tuple[Path, ...]:
-    """All but the newest of those whose names are ours; the one that was just made stays whatever the clock says."""
+    """Return all but the newest of those whose names are ours; the one that was just made stays whatever the clock
+    says.
+    """
     if keep is None:
         return ()
     others = [file for file in _backups(folder) if file != newest]

@@ -55,14 +55,14 @@ def masks_for(connection: Connection, study: Study, viewer: Viewer, kind: str) -
 
 
 def letters(study: Study) -> dict[str, str]:
-    """A letter for each condition, in an order that follows from the study's seed."""
+    """Return a letter for each condition, in an order that follows from the study's seed."""
     names = [condition.name for condition in study.design.conditions]
     names.sort(key=lambda name: hashlib.sha256(f"letter:{study.seed}:{name}".encode()).digest())
     return dict(zip(names, string.ascii_uppercase, strict=False))
 
 
 def masked_live(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
-    """Who is where, without what tells conditions apart; rows are sorted anew, for their places would tell."""
+    """Return the live view without conditions; rows are sorted again, because their order would reveal them."""
     if not masks:
         return view | {"blind": False}
     orders = [row | {"order": [masks[name] for name in row["order"]]} for row in view["orders"]]
@@ -81,7 +81,7 @@ def masked_live(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any
 def masked_entry(
     entry: dict[str, Any], masks: Mapping[str, str], places: list[list[str]] | None = None
 ) -> dict[str, Any]:
-    """One participant in a line; ``places`` are the masked orders by which the order is numbered anew."""
+    """Return one participant's row; ``places`` are the masked orders by which the order is renumbered."""
     order = None if entry["order"] is None else [masks[name] for name in entry["order"]]
     episode = entry["episode"]
     if episode is not None:
@@ -91,7 +91,7 @@ def masked_entry(
 
 
 def masked_person(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, Any]:
-    """All about one participant; while blind, without outcomes by condition, true means and joint actions."""
+    """Return all about one participant; while blind, without outcomes by condition, true means and joint actions."""
     if not masks:
         return view | {"blind": False}
     hidden: dict[str, Any] = {"good": None, "regret": None, "cells": []}
@@ -107,14 +107,14 @@ def masked_person(view: dict[str, Any], masks: Mapping[str, str]) -> dict[str, A
 
 
 def _masked_answers(step: dict[str, Any]) -> dict[str, Any]:
-    """Hide the ratings of a survey, which follow one condition; attention checks stay."""
-    if step["kind"] != "survey":
+    """Hide the answers to questions on a set, which follow one condition; attention checks stay."""
+    if step["kind"] not in ("survey", "questionnaire"):
         return step
     return step | {"items": [item if item["right"] is not None else item | {"value": None} for item in step["items"]]}
 
 
 def masked_rounds(view: dict[str, Any], masks: Mapping[str, str], seat: int) -> dict[str, Any]:
-    """Rounds of an episode; while blind, only when they were played and which arm the participant chose in a seat."""
+    """Return the rounds of an episode; while blind, only their times and the participant's arm."""
     if not masks:
         return view
     rounds = [
@@ -143,7 +143,7 @@ def masked_order_ranks(study: Study, masks: Mapping[str, str]) -> list[int] | No
 
 
 def no_curves(kind: str) -> dict[str, Any]:
-    """What somebody who is blind is told of regret by condition."""
+    """Return the curves for a blind account: none."""
     return {"kind": kind, "rounds": [], "conditions": [], "pending": 0, "blind": True}
 
 

@@ -29,7 +29,7 @@ from cobandit.web.storage.studies import Study
 
 MOST_POINTS = 200
 CURVE_SECONDS = 1.5  # what one question for curves may take; the rest waits for the next
-SHARE_OF_TIME = 0.2  # of which so much is spent on it, so that participants hardly feel it
+SHARE_OF_TIME = 0.2  # the share of time spent on it, so that participants hardly notice
 EPISODES_AT_ONCE = 5
 OVERLAP_MS = 60_000
 """How far back a look for new episodes reaches: a write has its time before it is committed."""
@@ -49,7 +49,7 @@ _ByParticipant = dict[tuple[int, str], _Sums]
 
 @dataclass
 class _Known:
-    """What is known of the people of one kind in one study; ``waiting`` are finished episodes not added yet."""
+    """The cached people of one kind in one study; ``waiting`` are finished episodes that are not added yet."""
 
     sums: _ByParticipant = field(default_factory=dict)
     episodes: dict[int, FinishedEpisode] = field(default_factory=dict)
@@ -70,7 +70,7 @@ class _Known:
         self._note(finished_episodes(connection, study, kind, self.latest - OVERLAP_MS))
         if mark == self.mark:
             return
-        # Somebody was deleted, or the clock was set back: everything is looked through.
+        # A participant was deleted, or the clock was set back: recompute everything.
         present = finished_episodes(connection, study, kind)
         gone = self.episodes.keys() - {episode.id for episode in present}
         people = {(self.episodes[number].participant, self.episodes[number].condition) for number in gone}
@@ -103,17 +103,17 @@ class Curves:
         self._one_at_a_time = asyncio.Lock()
 
     async def curves(self, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
-        """Curves of people of one kind; none, where the viewer is blind to the conditions.
+        """Return the curves of people of one kind; none if the viewer is blind to the conditions.
 
-        A participant's curve is the mean over their episodes; mean and standard error are over participants. Where a
-        lot is new, ``pending`` says how many episodes are still left out: ask again. ``number`` is the place of the
-        condition's algorithm in the palette of all figures.
+        A participant's curve is the mean over their episodes; mean and standard error are over participants. If many
+        episodes are new, ``pending`` is the number of episodes that are still missing: ask again. ``number`` is the
+        place of the condition's algorithm in the palette of all figures.
         """
         async with self._one_at_a_time:
             return await self._database.ask(lambda connection: self.read(connection, number, kind, viewer), heavy=True)
 
     def read(self, connection: Connection, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
-        """The same, at once and by a connection that the caller has; one at a time."""
+        """Return the curves synchronously, with the caller's connection; one call at a time."""
         viewer.require("participants")
         study = stored_study(connection, number)
         if masks_for(connection, study, viewer, kind):
@@ -175,5 +175,5 @@ def _curve(condition: str, sums: _ByParticipant) -> dict[str, Any]:
 
 
 def _points(length: int) -> NDArray[np.int64]:
-    """The rounds at which curves are told, the last one always."""
+    """Return the rounds at which curves are sampled, always with the last one."""
     return np.unique(np.linspace(1, length, min(length, MOST_POINTS)).round().astype(np.int64))

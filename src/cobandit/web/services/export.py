@@ -38,12 +38,12 @@ class Exports:
         self._one_at_a_time = asyncio.Lock()
 
     async def export(
-        self, number: int, *, format: str, kind: str, recruiting: bool, gone: Gone, viewer: Viewer
+        self, number: int, *, format: str, kind: str, recruiting: bool, texts: bool = False, gone: Gone, viewer: Viewer
     ) -> tuple[str, IO[bytes]]:
-        """A name for a zip file, and the file, which is gone from the disk once it is closed.
+        """Return a name for a zip file, and the file, which is deleted from the disk once it is closed.
 
-        People are read and written some at a time, so that memory does not grow with the study; when nobody waits for
-        it any more, it ends.
+        Participants are read and written some at a time, so that memory does not grow with the study. The export ends
+        when the client has disconnected.
         """
         viewer.require("export")
         EXPORT_FORMATS[format].require("Exporting a study in this format")
@@ -51,14 +51,14 @@ class Exports:
         name = f"{study.name}-v{study.design.version}-{kind}-{format}"
         cancelled = threading.Event()
         # Written down before anything leaves: no data without an entry.
-        await record_export(
-            self._database, viewer, number, "export", tables="all", format=format, kind=kind, recruiting=recruiting
-        )
+        details: dict[str, Any] = {"format": format, "kind": kind, "recruiting": recruiting}
+        details |= {"texts": True} if texts else {}
+        await record_export(self._database, viewer, number, "export", tables="all", **details)
 
         def job(connection: Connection) -> IO[bytes]:
             stored = study_parts(connection, study, kind)
             parts = (_unless(cancelled, part) for part in stored.parts)
-            return _pack(replace(stored, parts=parts), name, format, recruiting)
+            return _pack(replace(stored, parts=parts), name, format, recruiting, texts)
 
         async with self._one_at_a_time:
             work = asyncio.ensure_future(self._database.ask(job, heavy=True))
@@ -73,7 +73,7 @@ class Exports:
 
 
 async def record_export(database: Database, viewer: Viewer, number: int | None, data: str, **details: Any) -> None:
-    """Write down that data leave the server, of one study or (None) of the server; refuse whoever may not have them."""
+    """Record that data leave the server, of one study or (None) of the server; refuse accounts without the right."""
     viewer.require(data)
 
     def job(connection: Connection) -> None:
@@ -85,15 +85,15 @@ async def record_export(database: Database, viewer: Viewer, number: int | None, 
 
 def _unless(cancelled: threading.Event, part: StudyData) -> StudyData:
     if cancelled.is_set():
-        raise Refused(499, "gone", "The export was given up, because nobody waits for it.")
+        raise Refused(499, "gone", "The export was cancelled, because the client has disconnected.")
     return part
 
 
-def _pack(data: StudyParts, name: str, format: str, recruiting: bool) -> IO[bytes]:
+def _pack(data: StudyParts, name: str, format: str, recruiting: bool, texts: bool) -> IO[bytes]:
     folder = Path(tempfile.mkdtemp(prefix="cobandit-export-"))
     packed: IO[bytes] | None = None
     try:
-        write_study(data, folder / "export", format=format, recruiting=recruiting)
+        write_study(data, folder / "export", format=format, recruiting=recruiting, texts=texts)
         packed = tempfile.TemporaryFile()  # noqa: SIM115 -- the answer closes it, once it is sent
         with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED, compresslevel=COMPRESSION) as archive:
             for path in sorted(file for file in (folder / "export").rglob("*") if file.is_file()):

@@ -1,4 +1,4 @@
-"""Whether the server can do its work: a real write, and room on the disk for more."""
+"""Health of the server: a real write, and free space on the disk."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Health:
             raise self._refusal
 
     def disk(self) -> Disk | None:
-        """Room on the disk; None for PostgreSQL, whose disk is not this server's to see."""
+        """Return the free space on the disk; None for PostgreSQL, whose disk this server cannot see."""
         folder = self._database.folder
         try:
             usage = None if folder is None else shutil.disk_usage(folder)

@@ -41,7 +41,7 @@ async def make_links(
     """
     viewer.require("invitations")
     if not 1 <= len(labels) <= MOST_LINKS:
-        raise InvalidInput(f"{len(labels)} links are asked for; from 1 to {MOST_LINKS} can be made at once.")
+        raise InvalidInput(f"The number of links must be from 1 to {MOST_LINKS}, got {len(labels)}.")
     invitations = [(new_public_id(), label, new_token()) for label in labels]
 
     def job(connection: Connection) -> None:
@@ -78,7 +78,7 @@ def _listed(labels: list[str]) -> str:
 async def list_links(
     database: Database, number: int, kind: str, viewer: Viewer, part: Part, *, newest: bool = False
 ) -> Page:
-    """Return a page of the personal links of everybody who was invited by one."""
+    """Return a page of the personal links of all invited people."""
     viewer.require("links")
 
     def ask(connection: Connection) -> Page:

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from time import monotonic
 from typing import Any
 
-from cobandit.studies import ParticipantPlan, StudyDesign
+from cobandit.studies import ParticipantPlan, StudyDesign, TeamPlace
 from cobandit.studies.journey import Step, journey
 from cobandit.web.roles import Viewer
 from cobandit.web.services.blinding import masked_live, masked_order_ranks, masks_for
@@ -27,11 +27,12 @@ from cobandit.web.storage.episodes import (
 from cobandit.web.storage.listing import STATUSES, Headcount, Listing, headcounts, list_people
 from cobandit.web.storage.participants import Participant, status
 from cobandit.web.storage.studies import Study
+from cobandit.web.storage.teams import Team
 from cobandit.web.storage.values import now_ms
 
 CHEAP_SECONDS = 0.01
 SHARE_OF_TIME = 0.05
-"""Counting a large study anew may take this part of the time; meanwhile whoever asks gets what was counted last."""
+"""The share of time for recounting a large study; in between, requests get the latest counts."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +55,12 @@ class Live:
         self._counting = threading.Lock()
 
     async def view(self, number: int, wanted: Listing, base: str, viewer: Viewer, since: int | None = None) -> bytes:
-        """A page of people of one kind, and counts by status, order and condition, as JSON; ``base`` begins links.
+        """Return a page of participants of one kind, and counts by status, order and condition, as JSON; ``base``
+        begins links.
 
-        ``page`` names everybody on the page in order, ``cursor`` is what to give as ``since`` next time: then only
-        those are told in full who have changed meanwhile. Conditions are letters while the viewer is blind to them,
-        and a personal link is given only where the viewer's role may have it. A thread for heavy reads does the work.
+        ``page`` names all participants of the page in order, ``cursor`` is the next ``since``: then only those who have
+        changed are listed in full. Conditions are letters while the viewer is blind to them, and a personal link is
+        included only if the viewer's role may see it. A thread for heavy reads does the work.
         """
         return await self._database.ask(
             lambda connection: self.read(connection, number, wanted, base, viewer, since), heavy=True
@@ -73,7 +75,7 @@ class Live:
         viewer: Viewer,
         since: int | None,
     ) -> bytes:
-        """The same, at once and by a connection that the caller has."""
+        """Return the view synchronously, with the caller's connection."""
         viewer.require("participants")
         study = stored_study(connection, number)
         masks = masks_for(connection, study, viewer, wanted.kind)
@@ -88,7 +90,7 @@ class Live:
     ) -> dict[str, Any]:
         now = now_ms()
         total, people = list_people(connection, study, wanted, now, ranks)
-        if since is not None and since <= now:  # else the clock was set back, and nobody knows what is new
+        if since is not None and since <= now:  # otherwise the clock was set back, and it is unknown what is new
             changed = [person for person in people if _has_changed(person, study.design, since, now)]
         else:
             changed = people
@@ -131,15 +133,15 @@ OVERLAP_MS = 3000
 
 
 def _has_changed(person: Participant, design: StudyDesign, since: int, now: int) -> bool:
-    """Whether somebody was written to since, or is idle or gone by time alone."""
+    """Return whether a participant was written to since, or became idle or dropped out by time alone."""
     written = max(person.created_at, person.last_seen or 0, person.finished_at or 0)
     return written >= since or status(person, design, since) != status(person, design, now)
 
 
 def give_link(entry: dict[str, Any], viewer: Viewer, base: str) -> None:
-    """Put the address of the personal link in the place of its path, or None where the viewer may not have it.
+    """Replace the path of a personal link by its address, or by None if the viewer may not see it.
 
-    The link of somebody who has begun opens the participation, with every move of the AI so far.
+    The link of a participant who has begun opens the participation, with every move of the AI so far.
     """
     path = entry.pop("path")
     known = viewer.may_read("invitations" if entry["status"] == "invited" else "links")
@@ -164,11 +166,12 @@ def _entries(connection: Connection, study: Study, people: Sequence[Participant]
     ]
 
 
-def plan_of(study: Study, person: Participant) -> ParticipantPlan | None:
-    """What a participant will play; known from consent on."""
+def plan_of(study: Study, person: Participant, team: Team | None = None) -> ParticipantPlan | None:
+    """Return what a participant will play; known from consent on, and in a team as soon as it is formed."""
     if person.seed is None or person.order_index is None:
         return None
-    return ParticipantPlan(study.design, person.seed, person.order_index, study.secret_for(person.kind))
+    place = None if team is None else TeamPlace(team.seed, team.seat_of(person.id), team.roster)
+    return ParticipantPlan(study.design, person.seed, person.order_index, study.secret_for(person.kind), place)
 
 
 def participant_entry(
@@ -180,7 +183,9 @@ def participant_entry(
     running: tuple[int, int] | None,
     answered: int,
 ) -> dict[str, Any]:
-    """One participant in a line. Steps are done in their order, so counting those done tells which one is next."""
+    """Return one participant's row. Steps are done in their order, so the number of done steps determines the
+    next one.
+    """
     design = study.design
     steps = journey(design).steps
     last = len(steps) - 1

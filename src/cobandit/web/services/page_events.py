@@ -8,7 +8,10 @@ from cobandit.web.refusals import Refused
 from cobandit.web.storage.database import Connection
 from cobandit.web.storage.events import Event, add_events, count_events, known_keys
 
-EVENT_KINDS = ("load", "hidden", "visible", "offline", "online", "takeover", "warned", "language", "error", "robot")
+EVENT_KINDS = (
+    *("load", "hidden", "visible", "offline", "online", "takeover", "warned", "language", "error", "robot"),
+    *("input", "paste"),
+)
 """The kinds of events that a page may send; the server adds kinds of its own, which do not count towards the limit."""
 
 MOST_EVENTS = 3000  # of one participant, so that a faulty page cannot fill the disk
@@ -28,7 +31,7 @@ def store_events(connection: Connection, participant: int, events: Sequence[Even
 
 
 def store_wrong_attempt(connection: Connection, participant: int, attempt: Event, attempts: int) -> None:
-    """Store a wrong attempt at the quiz after so many attempts, with its key, so that a retry is recognised."""
+    """Store a wrong attempt at the quiz with its number and key, so that a retry is recognised."""
     if attempts >= MOST_ATTEMPTS:
         raise Refused(
             403,

@@ -29,11 +29,13 @@ class Page:
     rows: list[dict[str, Any]]
 
     def check(self, part: Part, what: str) -> Page:
-        """Refuse to leave rows out where nobody asked for a part: a program must not take a page for the whole."""
+        """Refuse to leave out rows unless the client asked for a part: a program must not mistake a page for the
+        whole.
+        """
         if part.limit is None and self.offset + len(self.rows) < self.total:
             raise InvalidInput(
-                f"There are {self.total} {what}; at most {LARGEST_PAGE} are sent at once. Ask for them in parts, by "
-                "offset and limit."
+                f"There are {self.total} {what}, and one answer contains at most {LARGEST_PAGE}. Request them in "
+                "parts, with offset and limit."
             )
         return self
 

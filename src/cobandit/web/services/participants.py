@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cobandit.base.errors import InvalidInput
-from cobandit.studies import Episode, Round, participant_view
+from cobandit.studies import Episode, participant_view
 from cobandit.studies.journey import (
     check_answers,
     consent_payload,
@@ -17,19 +16,24 @@ from cobandit.studies.journey import (
     named_partner,
     page_texts_of,
     partner_payload,
+    seat_texts,
     step_payload,
     task_payload,
     wrong_quiz_answers,
 )
+from cobandit.studies.leaving import is_screened_out
 from cobandit.web.refusals import Refused, conflict, not_found
 from cobandit.web.security import new_token
 from cobandit.web.services.admission import reason_to_refuse, refused
+from cobandit.web.services.new_moves import new_moves
 from cobandit.web.services.page_events import store_events, store_wrong_attempt
 from cobandit.web.services.people import UNKNOWN_LINK, ActiveParticipant, People
 from cobandit.web.services.places import take_place
-from cobandit.web.services.recruiting import Recruit, completion_code_for, note_unfilled, return_url, unfilled
+from cobandit.web.services.recruiting import Recruit, note_unfilled, thanks_for, unfilled
 from cobandit.web.services.results import results_of
 from cobandit.web.services.robot.stage import Stage
+from cobandit.web.services.together import Together, round_view
+from cobandit.web.services.withdrawal import withdraw, withdrawn_state
 from cobandit.web.storage.answers import add_answer
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.events import Event, event_by_key
@@ -51,7 +55,7 @@ MOST_MOVES = 200
 
 @dataclass(frozen=True)
 class Arrival:
-    """Somebody who agrees to take part; ``recruit`` tells who they are to the service that sent them."""
+    """A visitor who agrees to take part; ``recruit`` identifies the person to the service that sent them."""
 
     key: str
     consent_version: str
@@ -85,22 +89,24 @@ class Participants:
         self._consent_elsewhere = consent_elsewhere
         self._robot = robot
         self.people = People(database)
+        self.together = Together(database, self.people)
+        self.messages = self.together.messages
 
     # Studies
 
     async def studies(self) -> list[Study]:
-        """Every study."""
+        """Return every study."""
         return await self._database.ask(all_studies)
 
     async def study(self, name: str, version: int | None = None) -> Study:
-        """A study, by default its newest version."""
+        """Return a study, by default its newest version."""
         study = await self._database.ask(lambda connection: find_study(connection, name, version))
         if study is None:
             raise not_found(f"There is no study called {name!r} here.")
         return study
 
     async def turned_away(self, study: Study) -> str | None:
-        """Return why the open link admits nobody now (a code of `services.admission.REASONS`); None: it does."""
+        """Return why the open link is closed (a code of `services.admission.REASONS`); None: it is open."""
         return await self._database.ask(
             lambda connection: reason_to_refuse(connection, study, consent_elsewhere=self._consent_elsewhere)
         )
@@ -127,7 +133,7 @@ class Participants:
 
     async def refuse_unfilled(self, study: Study, parameters: Mapping[str, str], *, note: bool = True) -> None:
         """Refuse a link that the recruiting service has not filled in; ``note``: store it for the researcher."""
-        name = unfilled(parameters)
+        name = unfilled(parameters, study.design)
         if name is None:
             return
         value = parameters[name]
@@ -139,12 +145,14 @@ class Participants:
         raise Refused(
             422,
             "unfilled",
-            f"The link says {name}={value[:80]!r}, which the recruiting service should have replaced by who comes; "
-            "with it everybody would be one person. Researcher: compare it with the guide, 'Which link to paste'.",
+            f"The link says {name}={value[:80]!r}, a placeholder that the recruiting service should have replaced by "
+            "the participant's ID. Researcher: compare the link with the guide, 'Which link to paste'.",
         )
 
     async def arrive(self, study: Study, arrival: Arrival) -> tuple[str, bool]:
-        """The token of somebody who agreed, and whether they are new; the same key or id gives the same person."""
+        """Return the token of a participant, and whether they are new; the same key or id gives the same
+        participant.
+        """
         if arrival.kind == "demo" and not self._demo:
             raise Refused(403, "forbidden", "This server does not run demos; start it with --demo.")
         design = study.design
@@ -172,35 +180,41 @@ class Participants:
         """Refuse a real person who may not begin; in the transaction that gives them their place."""
         if kind != "real":
             return
-        # Locked, so that of two who come at once the second finds the last place taken.
+        # Locked, so that of two simultaneous arrivals the second finds the last place taken.
         reason = reason_to_refuse(
             connection, locked_study(connection, study), invited=invited, consent_elsewhere=self._consent_elsewhere
         )
         if reason is not None:
             raise refused(reason)
 
-    # Where somebody is
+    # The participant's position
 
     async def state(self, token: str, language: str | None = None, spoken: Sequence[str] = ()) -> dict[str, Any]:
-        """Everything the page needs to draw the current step.
+        """Return everything the page needs to draw the current step.
 
-        ``spoken`` are the browser's languages, for who has not settled on one yet.
+        ``spoken`` are the browser's languages, for participants who have not chosen one yet.
         """
-        async with self.people.person(token, fresh=True) as person:
-            if person.step.kind == "consent" and person.record.kind == "real":
-                await self._refuse_before_consent(person.record.study_id)
-            known = person.study.design.languages
-            if language not in known and person.record.language is None:
-                language = next((other for other in spoken if other in known), None)
-            return await self._state(person, language)
+        try:
+            async with self.people.person(token, fresh=True) as person:
+                if person.step.kind == "consent" and person.record.kind == "real":
+                    await self._refuse_before_consent(person.record.study_id)
+                known = person.study.design.languages
+                if language not in known and person.record.language is None:
+                    language = next((other for other in spoken if other in known), None)
+                return await self._state(person, language)
+        except Refused as error:
+            withdrawn = await withdrawn_state(self._database, token, language) if error.status == 404 else None
+            if withdrawn is None:
+                raise
+            return withdrawn
 
-    async def version(self, token: str) -> int:
-        """The version of the study that somebody takes part in."""
-        async with self.people.person(token) as person:
-            return person.study.design.version
+    async def withdraw(self, token: str, language: str | None = None) -> dict[str, Any]:
+        """End a participation for good, and delete or anonymise the data; again, it changes nothing."""
+        await withdraw(self._database, self.people, self.together.teams, token, self.robot_of)
+        return await self.state(token, language)
 
     async def _refuse_before_consent(self, number: int) -> None:
-        """Tell whoever may not begin before they read what they would agree to."""
+        """Refuse a visitor who may not begin before they read the consent."""
 
         def ask(connection: Connection) -> str | None:
             study = study_by_id(connection, number)  # as it is now: memory may have it as it was
@@ -219,6 +233,7 @@ class Participants:
         state: dict[str, Any] = {
             "participant": record.public_id,
             "study": design.name,
+            "version": design.version,
             "title": design.texts(chosen)["title"],
             "kind": record.kind,
             "language": chosen,
@@ -226,9 +241,11 @@ class Participants:
             "step": {"kind": step.kind, "id": step.id},
             "progress": person.journey.progress(person.done),
             "limits": design.limits.to_dict(),
+            "withdrawal": design.withdrawal.data,
             "texts": page_texts_of(design, step, chosen),
-            "task": task_payload(design, chosen),
+            "task": task_payload(design, chosen, self.together.seat(person)),
         }
+        state["texts"] |= seat_texts(design, self.together.seat(person), chosen)
         if (partner := partner_payload(person.plan, step, chosen)) is not None:
             state |= {"partner": partner, "texts": state["texts"] | named_partner(design, partner)}
         if step.kind == "partner":
@@ -237,12 +254,11 @@ class Participants:
             state["results"] = await results_of(self._database, person)
         if step.kind == "episode":
             assert step.number is not None
-            episode = await self.people.episode(person, step.number)
-            state["episode"] = participant_view(episode, chosen) | {"index": step.number}
+            state |= await self._episode_state(person, step.number, chosen)
             state |= await self._robot_state(person, step.number, state["episode"])
         elif step.kind == "rest":
             assert step.number is not None
-            view = participant_view(await self.people.episode(person, step.number - 1), chosen)
+            view = (await self._episode_state(person, step.number - 1, chosen))["episode"]
             state["rest"] = {
                 "practice": view["practice"],
                 "done": view["episode"],
@@ -253,21 +269,31 @@ class Participants:
                 "rounds": view["rounds"],
             }
         elif step.kind == "thanks":
-            code = completion_code_for(person.study.code, record.kind, record.public_id)
             if (robot := self.robot_of(person)) is not None:
                 robot.dismiss(person)
-            thanks = {"code": code, "return_url": return_url(record.recruiter, record.kind, code)}
+            thanks = thanks_for(person.study, record, person.stored.outcome)
             state["thanks"] = thanks | debriefing_payload(design, chosen)
+        elif step.kind == "lobby":
+            state["lobby"] = await self.together.lobby_view(person)
         else:
             state |= step_payload(design, person.plan, step, chosen, attempts=record.quiz_attempts)
-        return state
+        return self.messages.added_to(state, person.token)
+
+    async def _episode_state(self, person: ActiveParticipant, number: int, language: str) -> dict[str, Any]:
+        """Return what the page shows of an episode, and of the team that plays it."""
+        if not self._is_recorded(person, number):
+            episode = await self.people.episode(person, number)
+            return {"episode": participant_view(episode, language) | {"index": number}}
+        game, position = await self.together.current(person, number)
+        view = participant_view(game.episode, language, self.together.seat(person))
+        return {"episode": view | {"index": number}, "team": self.together.state(game, person, language, position)}
 
     def robot_of(self, person: ActiveParticipant) -> Stage | None:
-        """The robot, where it plays along."""
+        """Return the robot, where it plays along."""
         return self._robot if self._robot is not None and self._robot.covers(person) else None
 
     async def _robot_state(self, person: ActiveParticipant, number: int, view: dict[str, Any]) -> dict[str, Any]:
-        """What the page needs of the robot, where there is one; the latest round is told with what it has of it."""
+        """Return what the page needs from the robot, if there is one, with the robot's part of the latest round."""
         robot = self.robot_of(person)
         if robot is None:
             return {}
@@ -276,13 +302,13 @@ class Participants:
         return {"robot": await robot.view(person)}
 
     async def robot(self, token: str) -> dict[str, Any] | None:
-        """How the robot is getting on with the person's burger; None where there is no robot."""
+        """Return how the robot is getting on with the person's burger; None where there is no robot."""
         async with self.people.person(token) as person:
             robot = self.robot_of(person)
             return None if robot is None else await robot.view(person)
 
     async def placed(self, token: str, request: int) -> None:
-        """The person has set down what the robot waits for."""
+        """Record that the person has placed the item that the robot waits for."""
         async with self.people.person(token) as person:
             robot = self.robot_of(person)
             if robot is None:
@@ -331,9 +357,12 @@ class Participants:
                 self._admit(connection, person.study.id, record.kind, invited=True)
                 seed, order = take_place(connection, person.study.id, record.kind, now)
                 changes |= {"seed": str(seed), "order_index": order, "consented_at": now}
-            if not wrong and person.journey.after(step.id).kind == "thanks":
+            screened = step.kind == "demographics" and is_screened_out(design, given)
+            if screened:
+                changes["ending"] = "screened-out"
+            if screened or (not wrong and person.journey.current(person.done | {step.id}).kind == "thanks"):
                 changes["finished_at"] = max(now, record.consented_at or now)  # the clock may have been set back
-            # First: whoever comes second must find out here, and not by a row that is there already.
+            # First, so that the second of two requests fails here, and not because of an existing row.
             touch(connection, record.id, person.revision, now, **changes)
             if not wrong:
                 add_answer(connection, record.id, step.id, given, now, sent.ms)
@@ -351,9 +380,12 @@ class Participants:
         """Play rounds of an episode, all or none; those stored under the same keys are answered from the store."""
 
         async def once(person: ActiveParticipant) -> dict[str, Any]:
+            self._check_step(person, number)
+            seat = self.together.seat(person)
+            if self._is_recorded(person, number):
+                return await self.together.play(person, number, moves, language)
             episode = await self._play(person, number, moves)
-            seat = person.study.design.participant_seat
-            views = [_round_view(episode.round(move.t), seat) for move in moves]
+            views = [round_view(episode.round(move.t), seat) for move in moves]
             if (robot := self.robot_of(person)) is not None:
                 views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {
@@ -364,15 +396,22 @@ class Participants:
                 "finished": episode.finished,
             }
 
-        return await self.people.retry_stale(token, once, lambda person: self._state(person, language))
+        reply = await self.people.retry_stale(token, once, lambda person: self._state(person, language))
+        return self.messages.added_to(reply, token)
 
-    async def _play(self, person: ActiveParticipant, number: int, moves: Sequence[Move]) -> Episode:
+    def _is_recorded(self, person: ActiveParticipant, number: int) -> bool:
+        # Asked for every move: most designs record one seat, and making a plan would take longer than the rest.
+        return person.study.design.has_recorded_seats and person.is_recorded(number)
+
+    def _check_step(self, person: ActiveParticipant, number: int) -> None:
         step = person.step
         current = step.number if step.kind == "episode" else None
         if number != current and not (number in person.stored.episodes and f"episode-{number}" in person.done):
             raise conflict("wrong-step", f"Episode {number} is not being played; the current step is {step.id!r}.")
+
+    async def _play(self, person: ActiveParticipant, number: int, moves: Sequence[Move]) -> Episode:
         episode = await self.people.episode(person, number)
-        new = _new_moves(episode, person.keys, moves)
+        new = new_moves(episode, person.keys, moves)
         if not new:
             return episode
         robot = self.robot_of(person)
@@ -411,13 +450,13 @@ class Participants:
 
 
 def _known(connection: Connection, study: int, arrival: Arrival) -> Participant | None:
-    """Who has arrived before with this key or recruiting id; a refusal, where that is no proof of being the same."""
+    """Return the participant with this key or recruiting id; refuse if that does not prove the identity."""
     known = participant_by_key(connection, study, arrival.key)
     recruit = arrival.recruit
     if known is not None:
         who = (None, None) if recruit is None else (recruit.recruiter, recruit.external_id)
         if (known.kind, known.recruiter, known.external_id) != (arrival.kind, *who):
-            raise conflict("key-used", "Somebody else has arrived with this key. Make up another one.")
+            raise conflict("key-used", "Another participant has arrived with this key. Choose a new key.")
         return known
     if recruit is None:
         return None
@@ -426,8 +465,8 @@ def _known(connection: Connection, study: int, arrival: Arrival) -> Participant 
         raise Refused(
             403,
             "forbidden",
-            "Somebody has already started with this link in another browser. Please go on there, or ask "
-            "whoever sent you the link for a personal one.",
+            "This link has already been used in another browser. Please continue there, or ask the person who "
+            "sent you the link for a personal one.",
         )
     return known
 
@@ -454,37 +493,6 @@ def _add(connection: Connection, study: int, arrival: Arrival, *, token: str, la
     )
 
 
-def _round_view(r: Round, seat: int) -> dict[str, Any]:
-    """A round as the participant, in a seat, may see it."""
-    seen = r.seen[seat]
-    return {"t": r.t, "arms": list(r.arms), "good": None if seen is None else bool(seen)}
-
-
-def _new_moves(episode: Episode, keys: Sequence[str], moves: Sequence[Move]) -> list[Move]:
-    """The moves that are not stored yet, after a check of all of them that changes nothing."""
-    design, rounds, played = episode.plan.design, episode.plan.rounds, episode.played
-    seat = design.participant_seat
-    arms = design.arms[seat]
-    new: list[Move] = []
-    for before, move in zip([None, *moves], moves, strict=False):
-        if not 0 <= move.arm < arms:
-            raise InvalidInput(f"The arm of round {move.t} is {move.arm}; arms go from 0 to {arms - 1}.")
-        if before is not None and move.t != before.t + 1:
-            raise InvalidInput(f"Round {move.t} follows round {before.t}; the rounds of a request must be in a row.")
-        if move.t <= played:
-            if keys[move.t - 1] != move.key:
-                raise conflict("already-played", f"Round {move.t} has been played already, with another choice.")
-            if episode.round(move.t).arms[seat] != move.arm:
-                raise conflict("already-played", f"Round {move.t} was sent with this key and another arm before.")
-        elif move.t > rounds:
-            raise conflict("episode-over", f"There is no round {move.t}: the episode has {rounds} rounds.")
-        elif move.t != played + len(new) + 1:
-            raise conflict("out-of-order", f"Round {move.t} cannot be played yet: round {played + 1} is next.")
-        else:
-            new.append(move)
-    return new
-
-
 def _language(known: Sequence[str], wanted: str | None) -> str:
-    """The language asked for, where the study speaks it; else its first."""
+    """Return the language asked for, where the study speaks it; else its first."""
     return wanted if wanted is not None and wanted in known else known[0]

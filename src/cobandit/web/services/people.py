@@ -1,7 +1,7 @@
-"""Participants who are at it, in memory with their running episodes; the database stays the truth.
+"""In-memory cache of active participants with their running episodes; the database is authoritative.
 
-Every write says which revision it builds on, so a second process that has written in between is noticed, the person is
-read again and the request is tried once more. A person whose write failed is forgotten, so that memory never runs
+Every write names the revision it builds on. If another process has written in between, the participant is read again
+and the request is retried. After a failed write the participant is evicted from the cache, so that memory never runs
 ahead of the disk.
 """
 
@@ -10,20 +10,28 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections import OrderedDict, deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from cobandit.studies import BrokenLog, Episode, ParticipantPlan
-from cobandit.studies.journey import Journey, Step, journey
+from cobandit.studies import BrokenLog, Episode, ParticipantPlan, TeamPlace
+from cobandit.studies.journey import Journey, Step, journey, journey_episode, steps_skipped
+from cobandit.studies.leaving import outcome_of
 from cobandit.studies.rounds import hash_version
 from cobandit.web.refusals import Refused, busy, not_found
-from cobandit.web.storage.answers import answers_of
+from cobandit.web.storage.answers import answers_by_participant, answers_of
 from cobandit.web.storage.database import Connection, Database
-from cobandit.web.storage.episodes import StoredEpisode, episodes_of
-from cobandit.web.storage.participants import Participant, Stale, participant_by_token, revision_of
+from cobandit.web.storage.episodes import StoredEpisode, episodes_by_participant, episodes_of
+from cobandit.web.storage.participants import (
+    Participant,
+    Stale,
+    participant_by_token,
+    participants_by_ids,
+    revision_of,
+)
 from cobandit.web.storage.rounds import load_rounds
 from cobandit.web.storage.studies import Study, study_by_id
+from cobandit.web.storage.teams import Team, team_of
 from cobandit.web.storage.values import now_ms
 from cobandit.web.storage.writer import Job
 
@@ -32,7 +40,9 @@ T = TypeVar("T")
 TRIES = 5
 MOST_PEOPLE_IN_MEMORY = 1000
 
-UNKNOWN_LINK = "This link belongs to nobody. Please check that it is complete, or ask whoever sent it to you."
+UNKNOWN_LINK = (
+    "This link belongs to no participant. Please check that it is complete, or ask the person who sent it to you."
+)
 
 
 @dataclass(frozen=True)
@@ -43,12 +53,30 @@ class Stored:
     study: Study
     answers: dict[str, Any]
     episodes: dict[int, StoredEpisode]
+    team: Team | None = None
 
     @property
     def done(self) -> set[str]:
         """The steps that are behind the participant."""
         finished = {f"episode-{number}" for number, episode in self.episodes.items() if episode.finished_at is not None}
-        return set(self.answers) | finished
+        done = set(self.answers) | finished
+        whole = self.study.design.group is None and self.participant.ending is None
+        return done if whole else done | self._skipped
+
+    @property
+    def outcome(self) -> str:
+        """How the participation ended; empty while it is under way."""
+        return outcome_of(self.study.design, self.answers, finished=self.participant.finished_at is not None)
+
+    @property
+    def _skipped(self) -> set[str]:
+        """The steps that a participant skips after leaving a team, if no team was found, or who was screened out."""
+        if self.outcome in ("no-team", "screened-out"):
+            return {step.id for step in journey(self.study.design).steps[:-1]}
+        if self.team is None:
+            return set()
+        own = self.team.members[self.team.seat_of(self.participant.id)]
+        return set() if own.left_episode is None else set(steps_skipped(self.study.design, own.left_episode))
 
 
 def _load(connection: Connection, token: str) -> Stored | None:
@@ -62,7 +90,32 @@ def _load(connection: Connection, token: str) -> Stored | None:
         study,
         {given.step: given.values for given in answers_of(connection, participant.id)},
         {episode.number: episode for episode in episodes_of(connection, participant.id)},
+        team_of(connection, participant.id) if study.design.has_recorded_seats else None,
     )
+
+
+def episode_of(connection: Connection, participant: int) -> int:
+    """Return the number of the episode where a participant is: the one under way, the next one, or the last one."""
+    person = participants_by_ids(connection, [participant])[participant]
+    stored = _load(connection, person.token)
+    assert stored is not None
+    return journey_episode(stored.study.design, journey(stored.study.design).current(stored.done))
+
+
+def steps_of(
+    connection: Connection, study: Study, people: Mapping[int, Participant], teams: Mapping[int, Team]
+) -> dict[int, Step]:
+    """Return the current step of some people of one study, by participant; ``teams`` are theirs."""
+    numbers = list(people)
+    answers = answers_by_participant(connection, numbers)
+    episodes = episodes_by_participant(connection, numbers)
+    way = journey(study.design)
+    steps = {}
+    for number, person in people.items():
+        given = {answer.step: answer.values for answer in answers.get(number, ())}
+        begun = {episode.number: episode for episode in episodes.get(number, ())}
+        steps[number] = way.current(Stored(person, study, given, begun, teams.get(number)).done)
+    return steps
 
 
 @dataclass
@@ -92,6 +145,11 @@ class ActiveParticipant:
         """The study the person takes part in."""
         return self.stored.study
 
+    @property
+    def team(self) -> Team | None:
+        """The team of the person, where several people or services play."""
+        return self.stored.team
+
     @functools.cached_property
     def step(self) -> Step:
         """Where the person is."""
@@ -100,7 +158,24 @@ class ActiveParticipant:
     def renew(self, stored: Stored) -> None:
         """Take over what is stored now."""
         self.stored, self.revision, self.done = stored, stored.participant.revision, stored.done
-        self.__dict__.pop("step", None)
+        for derived in ("step", "seat", "_recorded"):
+            self.__dict__.pop(derived, None)
+
+    @functools.cached_property
+    def seat(self) -> int:
+        """The seat of the person."""
+        return self.study.design.participant_seat if self.team is None else self.team.seat_of(self.record.id)
+
+    @functools.cached_property
+    def _recorded(self) -> dict[int, bool]:
+        return {}
+
+    def is_recorded(self, number: int) -> bool:
+        """Return whether the moves of several seats are recorded in an episode."""
+        if number not in self._recorded:
+            plan = self.plan
+            self._recorded[number] = plan is not None and plan.episode(number).recorded
+        return self._recorded[number]
 
     @property
     def plan(self) -> ParticipantPlan | None:
@@ -108,7 +183,10 @@ class ActiveParticipant:
         seed, order = self.record.seed, self.record.order_index
         if seed is None or order is None:
             return None
-        return ParticipantPlan(self.study.design, seed, order, self.study.secret_for(self.record.kind))
+        place = None
+        if self.team is not None:
+            place = TeamPlace(self.team.seed, self.team.seat_of(self.record.id), self.team.roster)
+        return ParticipantPlan(self.study.design, seed, order, self.study.secret_for(self.record.kind), place)
 
 
 class Turns:
@@ -121,14 +199,14 @@ class Turns:
         return len(self._waiting)
 
     def take(self, token: str) -> bool:
-        """Take the turn at once, if nobody has it."""
+        """Take the turn immediately, if it is free."""
         if token in self._waiting:
             return False
         self._waiting[token] = deque()
         return True
 
     async def wait(self, token: str) -> None:
-        """Take the turn as soon as everybody before is done."""
+        """Take the turn after all earlier requests are done."""
         if self.take(token):
             return
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -228,7 +306,7 @@ class People:
         raise busy()
 
     async def write(self, person: ActiveParticipant, job: Job[T]) -> T:
-        """Write; whoever's write fails, or whose request is given up meanwhile, is read again next time."""
+        """Write; if the write fails or the request is cancelled, the participant is read again next time."""
         try:
             return await self._database.commit(job)
         except BaseException:
@@ -249,7 +327,7 @@ class People:
         person.renew(stored)
 
     async def episode(self, person: ActiveParticipant, number: int) -> Episode:
-        """An episode as far as it is stored; brought back from the log where it is not in memory."""
+        """Return an episode as far as it is stored; brought back from the log where it is not in memory."""
         if person.episode is not None and person.episode.plan.index == number:
             return person.episode
         assert person.plan is not None
@@ -260,7 +338,7 @@ class People:
             return person.episode
 
         def rebuild(connection: Connection) -> tuple[Episode, list[str]]:
-            # The rounds hang on the hash before the first: that of the warm start, which opening plays again.
+            # The first round depends on the previous hash: that of the warm start, which opening the episode replays.
             episode = Episode.open(plan, hash_version(known.head))
             rounds, keys = load_rounds(connection, known.id, episode.head)
             episode.replay(rounds)
@@ -272,8 +350,8 @@ class People:
             raise Refused(
                 500,
                 "damaged",
-                "What is stored of this game does not fit together, so it cannot go on; nothing was "
-                "changed. Please tell the researcher.",
+                "The stored data of this game are inconsistent, so it cannot continue; nothing was "
+                "changed. Please contact the researcher.",
             ) from error
         person.episode, person.opened_at = episode, known.opened_at
         return episode
@@ -285,7 +363,7 @@ class People:
         return ActiveParticipant(token, stored, journey(stored.study.design), stored.participant.revision, stored.done)
 
     async def _outdated(self, person: ActiveParticipant) -> bool:
-        """Whether another process has written to the person since: what is in memory may then be wrong."""
+        """Return whether another process has written to the person since: what is in memory may then be wrong."""
         revision = await self._database.ask(lambda connection: revision_of(connection, person.token))
         return revision != person.revision
 

@@ -1,7 +1,8 @@
-"""One participant for the researcher: answers, episodes, rounds, events; and deleting all of it."""
+"""One participant for the researcher: answers, episodes, rounds, events; and deleting them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ from numpy.typing import NDArray
 
 from cobandit.base.numbers import rounded
 from cobandit.studies import StudyDesign
-from cobandit.studies.journey import attention_results, journey, wrong_quiz_answers
+from cobandit.studies.journey import Step, attention_results, journey, wrong_quiz_answers
 from cobandit.studies.plan import EpisodePlan, ParticipantPlan
 from cobandit.web.refusals import not_found
 from cobandit.web.roles import Viewer
@@ -28,8 +29,10 @@ from cobandit.web.storage.episodes import (
     running_episodes,
 )
 from cobandit.web.storage.events import count_events, latest_events
-from cobandit.web.storage.participants import Participant, delete_participant, participant_by_public_id
+from cobandit.web.storage.participants import Participant, participant_by_public_id
 from cobandit.web.storage.rounds import EpisodeCounts, StoredRound, count_rounds, counts_by_episode, rounds_from
+from cobandit.web.storage.team_moves import delete_person as delete_stored_person
+from cobandit.web.storage.teams import team_of
 from cobandit.web.storage.values import now_ms
 
 MOST_EVENTS_SHOWN = 500
@@ -38,14 +41,15 @@ MOST_EVENTS_SHOWN = 500
 async def participant_view(
     database: Database, number: int, public_id: str, viewer: Viewer, base: str = ""
 ) -> dict[str, Any]:
-    """All about one participant but the rounds, which come by `rounds_view`, as far as the viewer may see it."""
+    """Return one participant's data without the rounds (see `rounds_view`), as far as the viewer may see them."""
     viewer.require("participants")
 
     def ask(connection: Connection) -> dict[str, Any]:
         study, now = stored_study(connection, number), now_ms()
         design = study.design
         person = _person(connection, number, public_id)
-        plan = plan_of(study, person)
+        team = team_of(connection, person.id)
+        plan = plan_of(study, person, team)
         answers = answers_of(connection, person.id)
         entry = participant_entry(
             person,
@@ -60,7 +64,8 @@ async def participant_view(
             "now": now,
             "arms": [list(labels) for labels in design.task.arms],
             "seats": [seat.name for seat in design.seating],
-            "seat": design.participant_seat,
+            "seat": design.participant_seat if team is None else team.seat_of(person.id),
+            "team": None if team is None else team.public_id,
             "answers": [_answers_view(design, plan, given) for given in answers],
             "episodes": [] if plan is None else _episodes_view(connection, plan, person.id),
             "events": [
@@ -78,13 +83,14 @@ async def participant_view(
 async def rounds_view(
     database: Database, number: int, public_id: str, episode: int, viewer: Viewer, *, first: int, limit: int
 ) -> dict[str, Any]:
-    """Some rounds of an episode, as far as the viewer may see them."""
+    """Return some rounds of an episode, as far as the viewer may see them."""
     viewer.require("participants")
 
     def ask(connection: Connection) -> dict[str, Any]:
         study = stored_study(connection, number)
         person = _person(connection, number, public_id)
-        stored, plan = find_episode(connection, person.id, episode), plan_of(study, person)
+        team = team_of(connection, person.id)
+        stored, plan = find_episode(connection, person.id, episode), plan_of(study, person, team)
         if stored is None or plan is None:
             raise not_found(f"{public_id} has not played episode {episode}.")
         regret = round_regret(plan.episode(episode))
@@ -94,7 +100,8 @@ async def rounds_view(
             "played": stored.played,
             "rounds": [_round_view(r, regret) for r in rounds_from(connection, stored.id, first, limit)],
         }
-        return masked_rounds(view, masks_for(connection, study, viewer, person.kind), study.design.participant_seat)
+        seat = study.design.participant_seat if team is None else team.seat_of(person.id)
+        return masked_rounds(view, masks_for(connection, study, viewer, person.kind), seat)
 
     return await database.ask(ask, heavy=True)
 
@@ -111,7 +118,7 @@ async def delete_person(database: Database, number: int, public_id: str, by: str
             "answers": count_answers(connection, participant),
             "events": count_events(connection, participant),
         }
-        delete_participant(connection, number, public_id)
+        delete_stored_person(connection, number, public_id, now_ms())
         label = stored_study(connection, number).label
         mark = participant_mark(connection, public_id)
         record(connection, by, "participant-deleted", label, participant=mark, kind=person.kind, **deleted)
@@ -123,7 +130,7 @@ async def delete_person(database: Database, number: int, public_id: str, by: str
 
 
 def round_regret(plan: EpisodePlan) -> NDArray[np.float64]:
-    """The task regret of one round, by team action as labelled in the episode."""
+    """Return the task regret of one round, by team action as labelled in the episode."""
     means: NDArray[np.float64] = plan.means
     regret: NDArray[np.float64] = means.max() - means
     return regret
@@ -132,7 +139,7 @@ def round_regret(plan: EpisodePlan) -> NDArray[np.float64]:
 def _person(connection: Connection, study: int, public_id: str) -> Participant:
     person = participant_by_public_id(connection, study, public_id)
     if person is None:
-        raise not_found(f"Nobody in this study is called {public_id!r}; perhaps they were deleted.")
+        raise not_found(f"This study has no participant {public_id!r}; perhaps the participant was deleted.")
     return person
 
 
@@ -150,7 +157,7 @@ def _round_view(r: StoredRound, regret: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: int) -> list[dict[str, Any]]:
-    """What the participant has played so far, episode by episode, and how each configuration went."""
+    """Return the participant's episodes so far, and the outcomes of each configuration."""
     counts = counts_by_episode(connection, participant)
     return [
         _episode_view(plan.episode(stored.number), stored, counts.get(stored.id, EpisodeCounts()))
@@ -184,7 +191,7 @@ def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCount
 
 
 def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: StoredAnswers) -> dict[str, Any]:
-    """The answers to one step with the texts they answer, in the order in which they were asked."""
+    """Return the answers to one step with the texts they answer, in the order in which they were asked."""
     step = journey(design).find(given.step)
     values = given.values
     texts = design.texts()
@@ -208,4 +215,26 @@ def _answers_view(design: StudyDesign, plan: ParticipantPlan | None, given: Stor
         for id in plan.survey_order((step.number or 1) - 1):
             text = texts[f"{'attention' if id in checks else 'survey'}.{id}"]
             items.append({"id": id, "text": text, "value": values.get(id), "right": checks.get(id)})
+    elif step.kind == "questionnaire" and plan is not None:
+        items = _questionnaire_items(design, plan, step, values)
     return {"step": step.id, "kind": step.kind, "at": given.at, "ms": given.ms, "items": items}
+
+
+def _questionnaire_items(
+    design: StudyDesign, plan: ParticipantPlan, step: Step, values: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return the answers to a questionnaire in the order of the page; items that were not shown are left out."""
+    questionnaire = design.questionnaire(step.questionnaire)
+    shown = {item.id: item for item in questionnaire.shown(values)}
+    views = []
+    for id, _ in plan.questionnaire_order(step.questionnaire, step.number):
+        for answer in shown[id].answer_ids if id in shown else ():
+            item = shown[id]
+            row = next((row.text for row in item.rows if row.id == answer), None)
+            value = values.get(answer)
+            if item.choices and value is not None:
+                places = value if isinstance(value, list) else [value]
+                value = (" > " if item.kind == "ranking" else "; ").join(item.choices[place] for place in places)
+            text = item.text if row is None else f"{item.text} {row}"
+            views.append({"id": answer, "text": text, "value": value, "right": None})
+    return views

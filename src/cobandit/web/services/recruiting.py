@@ -7,15 +7,22 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import unquote
 
+from cobandit.studies.design import Outcome, StudyDesign
+from cobandit.studies.journey import derived_code
+from cobandit.studies.leaving import BUILT_IN, FINISHED, filled_address
+from cobandit.studies.payment import Pay
 from cobandit.web.storage.database import Connection
+from cobandit.web.storage.participants import Participant
 from cobandit.web.storage.settings import claim_setting, read_setting, write_setting
+from cobandit.web.storage.studies import Study
 from cobandit.web.storage.values import as_json
 
 UNFILLED_SHOWN_MS = 86_400_000
-"""How long a researcher is told of people who were turned away: a day after the last."""
+"""How long a researcher sees that people were turned away: a day after the last one."""
 
 _PLACEHOLDER = re.compile(
     r"\s*|.*(?:\{\{|\$\{).*|%\w+%|[\[<{][\w -]+[\]>}]|undefined|null|none|nan", re.DOTALL | re.IGNORECASE
@@ -26,7 +33,7 @@ _INVISIBLE = ("Cc", "Cf")
 
 @dataclass(frozen=True)
 class Recruit:
-    """Who somebody is to the service that sent them."""
+    """The identity of a participant at the service that sent them."""
 
     recruiter: str
     external_id: str
@@ -34,13 +41,12 @@ class Recruit:
 
     @property
     def known_to_one_only(self) -> bool:
-        """Whether the id is long and random, so that having it is proof enough to go on in another browser."""
-        return self.recruiter in ("prolific", "mturk")
+        """Whether the id is long and random, so that it proves the identity in another browser."""
+        return self.recruiter in BUILT_IN
 
 
 RECRUITERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("prolific", "PROLIFIC_PID", ("STUDY_ID", "SESSION_ID")),
-    ("mturk", "workerId", ("assignmentId", "hitId")),
+    *((name, *parameters) for name, parameters in BUILT_IN.items()),
     ("sona", "survey_code", ()),
     ("sona", "id", ()),
     ("label", "label", ()),
@@ -49,31 +55,40 @@ RECRUITERS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 
 def _filled(name: str, value: str | None) -> bool:
-    """Whether it is a value, and not what stands in a link until a recruiting service puts one in its place."""
+    """Return whether the text is a value, and not the placeholder that a recruiting service replaces."""
     if value is None:
         return False
     shown = "".join(letter for letter in unquote(value) if unicodedata.category(letter) not in _INVISIBLE)
     return _PLACEHOLDER.fullmatch(shown) is None and (len(name) < 3 or shown.strip().lower() != name.lower())
 
 
-def recruit(parameters: Mapping[str, str]) -> Recruit | None:
-    """Who comes, from the parameters of the link; None: nobody said."""
-    for recruiter, name, more in RECRUITERS:
+def recruiters_of(design: StudyDesign | None) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
+    """Return the recruiting services of a study: the one that its design defines, and those that are built in."""
+    own = None if design is None else design.recruiter
+    if own is None or not own.id:
+        return RECRUITERS
+    return ((own.name, own.id, own.also), *RECRUITERS)
+
+
+def recruit(parameters: Mapping[str, str], design: StudyDesign | None = None) -> Recruit | None:
+    """Return the identity from the parameters of the link; None: there is none."""
+    for recruiter, name, more in recruiters_of(design):
         if _filled(name, parameters.get(name)):
             known = {key: parameters[key] for key in more if _filled(key, parameters.get(key))}
             return Recruit(recruiter, parameters[name], known)
     return None
 
 
-def unfilled(parameters: Mapping[str, str]) -> str | None:
-    """The parameter that should tell who comes and tells nothing: with it everybody would be one person."""
-    names = (name for _, name, _ in RECRUITERS if name in parameters and not _filled(name, parameters[name]))
+def unfilled(parameters: Mapping[str, str], design: StudyDesign | None = None) -> str | None:
+    """Return the identity parameter that is still a placeholder: all visitors would be stored as one person."""
+    known = [name for _, name, _ in recruiters_of(design)]
+    names = (name for name in known if name in parameters and not _filled(name, parameters[name]))
     return next(names, None)
 
 
 def note_unfilled(connection: Connection, study: int, name: str, value: str, now: int) -> None:
-    """Keep for the researcher that somebody was turned away because of the link."""
-    claim_setting(connection, _setting(study), "null")  # whoever counts at the same time waits
+    """Record for the researcher that a visitor was turned away because of the link."""
+    claim_setting(connection, _setting(study), "null")  # a process that counts at the same time waits
     before = unfilled_links(connection, study, now)
     count = 1 if before is None else before["count"] + 1
     refusals = {"parameter": name, "value": value[:80], "count": count, "at": now}
@@ -81,7 +96,7 @@ def note_unfilled(connection: Connection, study: int, name: str, value: str, now
 
 
 def unfilled_links(connection: Connection, study: int, now: int) -> dict[str, Any] | None:
-    """Who was turned away because of the link: which parameter, what stood in it, how many, and when the last came."""
+    """Return the visitors turned away because of the link: parameter, value, number, and time of the last."""
     stored = read_setting(connection, _setting(study))
     refusals: dict[str, Any] | None = None if stored is None else json.loads(stored)
     return refusals if refusals is not None and refusals["at"] > now - UNFILLED_SHOWN_MS else None
@@ -99,8 +114,73 @@ def completion_code_for(code: str, kind: str, public_id: str) -> str:
     return code if kind == "real" else f"{kind.upper()}-{public_id.removeprefix('p-').upper()}"
 
 
-def return_url(recruiter: str | None, kind: str, code: str) -> str | None:
-    """Return the recruiting service's address for real participants who have finished; None: there is none."""
-    if recruiter != "prolific" or kind != "real":
+def return_url(study: Study, person: Participant, outcome: str, code: str) -> str | None:
+    """Return where a real participant goes at the end, with the code; None: nowhere.
+
+    The address of the outcome goes first, then that of the design's recruiter, then that of a known service.
+    """
+    if person.kind != "real" or not code:
         return None
-    return f"https://app.prolific.com/submissions/complete?cc={quote(code)}"
+    template = return_template(study, person.recruiter, outcome)
+    values = dict(json.loads(person.recruiting or "{}")) | {"code": code, "id": person.external_id or ""}
+    return filled_address(template, values) if template else None
+
+
+def return_template(study: Study, recruiter: str | None, outcome: str) -> str:
+    """Return the template of the address to which people of a recruiter go at the end; empty: there is none."""
+    own, defined = find_outcome(study, outcome), study.design.recruiter
+    if own is not None and own.return_url:
+        return own.return_url
+    if defined is not None and defined.name == recruiter and defined.return_url:
+        return defined.return_url
+    return _RETURN_URLS.get(recruiter or "", "")
+
+
+_RETURN_URLS = {"prolific": "https://app.prolific.com/submissions/complete?cc={code}"}
+
+
+def thanks_for(study: Study, person: Participant, outcome: str) -> dict[str, Any]:
+    """Return the completion code of a participant with an outcome, where it leads, and the pay of an early end."""
+    code = outcome_code(study, outcome)
+    shown = completion_code_for(code, person.kind, person.public_id) if code else None
+    thanks: dict[str, Any] = {"code": shown, "return_url": return_url(study, person, outcome, code)}
+    if outcome in ("", FINISHED, "failed-attention"):  # the page does not tell people that they failed a check
+        return thanks
+    return thanks | {"ending": "short" if outcome == "no-team" else outcome} | pay_shown(study, outcome)
+
+
+def pay_shown(study: Study, outcome: str) -> dict[str, str]:
+    """Return the pay of an early end as the page shows it, where the design pays for it."""
+    pay = outcome_pay(study, outcome)
+    return {} if pay is None or not pay.total else {"pay": f"{pay.total} {pay.currency}"}
+
+
+def find_outcome(study: Study, outcome: str) -> Outcome | None:
+    """Return the entry of the design for an outcome; None: there is none."""
+    return next((own for own in study.design.outcomes if own.outcome == outcome), None)
+
+
+def outcome_pay(study: Study, outcome: str) -> Pay | None:
+    """Return the pay of an outcome other than a finished study; None: the design has no rules of payment."""
+    own, rules, group = find_outcome(study, outcome), study.design.payment, study.design.group
+    if rules is None:
+        return None
+    amount = "0" if own is None else own.pay
+    if own is None and outcome == "no-team" and group is not None:
+        amount = group.short_pay
+    return Pay(rules.currency, rules.rounded(Decimal(amount)), rules.rounded(Decimal(0)))
+
+
+def outcome_code(study: Study, outcome: str) -> str:
+    """Return the completion code of an outcome; empty: there is none.
+
+    Made-up codes are digests with the study's seed: the code of a finished study cannot be derived from another one.
+    """
+    if outcome in ("", FINISHED):
+        return study.code
+    own, group = find_outcome(study, outcome), study.design.group
+    if own is None:
+        if outcome != "no-team":
+            return ""
+        return (group.short_code if group is not None else "") or f"{study.code}-S"
+    return own.code or derived_code(f"{study.seed}:{study.code}:{outcome}")

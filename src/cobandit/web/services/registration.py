@@ -6,6 +6,7 @@ Every function works in the caller's transaction.
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 import numpy as np
 
@@ -21,8 +22,13 @@ from cobandit.web.storage.studies import Study, add_study, find_study, locked_st
 from cobandit.web.storage.values import now_ms
 
 
-def register_study(connection: Connection, design: StudyDesign, seed: int | None = None) -> Study:
-    """The study of a design, made where it is new; a changed design is refused once somebody takes part."""
+def register_study(
+    connection: Connection, design: StudyDesign, seed: int | None = None, *, by: str | None = None, **details: Any
+) -> Study:
+    """Return the study of a design, created if it is new; a changed design is refused once it has participants.
+
+    ``by`` is the account that the audit log names (default: the user of the command line), ``details`` say more.
+    """
     known = find_study(connection, design.name, design.version)
     if known is not None and known.design.digest == design.digest:
         if seed is not None and seed != known.seed:
@@ -36,18 +42,18 @@ def register_study(connection: Connection, design: StudyDesign, seed: int | None
         action = "study-registered"
     else:
         _refuse_if_begun(connection, known)
-        # Invited people keep their links: what they have not seen yet may still change.
+        # Invited people keep their links: the design may still change before they have seen it.
         delete_consented(connection, known.id)
         replace_design(connection, known.id, design, code=code, versions=versions)
         action = "design-replaced"
     stored = find_study(connection, design.name, design.version)
     assert stored is not None
-    record(connection, command_line(), action, stored.label, digest=design.digest)
+    record(connection, by or command_line(), action, stored.label, digest=design.digest, **details)
     return stored
 
 
 def _refuse_if_begun(connection: Connection, study: Study) -> None:
-    """A design is fixed once somebody plays by it; demos do not count."""
+    """Refuse a changed design once it has participants; demos do not count."""
     counts = consented_by_kind(connection, study.id)
     version = study.design.version
     if counts.get("real"):

@@ -1,4 +1,4 @@
-"""What somebody has reached so far, for the pages between and during their episodes."""
+"""A participant's results so far, for the pages between and during episodes."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from cobandit.web.storage.rounds import good_by_number
 
 
 async def results_of(database: Database, person: ActiveParticipant) -> list[int]:
-    """How many good outcomes the person has seen in each finished episode that counts, in their order."""
-    seat, participant, plan = person.study.design.participant_seat, person.record.id, person.plan
+    """Return how many good outcomes the person has seen in each finished episode that counts, in their order."""
+    participant, plan = person.record.id, person.plan
     assert plan is not None
+    seat = plan.episode(0).own_seat
     good = await database.ask(lambda connection: good_by_number(connection, participant, seat))
     return [good[number] for number in sorted(good) if not plan.episode(number).practice]

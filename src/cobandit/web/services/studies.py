@@ -14,11 +14,12 @@ from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.listing import STATUSES, Headcount, headcounts
 from cobandit.web.storage.participants import latest_activity
 from cobandit.web.storage.studies import Study
+from cobandit.web.storage.team_watch import teams_activity
 from cobandit.web.storage.values import now_ms
 
 
 def about(study: Study) -> dict[str, Any]:
-    """What identifies a study."""
+    """Return the identifying facts of a study."""
     design = study.design
     return {
         "id": study.id,
@@ -44,7 +45,7 @@ def availability_fields(connection: Connection, study: Study, consent_elsewhere:
 
 
 def counts_of(people: Iterable[Headcount]) -> dict[str, dict[str, int]]:
-    """How many there are, by kind and status."""
+    """Return how many there are, by kind and status."""
     counts = {kind: dict.fromkeys(STATUSES, 0) for kind in PEOPLE_KINDS}
     for group in people:
         counts[group.kind][group.status] += group.count
@@ -52,7 +53,7 @@ def counts_of(people: Iterable[Headcount]) -> dict[str, dict[str, int]]:
 
 
 def stored_study(connection: Connection, number: int) -> Study:
-    """A study by its number, or a refusal."""
+    """Return a study by its number, or a refusal."""
     study = studies.study_by_id(connection, number)
     if study is None:
         raise not_found(f"There is no study number {number}.")
@@ -78,7 +79,7 @@ async def list_studies(database: Database, *, consent_elsewhere: bool = False) -
 
 
 async def find_study(database: Database, number: int) -> Study:
-    """One study."""
+    """Return one study."""
     return await database.ask(lambda connection: stored_study(connection, number))
 
 
@@ -94,7 +95,7 @@ async def newest_version(database: Database, name: str) -> int | None:
 
 
 async def set_state(database: Database, number: int, state: str, quota: int | None, by: str) -> None:
-    """Let new people in, or no more; whoever has begun may finish."""
+    """Open or close a study to new participants; those who have begun may finish."""
     checked_state(state, quota)
 
     def job(connection: Connection) -> None:
@@ -113,11 +114,13 @@ def record_state(connection: Connection, by: str, study: Study, state: str, quot
 
 
 async def pulse(database: Database, number: int) -> str:
-    """Something that changes whenever anybody of the study does anything."""
+    """Return a value that changes with every action of any participant of the study."""
 
     def ask(connection: Connection) -> str:
         study = studies.study_by_id(connection, number)
         state = None if study is None else f"{study.state}{study.quota or ''}"
-        return "-".join(map(str, (*latest_activity(connection, number), state)))
+        grouped = study is not None and study.design.group is not None
+        teams = teams_activity(connection, number) if grouped else ()
+        return "-".join(map(str, (*latest_activity(connection, number), state, *teams)))
 
     return await database.ask(ask)

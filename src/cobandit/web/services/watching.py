@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 log = logging.getLogger("cobandit.web")
 
 NICENESS = 10
-"""By so much those who watch give way to those who play, where the machine is busy."""
+"""The niceness of processes for watching, so that participants have priority on a busy machine."""
 CURVE_SECONDS = 0.3
-"""What one question for curves may take there: whoever asks who is where waits behind it."""
+"""How long one request for curves may take there: requests for the live view wait behind it."""
 
 PATIENCE = 60
 """Seconds after which it counts as stuck."""
@@ -49,7 +49,7 @@ class ReaderProcess:
         self._ready = False
 
     async def ask(self, function: Callable[..., T], *arguments: Any) -> T | None:
-        """What a function of this module gives there; None where the process is not there yet, or cannot tell."""
+        """Run a function of this module in the other process; return None if that is not running or fails."""
         loop = asyncio.get_running_loop()
         return await loop.run_in_executor(self._asking, self._ask, function, arguments)
 
@@ -75,11 +75,11 @@ class ReaderProcess:
         line, its_end = context.Pipe()
         process = context.Process(target=_answer, args=(its_end, self._url, self.consent_elsewhere), daemon=True)
         process.start()
-        its_end.close()  # so that whoever listens at the other end hears when it has died
+        its_end.close()  # so that the process at the other end notices when this one has died
         self._process, self._line, self._ready = process, line, False
 
     def _is_ready(self) -> bool:
-        """Whether it has said that it is there."""
+        """Return whether it has said that it is there."""
         if not self._ready and self._line is not None and self._line.poll():
             self._ready = bool(self._line.recv())
         return self._ready
@@ -107,7 +107,7 @@ class LiveApart(Live):
         self._reader = reader
 
     async def view(self, number: int, wanted: Listing, base: str, viewer: Viewer, since: int | None = None) -> bytes:
-        """As `Live.view`."""
+        """Return the same as `Live.view`."""
         answer = await self._reader.ask(_live_view, number, wanted, base, viewer, since)
         return await super().view(number, wanted, base, viewer, since) if answer is None else answer
 
@@ -120,7 +120,7 @@ class CurvesApart(Curves):
         self._reader = reader
 
     async def curves(self, number: int, kind: str, viewer: Viewer) -> dict[str, Any]:
-        """As `Curves.curves`."""
+        """Return the same as `Curves.curves`."""
         answer = await self._reader.ask(_curves_of, number, kind, viewer)
         return await super().curves(number, kind, viewer) if answer is None else answer
 

@@ -106,7 +106,7 @@ def open_room(
 ) -> OpenRoom:
     def start(arm: Any = None) -> Room:
         made = HandlessArm() if arm is None else arm
-        monkeypatch.setattr(server, "make_arm", lambda *_: made)
+        monkeypatch.setattr(server, "make_arm", lambda *_, **__: made)
         return Room(open_site(short_sqlite, robot="null"), short, made)
 
     return start
@@ -310,12 +310,12 @@ def test_a_server_that_starts_again_finds_the_burger_it_left(
 ) -> None:
     arms = [HandlessArm(), HandlessArm()]
     arms[0].failing = ["tomato", "lettuce"]
-    monkeypatch.setattr(server, "make_arm", lambda *_: arms[0])
+    monkeypatch.setattr(server, "make_arm", lambda *_, **__: arms[0])
     first = Room(open_site(short_sqlite, robot="null"), short, arms[0])
     person = first.player()
     first.choose(person, 1)
     until(lambda: first.waits_for(person) == "stopped", "the arm has stopped")
-    monkeypatch.setattr(server, "make_arm", lambda *_: arms[1])
+    monkeypatch.setattr(server, "make_arm", lambda *_, **__: arms[1])
     again = Room(open_site(short_sqlite, robot="null"), short, arms[1])
     person.client = again.site.client()
     assert again.waits_for(person) == "stopped"

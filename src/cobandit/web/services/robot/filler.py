@@ -1,7 +1,7 @@
-"""The process that fills the pool: physics takes about a second of a processor per burger, and nobody waits for it.
+"""The process that fills the pool: the physics of a burger takes about a second, which no request should wait for.
 
-Started by the server as ``python -m cobandit.web.services.robot.filler FOLDER VARIANTS SKIN``; it ends by itself
-when all is there.
+The server starts it as ``python -m cobandit.web.services.robot.filler FOLDER VARIANTS SKIN``; it exits when all
+recordings exist.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Filler:
 
 
 def main() -> None:
-    """Fill the pool that the arguments name: one of each burger at once, the others when nobody needs the machine."""
+    """Fill the pool that the arguments name: one of each burger first, the others while the machine is idle."""
     folder, variants, skin = sys.argv[1], int(sys.argv[2]), sys.argv[3]
     with contextlib.suppress(KeyboardInterrupt):
         fill(Pool.open(folder, 1, skin), turn=os.getpid())

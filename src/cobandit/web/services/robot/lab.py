@@ -41,7 +41,7 @@ class Lab:
         self._burger: Burger | None = None
         self._holder: tuple[str, int] | None = None  # whose turn it is, and when they were last heard of (ms)
         self._closing = threading.Event()
-        self._halted = threading.Event()  # STOP was pressed: nothing moves until somebody says so
+        self._halted = threading.Event()  # STOP was pressed: nothing moves until the experimenter confirms
         self._skipping: str | None = None
         self._notes: list[tuple[int, str]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -62,7 +62,7 @@ class Lab:
         self._worker.submit(self._connect)
 
     def stop(self) -> None:
-        """Leave the robot; a burger under way is stopped, and goes on after the next start."""
+        """Release the robot; a burger in progress is stopped, and continues after the next start."""
         self._closing.set()
         self.arm.stop()
         self._worker.shutdown(wait=True)
@@ -71,15 +71,15 @@ class Lab:
     # For participants
 
     def covers(self, person: ActiveParticipant) -> bool:
-        """Everybody whose burgers can be stacked, but no simulated people: nobody would wait for them."""
+        """Return whether the participant's burgers can be stacked; simulated participants are excluded."""
         return stacks(person.study.design) and person.record.kind != "rehearsal"
 
     async def view(self, person: ActiveParticipant) -> dict[str, Any]:
-        """Whether the person may play, waits for their burger, or for the robot."""
+        """Return whether the person may play, waits for their burger, or for the robot."""
         return {"kind": "lab", "wait": self._wait(person)} | self._progress(person)
 
     def admit(self, person: ActiveParticipant, moves: int) -> None:
-        """One burger at a time, and only of whose turn it is."""
+        """Admit one burger at a time, and only of the participant whose turn it is."""
         wait = self._wait(person)
         if wait == "busy":
             raise conflict("robot-busy", "A burger is being stacked for another participant.")
@@ -87,11 +87,11 @@ class Lab:
             raise conflict("robot-stacking", "The burger is being stacked: one after the other.")
 
     def events(self, person: ActiveParticipant, episode: int, rounds: Sequence[Round], now: int) -> list[Event]:
-        """The burger that the round asks for."""
+        """Return the burger that the round asks for."""
         return [Event(now, ASKED, {"episode": episode, "t": r.t, "configuration": list(r.arms)}) for r in rounds]
 
     def stored(self, person: ActiveParticipant, events: Sequence[Event]) -> None:
-        """The round is on disk: the arm begins."""
+        """Start the arm: the round is on disk."""
         for event in events:
             first, second = event.data["configuration"]
             record = person.record
@@ -102,11 +102,13 @@ class Lab:
             self._worker.submit(self._stack, burger)
 
     async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
-        """Nothing is told with a round: the robot is there to be seen."""
+        """Return nothing: participants see the real robot."""
         return {}
 
     async def placed(self, number: int, person: ActiveParticipant | None = None) -> None:
-        """What was asked for is on the plate: by the experimenter, who may say so for everybody, or by a person."""
+        """Confirm that the requested item is on the plate: by the experimenter, for any participant, or by the
+        person.
+        """
         request = self._request()
         with self._lock:
             burger = self._burger
@@ -122,13 +124,15 @@ class Lab:
             await self._log(burger, PLACED, {"by": "experimenter" if person is None else "participant"})
 
     def dismiss(self, person: ActiveParticipant) -> None:
-        """The person is through: the robot is free for the next."""
+        """Release the robot for the next participant."""
         with self._lock:
             if self._holder is not None and self._holder[0] == person.record.public_id:
                 self._holder = None
 
     def _wait(self, person: ActiveParticipant) -> str | None:
-        """What the person waits for: None, "stacking", "stopped" or "busy"; who may play takes the robot."""
+        """Return what the person waits for: None, "stacking", "stopped" or "busy"; a person who may play gets the
+        robot.
+        """
         now, public_id = now_ms(), person.record.public_id
         patience = 1000 * person.study.design.limits.idle_seconds
         with self._lock:
@@ -143,7 +147,7 @@ class Lab:
             return "stopped" if burger.standing == "stopped" else "stacking"
 
     def _progress(self, person: ActiveParticipant) -> dict[str, Any]:
-        """How far the person's burger is, and whether they are to place something."""
+        """Return how far the person's burger is, and whether they are to place something."""
         with self._lock:
             burger = self._burger
         if burger is None or burger.over or burger.participant != person.record.id:
@@ -156,7 +160,7 @@ class Lab:
     # For the experimenter
 
     def state(self) -> dict[str, Any]:
-        """Everything that the console shows."""
+        """Return the data for the console."""
         request = self._request()
         with self._lock:
             burger, holder, notes = self._burger, self._holder, list(self._notes)
@@ -172,7 +176,7 @@ class Lab:
         }
 
     async def halt(self) -> None:
-        """Stop the arm at once, whatever it does; the log is written afterwards."""
+        """Stop the arm immediately during any action; the log is written afterwards."""
         pressed = now_ms()
         self._halted.set()
         await asyncio.to_thread(self.arm.stop)
@@ -183,7 +187,7 @@ class Lab:
             await self._log(burger, STOP, {}, pressed)
 
     async def retry(self) -> None:
-        """Let the arm move again: a burger that has stopped goes on at the layer it had come to."""
+        """Let the arm move again: a stopped burger continues at its current layer."""
         with self._lock:
             burger = self._burger
             stopped = burger is not None and burger.standing == "stopped"
@@ -198,7 +202,7 @@ class Lab:
             self._worker.submit(self._stack, burger)
 
     async def skip(self, name: str) -> None:
-        """Give the burger up: the round stands, and the participant goes on."""
+        """Skip the burger: the round stays valid, and the participant continues."""
         with self._lock:
             burger = self._named(name)
             if self._skipping == name:
@@ -241,13 +245,13 @@ class Lab:
     def _stack(self, burger: Burger) -> None:
         try:
             self._stack_burger(burger)
-        except Exception:  # whatever it is, the experimenter must be able to go on
+        except Exception:  # after any error, the experimenter must be able to continue
             log.exception("Stacking failed")
             self._set(burger.name, standing="stopped", message="Something went wrong on the server; see its log.")
 
     def _stack_burger(self, burger: Burger) -> None:
         if self._halted.is_set():
-            self._trouble(burger, "stopped", "STOP was pressed: nothing moves until you press Go on.", burger.layers)
+            self._trouble(burger, "stopped", "STOP was pressed: nothing moves until you press Continue.", burger.layers)
             return
         if not self._connect():  # after a stop, an arm moves again when it is connected again
             self._trouble(burger, "lost", self._connection, burger.layers)
@@ -268,17 +272,17 @@ class Lab:
             self._trouble(burger, result.status, f"{result.message}{self._in_gripper()}", result.layers)
 
     def _in_gripper(self) -> str:
-        """What to do with a slice that the arm had in its gripper when it stopped."""
+        """Return instructions about a slice that was in the gripper when the arm stopped."""
         held: str | None = getattr(self.arm, "held", None)
         if held is None:
             return ""
-        return f" It holds the {held.replace('_', ' ')}: put it back onto its tray before the arm goes on."
+        return f" It holds the {held.replace('_', ' ')}: put it back onto its tray before the arm continues."
 
     def _interrupted(self, burger: Burger) -> bool:
         return self._closing.is_set() or self._halted.is_set() or self._skipping == burger.name
 
     def _watch(self, burger: Burger, step: StackingStep) -> None:
-        """One action begins, or has ended."""
+        """Record that one action begins or has ended."""
         if step.outcome is None:
             self._set(burger.name, doing=step.text)
             return
@@ -286,7 +290,7 @@ class Lab:
         if step.outcome.ok:
             layers = step.layer + (1 if step.action in ("place", "person", "home") else 0)
             self._set(burger.name, layers=layers)
-            if not (isinstance(self.arm, NullArm) and step.action in ("pick", "home")):  # nobody did anything yet
+            if not (isinstance(self.arm, NullArm) and step.action in ("pick", "home")):  # no action was taken yet
                 self._say(f"{step.text}: done.")
             data = {"layers": layers, "action": step.action, "item": step.item}
             self._wait_for(self._log(burger, STEP, data | {"seconds": round(step.outcome.duration, 2)}))

@@ -9,7 +9,7 @@ from cobandit.robot import burger_layers
 from cobandit.web.storage.burgers import ASKED, StoredBurger
 
 Standing = Literal["stacking", "stopped", "done", "skipped"]
-"""Under way; stopped until the experimenter says how to go on; ready; given up."""
+"""The states of a burger: in progress; stopped until the experimenter decides; ready; skipped."""
 
 STEP, TROUBLE, RETRY, SKIPPED, DONE = "robot-step", "robot-trouble", "robot-retry", "robot-skipped", "robot-done"
 STOP, PLACED = "robot-stop", "robot-placed"
@@ -17,9 +17,9 @@ STOP, PLACED = "robot-stop", "robot-placed"
 
 @dataclass(frozen=True)
 class Burger:
-    """One burger: whose it is, which round asked for it, and how far it is.
+    """One burger: its participant, its round, and its progress.
 
-    ``layers`` stand on the bottom bun; ``doing`` says what is under way, ``message`` what went wrong.
+    ``layers`` are on the bottom bun; ``doing`` is the current action, ``message`` the error.
     """
 
     participant: int
@@ -39,11 +39,11 @@ class Burger:
 
     @property
     def over(self) -> bool:
-        """Whether the participant may go on."""
+        """Whether the participant may continue."""
         return self.standing in ("done", "skipped")
 
     def to_dict(self) -> dict[str, Any]:
-        """For the console."""
+        """Return the data for the console."""
         layers = burger_layers(self.configuration)
         return {
             "name": self.name,
@@ -58,7 +58,7 @@ class Burger:
 
     @classmethod
     def restored(cls, stored: StoredBurger) -> Burger:
-        """The newest burger as the log has it; one that was not over has stopped with the server."""
+        """Return the newest burger as the log has it; one that was not over has stopped with the server."""
         asked = stored.events[0]
         assert asked.kind == ASKED
         first, second = asked.data["configuration"]

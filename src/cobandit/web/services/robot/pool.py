@@ -42,13 +42,15 @@ class RecordedBurger:
         return f"{self.configuration[0]}-{self.configuration[1]}-{self.seed}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For the log."""
+        """Return the data for the log."""
         return {"configuration": list(self.configuration), "seed": self.seed, "version": self.version}
 
 
 @lru_cache(maxsize=1)
 def physics_version() -> str:
-    """A digest of the code that moves and draws, and of the physics engine; "none" where the engine is missing."""
+    """Return a digest of the code that moves and draws, and of the physics engine; "none" where the engine is
+    missing.
+    """
     if not installed("robot"):
         return "none"
     digest = hashlib.sha256(metadata.version("mujoco").encode())
@@ -61,7 +63,7 @@ def physics_version() -> str:
 
 
 def default_folder() -> Path:
-    """Where recordings are kept for all servers of this user."""
+    """Return the folder of recordings for all servers of this user."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "cobandit" / "burgers"
 
@@ -77,13 +79,13 @@ class Pool:
 
     @classmethod
     def open(cls, folder: str | None, variants: int, skin: str = OWN_SKIN) -> Pool:
-        """The pool of this installation; in the user's own folder, where none is named."""
+        """Return the pool of this installation; in the user's own folder, where none is named."""
         return cls(default_folder() if folder is None else Path(folder), physics_version(), variants, skin)
 
     # Taking
 
     def pick(self, key: str, configuration: Sequence[int]) -> RecordedBurger | None:
-        """The variant for a key (who, when); None while there is none of this configuration.
+        """Return the variant for a key (who, when); None while there is none of this configuration.
 
         Each key has an order of its own in which it wants the variants, and takes the first that is there.
         """
@@ -93,11 +95,11 @@ class Pool:
         return next((burger for burger in burgers if self._path(burger.name).is_file()), None)
 
     def read(self, name: str) -> bytes | None:
-        """A recording as it is sent, gzipped; None where there is none of this name."""
+        """Return a recording as it is sent, gzipped; None where there is none of this name."""
         return self._read(self._path(name)) if _NAME.fullmatch(name) else None
 
     def scene(self) -> bytes | None:
-        """What the kitchen is made of, gzipped JSON; None while nobody has written it."""
+        """Return the description of the kitchen, gzipped JSON; None if it is not written yet."""
         return self._read(self._folder / SCENE)
 
     @property
@@ -117,9 +119,9 @@ class Pool:
     # Filling
 
     def missing(self, turn: int = 0) -> Iterator[RecordedBurger]:
-        """What is still to be made, one variant of every configuration before the next.
+        """Yield the missing recordings, one variant of every configuration before the next.
 
-        Servers that fill one folder at the same time begin at different places (``turn``) and look before each
+        Servers that fill one folder at the same time begin at different positions (``turn``) and check before each
         recording, so they share the work.
         """
         count = len(CONFIGURATIONS)

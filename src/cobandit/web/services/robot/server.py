@@ -9,7 +9,7 @@ from cobandit.web.refusals import not_found
 from cobandit.web.services.robot.filler import Filler
 from cobandit.web.services.robot.lab import Lab
 from cobandit.web.services.robot.pool import Pool
-from cobandit.web.services.robot.show import Show, three_address
+from cobandit.web.services.robot.show import Show
 from cobandit.web.services.robot.stage import Stage
 from cobandit.web.storage.database import Database
 
@@ -21,7 +21,7 @@ SCRIPTS = (
     "/static/participant/robot/room.js",
     "/static/participant/robot/orbit.js",
 )
-"""Scripts that a page imports for the drawn arm, beside three.js, under the addresses it imports them by."""
+"""Scripts that a page imports for the drawn arm, in addition to three.js, under the addresses it imports."""
 
 
 class Robot:
@@ -29,14 +29,16 @@ class Robot:
 
     def __init__(self, database: Database, config: WebConfig) -> None:
         self._pool: Pool | None = None
+        self._root = config.root_path
         self._filler: Filler | None = None
         self._lab: Lab | None = None
         self.stage: Stage | None = None
         if config.robot == "simulated":
             self._pool = Pool.open(config.robot_folder, config.robot_variants, config.robot_skin)
-            self.stage = Show(database, self._pool)
+            self.stage = Show(database, self._pool, config.root_path)
         elif config.robot != "none":
-            self.stage = self._lab = Lab(database, make_arm(config.robot, config.robot_url, config.robot_speed))
+            driver = make_arm(config.robot, config.robot_url, config.robot_speed, model=config.robot_arm)
+            self.stage = self._lab = Lab(database, driver)
 
     async def start(self) -> None:
         """Begin to record in the background, or reach for the arm."""
@@ -66,22 +68,21 @@ class Robot:
         return self._lab
 
     def warm_up(self) -> dict[str, list[str]]:
-        """What a page will need when the first burger is stacked: scripts, and what they fetch.
+        """Return the files that a page will need for the first burger: scripts and their data.
 
-        People read for minutes before they choose, and browsers have time to bring it meanwhile.
+        Participants read for minutes before they choose, so browsers have time to load them.
         """
-        three = three_address()
-        if self._pool is None or three is None or not isinstance(self.stage, Show):
+        if not isinstance(self.stage, Show) or (three := self.stage.three) is None:
             return {"scripts": [], "data": []}
         core = three.replace("three.module", "three.core")
-        return {"scripts": [three, core, *SCRIPTS], "data": self.stage.addresses()}
+        return {"scripts": [three, core, *(self._root + script for script in SCRIPTS)], "data": self.stage.addresses()}
 
     def scene(self, version: str) -> bytes | None:
-        """What the kitchen is made of, gzipped."""
+        """Return the description of the kitchen, gzipped."""
         return self._pool.scene() if self._has(version) and self._pool is not None else None
 
     def recording(self, version: str, name: str) -> bytes | None:
-        """A recording, gzipped."""
+        """Return a recording, gzipped."""
         return self._pool.read(name) if self._has(version) and self._pool is not None else None
 
     def _has(self, version: str) -> bool:

@@ -1,4 +1,4 @@
-"""Recorded burgers for everybody: each round takes a recording out of the pool, and the log says which."""
+"""Recorded burgers for all: each round takes a recording from the pool, and the log records which."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ def three_address() -> str | None:
 class Show:
     """The simulated arm: recordings from a pool, films where there is none yet."""
 
-    def __init__(self, database: Database, pool: Pool) -> None:
-        self._database = database
+    def __init__(self, database: Database, pool: Pool, root: str = "") -> None:
+        """Show the recordings of a pool. ``root`` is the path that the server is below."""
+        self._database, self._root = database, root
         self.pool = pool
 
     def covers(self, person: ActiveParticipant) -> bool:
-        """Everybody whose burgers can be stacked."""
+        """Return whether the participant's burgers can be stacked."""
         return stacks(person.study.design)
 
     async def view(self, person: ActiveParticipant) -> dict[str, Any]:
@@ -42,29 +43,35 @@ class Show:
         The first two are None while nothing is recorded, the last where three.js is not installed.
         """
         scene, opening = self.addresses() or (None, None)
-        return {"kind": "simulated", "scene": scene, "opening": opening, "three": three_address()}
+        return {"kind": "simulated", "scene": scene, "opening": opening, "three": self.three}
+
+    @property
+    def three(self) -> str | None:
+        """The address of three.js for pages of this server."""
+        address = three_address()
+        return None if address is None else self._root + address
 
     def addresses(self) -> list[str]:
-        """Of the kitchen and of the recording that begins with it; none while they are not there."""
+        """Return the addresses of the kitchen and of the first recording; empty until they exist."""
         first = next((burger for arms in CONFIGURATIONS if (burger := self.pool.pick("first", arms))), None)
         if first is None or not self.pool.has_scene:
             return []
         return [f"{self._address}/scene.json", self._address_of(first)]
 
     def admit(self, person: ActiveParticipant, moves: int) -> None:
-        """Nobody waits for a recording."""
+        """Do nothing: there is no waiting for a recording."""
 
     def events(self, person: ActiveParticipant, episode: int, rounds: Sequence[Round], now: int) -> list[Event]:
-        """Which recording each round has."""
+        """Return which recording each round has."""
         return [Event(now, SHOWN, self._chosen(person, episode, r)) for r in rounds]
 
     def stored(self, person: ActiveParticipant, events: Sequence[Event]) -> None:
-        """The page plays it; what was chosen stays at hand."""
+        """Store the chosen recording; the page plays it."""
         for event in events:
             person.recordings[event.data["episode"], event.data["t"]] = event.data
 
     async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
-        """Where the recording of a round is, as the log has it; None where it is a film."""
+        """Return the address of a round's recording from the log; None if it is a film."""
         if (episode, t) not in person.recordings:
             stored = await self._database.ask(lambda connection: events_of_kind(connection, person.record.id, SHOWN))
             self.stored(person, stored)
@@ -75,15 +82,15 @@ class Show:
         return {"recording": self._address_of(burger)}
 
     def dismiss(self, person: ActiveParticipant) -> None:
-        """Recordings are there for everybody."""
+        """Do nothing: recordings are shared."""
 
     async def placed(self, number: int, person: ActiveParticipant | None = None) -> None:
-        """A recording waits for nobody."""
+        """Do nothing: a recording waits for no one."""
         raise conflict("not-asked", "This robot waits for nothing.")
 
     @property
     def _address(self) -> str:
-        return f"/api/robot/{self.pool.version}"
+        return f"{self._root}/api/robot/{self.pool.version}"
 
     def _address_of(self, burger: RecordedBurger) -> str:
         return f"{self._address}/recordings/{burger.name}"

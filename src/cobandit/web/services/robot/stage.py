@@ -1,4 +1,4 @@
-"""What the service of participants asks of a robot, whatever it is."""
+"""The interface between the participant service and a robot of any kind."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from cobandit.web.storage.events import Event
 
 
 def stacks(design: StudyDesign) -> bool:
-    """Whether the study has burgers that an arm can stack: the four fillings in an order that both decide."""
+    """Return whether the study has burgers that an arm can stack: the four fillings in an order that both decide."""
     return bool(design.task.fillings)
 
 
 class Stage(Protocol):
-    """A robot beside the bandit: it shows what was decided, and never decides anything."""
+    """A robot in addition to the bandit: it shows decisions, and never makes any."""
 
     def covers(self, person: ActiveParticipant) -> bool:
-        """Whether the robot stacks this person's burgers."""
+        """Return whether the robot stacks this person's burgers."""
         ...
 
     async def view(self, person: ActiveParticipant) -> dict[str, Any]:
-        """What the page needs to know of the robot, for the state of somebody who plays."""
+        """Return the robot's part of the state of an active participant."""
         ...
 
     def admit(self, person: ActiveParticipant, moves: int) -> None:
@@ -31,21 +31,21 @@ class Stage(Protocol):
         ...
 
     def events(self, person: ActiveParticipant, episode: int, rounds: Sequence[Round], now: int) -> list[Event]:
-        """What is stored of the robot in the same transaction as the rounds."""
+        """Return the robot's events to store in the same transaction as the rounds."""
         ...
 
     def stored(self, person: ActiveParticipant, events: Sequence[Event]) -> None:
-        """The rounds are on disk, and these events with them: the robot may begin."""
+        """Start the robot: the rounds and these events are on disk."""
         ...
 
     async def round_view(self, person: ActiveParticipant, episode: int, t: int) -> dict[str, Any]:
-        """What is told of the robot with a round."""
+        """Return the robot's part of a round."""
         ...
 
     def dismiss(self, person: ActiveParticipant) -> None:
-        """The person is through, and needs the robot no more."""
+        """Release the robot: the participant has finished."""
         ...
 
     async def placed(self, number: int, person: ActiveParticipant | None = None) -> None:
-        """What the robot waits for was set down, by a person or (None) by the experimenter."""
+        """Confirm that the awaited item was placed, by a person or (None) by the experimenter."""
         ...
