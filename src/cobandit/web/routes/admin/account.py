@@ -1,4 +1,4 @@
-"""One's own account, the logins that are open, and for the owner the accounts of everybody."""
+"""The account page: own account, open logins, and for the owner all accounts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.data import moment
-from cobandit.web.access import COOKIE, confirm_password
+from cobandit.web.access import COOKIE, confirm_password, drop_login_cookie
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import ROLES
 from cobandit.web.routes.admin.common import By, Data
@@ -36,7 +36,8 @@ _PASSWORD_TRIES = Throttle(10, 900.0)
 """Passwords that are asked for again: as few as at the login, per account."""
 
 
-async def _form(request: Request) -> dict[str, str]:
+async def read_form(request: Request) -> dict[str, str]:
+    """Return the fields of a form."""
     body = (await request.body()).decode("utf-8", "replace")
     try:
         fields = parse_qs(body, keep_blank_values=True, max_num_fields=10)
@@ -45,18 +46,18 @@ async def _form(request: Request) -> dict[str, str]:
     return {name: values[0] for name, values in fields.items()}
 
 
-Form = Annotated[dict[str, str], Depends(_form)]
+Form = Annotated[dict[str, str], Depends(read_form)]
 
 
 @pages.get("", response_class=HTMLResponse)
 async def account_page(request: Request, database: Data, by: By) -> Response:
-    """One's own account, and for the owner all of them."""
+    """Show the user's own account, and for the owner all accounts."""
     return await _page(request, database, by)
 
 
 @pages.post("/password", response_class=HTMLResponse)
 async def change_password(request: Request, database: Data, by: By, form: Form) -> Response:
-    """Another password; one logs in with it."""
+    """Return another password; one logs in with it."""
 
     async def change() -> None:
         hashed = await asyncio.to_thread(service.hashed_password, form.get("new", ""))
@@ -66,7 +67,7 @@ async def change_password(request: Request, database: Data, by: By, form: Form) 
     if problem is not None:
         return await _page(request, database, by, problem=problem)
     answer = RedirectResponse("/admin/login", 303)
-    answer.delete_cookie(COOKIE, path="/")
+    drop_login_cookie(request, answer)
     return answer
 
 
@@ -96,7 +97,7 @@ async def confirm_codes(request: Request, database: Data, by: By, form: Form) ->
 
 @pages.post("/codes/off", response_class=HTMLResponse)
 async def codes_off(request: Request, database: Data, by: By, form: Form) -> Response:
-    """The password alone again."""
+    """Return the password alone again."""
 
     async def turn_off() -> None:
         await database.commit(lambda connection: service.turn_codes_off(connection, by))
@@ -115,7 +116,7 @@ async def end_session_form(request: Request, session: str, database: Data, by: B
 
 @pages.post("/accounts", response_class=HTMLResponse)
 async def add_account(request: Request, database: Data, by: By, form: Form) -> Response:
-    """A new account; its password is shown once."""
+    """Return a new account; its password is shown once."""
     name = form.get("name", "").strip()
     password, problem = await _try(
         database, lambda connection: service.add_account(connection, by, name, form.get("role", ""))
@@ -133,7 +134,7 @@ async def remove_account(request: Request, name: str, database: Data, by: By) ->
 
 @pages.post("/accounts/{name}/reset", response_class=HTMLResponse)
 async def reset_account(request: Request, name: str, database: Data, by: By) -> Response:
-    """A new password, shown once, and no one-time codes."""
+    """Return a new password, shown once, and no one-time codes."""
     password, problem = await _try(database, lambda connection: service.reset_account(connection, by, name))
     fresh = None if problem else {"name": name, "password": password}
     return await _page(request, database, by, problem=problem, fresh=fresh)
@@ -141,7 +142,7 @@ async def reset_account(request: Request, name: str, database: Data, by: By) -> 
 
 @api.get("")
 async def list_sessions(request: Request, database: Data, by: By) -> dict[str, list[dict[str, Any]]]:
-    """The logins that are open: one's own, or for the owner everybody's."""
+    """Return the open logins: the user's own, or for the owner all."""
     return {"sessions": await _sessions(request, database, by)}
 
 
@@ -154,7 +155,7 @@ async def end_session(request: Request, session: str, database: Data, by: By) ->
 
 
 async def _try(database: Database, job: Callable[[Connection], T]) -> tuple[T | None, str | None]:
-    """What came of it, or the sentence for the page."""
+    """Run a job and return its result, or the error message for the page."""
     try:
         return await database.commit(job), None
     except InvalidInput as error:
@@ -219,7 +220,7 @@ async def _page(request: Request, database: Database, by: str, **more: Any) -> R
 
 
 def _setup(key: str, name: str) -> dict[str, str]:
-    """What an app needs to make codes: a picture to scan, and the key to type."""
+    """Return the data that an app needs to make codes: a picture to scan, and the key to type."""
     import segno
 
     address = code_address(key, name)

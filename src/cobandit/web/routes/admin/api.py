@@ -14,7 +14,7 @@ from fastapi.security import HTTPBearer
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.export import EXPORT_FORMATS
 from cobandit.web.access import log_out, require_admin
-from cobandit.web.routes.admin import account, audit, robot
+from cobandit.web.routes.admin import account, audit, designs, results, robot, teams
 from cobandit.web.routes.admin.common import (
     By,
     CurvesService,
@@ -68,7 +68,10 @@ router = APIRouter(
 )
 router.include_router(robot.router)
 router.include_router(audit.router)
+router.include_router(teams.router)
+router.include_router(designs.router)
 router.include_router(account.api)
+router.include_router(results.api)
 
 
 @router.post("/logout", response_model=DoneBody)
@@ -80,7 +83,7 @@ async def program_logout(request: Request) -> DoneBody:
 
 @router.get("/studies")
 async def studies(request: Request, database: Data) -> dict[str, list[dict[str, Any]]]:
-    """Every study, whether it takes people, and how many people of each kind are where."""
+    """Return every study, whether it takes people, and how many people of each kind are where."""
     return {"studies": await list_studies(database, consent_elsewhere=request.app.state.config.consent_elsewhere)}
 
 
@@ -88,9 +91,9 @@ async def studies(request: Request, database: Data) -> dict[str, list[dict[str, 
 async def live(
     request: Request, number: StudyNumber, service: LiveService, wanted: Wanted, viewer: Who, since: Since = None
 ) -> Response:
-    """Who is where at this moment, a page of people at a time; with ``since``, in full only who has changed.
+    """Return the current state of a page of participants; with ``since``, details only of those who have changed.
 
-    Conditions are letters as long as the account is blind to them. ``url`` is null where the role may not have it.
+    Conditions are letters as long as the account is blind to them. ``url`` is null if the role may not see it.
     """
     view = await service.view(number, wanted, base_url(request), viewer, since)
     return Response(view, media_type="application/json")
@@ -140,7 +143,7 @@ async def open_study(request: Request, number: StudyNumber, database: Data, by: 
 
 @router.post("/studies/{number}/close", response_model=StudyStatusBody)
 async def close_study(request: Request, number: StudyNumber, database: Data, by: By) -> StudyStatusBody:
-    """Let nobody new in; whoever has begun may finish."""
+    """Close the study to new participants; those who have begun may finish."""
     await set_state(database, number, "closed", None, by)
     return await _status(request, number, database)
 
@@ -149,7 +152,9 @@ async def close_study(request: Request, number: StudyNumber, database: Data, by:
 async def change_state(
     request: Request, number: StudyNumber, body: StateBody, database: Data, by: By
 ) -> StudyStatusBody:
-    """Let in anybody, the invited alone, so many people, or nobody new; whoever has begun may finish."""
+    """Change who may begin: all visitors, invited people, a quota, or no new participants. Those who have begun may
+    finish.
+    """
     await set_state(database, number, body.state, body.quota, by)
     return await _status(request, number, database)
 
@@ -191,7 +196,9 @@ async def list_links(
     kind: Kind = "real",
     newest: Annotated[bool, Query(description="The newest first")] = False,
 ) -> Listing:
-    """The personal links of all who were invited; of more than 500 in parts. The header X-Total-Count counts all."""
+    """Return the personal links of all who were invited; of more than 500 in parts. The header X-Total-Count counts
+    all.
+    """
     page = await links.list_links(database, number, kind, viewer, part, newest=newest)
     await record_export(database, viewer, number, "links", tables="links", format="json", kind=kind)
     return [with_url(request, link) for link in counted(response, page)]
@@ -201,7 +208,7 @@ async def list_links(
 async def links_csv(
     request: Request, number: StudyNumber, database: Data, viewer: Who, kind: Kind = "real"
 ) -> Response:
-    """The personal links, as a table."""
+    """Return the personal links, as a table."""
     await record_export(database, viewer, number, "links", tables="links", format="csv", kind=kind)
     rows = [with_url(request, link) for link in await links.all_links(database, number, kind, viewer)]
     names = ["participant", "label", "status", "url"]
@@ -212,7 +219,7 @@ async def links_csv(
 async def list_payments(
     response: Response, number: StudyNumber, database: Data, viewer: Who, part: WantedPart
 ) -> Listing:
-    """Everybody who has finished, and what is needed to pay them; of more than 500 in parts, as links are."""
+    """Return the finished participants with their payment data; more than 500 in parts, as links."""
     page = await payments.list_payments(database, number, viewer, part)
     await record_export(database, viewer, number, "payments", tables="payments", format="json", kind="real")
     return counted(response, page)
@@ -222,7 +229,7 @@ async def list_payments(
 async def participant(
     request: Request, number: StudyNumber, participant: PublicId, database: Data, viewer: Who
 ) -> dict[str, Any]:
-    """All about one participant but the rounds."""
+    """Return all about one participant but the rounds."""
     return await participant_view(database, number, participant, viewer, base_url(request))
 
 
@@ -236,7 +243,7 @@ async def rounds(
     first: Annotated[int, Query(alias="from", ge=1, le=LARGEST)] = 1,
     limit: Annotated[int, Query(ge=1, le=MOST_ROUNDS)] = 100,
 ) -> dict[str, Any]:
-    """Rounds of one episode, from a round on."""
+    """Return rounds of one episode, starting at a round."""
     return await rounds_view(database, number, participant, episode, viewer, first=first, limit=limit)
 
 
@@ -259,10 +266,17 @@ async def export(
     format: Literal[*EXPORT_FORMATS] = "csv",  # type: ignore[valid-type]
     kind: Kind = "real",
     recruiting: Annotated[bool, Query(description="With the recruiting service's ids: personal data")] = False,
+    texts: Annotated[bool, Query(description="With the free texts of questionnaires: may be personal data")] = False,
 ) -> Response:
-    """The data as a zip of tables; without personal data, unless they are asked for."""
+    """Return the data as a zip of tables; without personal data, unless they are asked for."""
     name, packed = await service.export(
-        number, format=format, kind=kind, recruiting=recruiting, gone=request.is_disconnected, viewer=viewer
+        number,
+        format=format,
+        kind=kind,
+        recruiting=recruiting,
+        texts=texts,
+        gone=request.is_disconnected,
+        viewer=viewer,
     )
     size = packed.seek(0, io.SEEK_END)
     packed.seek(0)

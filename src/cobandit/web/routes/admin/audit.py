@@ -17,12 +17,12 @@ Before = Annotated[int | None, Query(ge=1, le=LARGEST, description="Entries with
 
 @router.get("")
 async def entries(database: Data, viewer: Who, before: Before = None) -> dict[str, Any]:
-    """Who did what, the newest first, and what in the log is not as it was written."""
+    """Return the entries, the newest first, and the damaged ones."""
     return await audit_view(database, viewer, before)
 
 
 @router.get("/entries.jsonl", response_class=Response, responses={200: {"content": {"application/jsonl": {}}}})
 async def entries_file(database: Data, viewer: Who) -> Response:
-    """The whole log, one entry on each line."""
+    """Return the whole log, one entry on each line."""
     headers = {"content-disposition": 'attachment; filename="audit-log.jsonl"'}
     return Response(await whole_log(database, viewer), media_type="application/jsonl", headers=headers)

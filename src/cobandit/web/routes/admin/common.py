@@ -19,13 +19,17 @@ from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.live import Live
 from cobandit.web.services.paging import LARGEST_PAGE, Page, Part
+from cobandit.web.services.participants import Participants
+from cobandit.web.services.team_monitor import TeamMonitor
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.listing import SORTS, STATUSES, Listing
 
 PAGE = "/admin"
 LOGIN = "/admin/login"
 
-_PUBLIC_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""The pseudonym of a participant or of a team."""
+
 _FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
@@ -44,13 +48,23 @@ async def _exports(request: Request) -> Exports:
     return exports
 
 
+async def _team_monitor(request: Request) -> TeamMonitor:
+    monitor: TeamMonitor = request.app.state.team_monitor
+    return monitor
+
+
 async def _live(request: Request) -> Live:
     live: Live = request.app.state.live
     return live
 
 
+async def _service(request: Request) -> Participants:
+    service: Participants = request.app.state.participants
+    return service
+
+
 async def _participant(participant: str) -> str:
-    if not _PUBLIC_ID.fullmatch(participant):
+    if not NAME.fullmatch(participant):
         raise not_found("There is no participant of this name here.")
     return participant
 
@@ -80,6 +94,8 @@ WantedPart = Annotated[Part, Depends(_part)]
 
 Data = Annotated[Database, Depends(_database)]
 CurvesService = Annotated[Curves, Depends(_curves)]
+Service = Annotated[Participants, Depends(_service)]
+TeamMonitorService = Annotated[TeamMonitor, Depends(_team_monitor)]
 LiveService = Annotated[Live, Depends(_live)]
 ExportsService = Annotated[Exports, Depends(_exports)]
 StudyNumber = Annotated[int, Path(ge=1, le=LARGEST, description="The number of the study")]
@@ -106,13 +122,13 @@ Since = Annotated[int | None, Query(ge=0, le=2**53, description="The ``cursor`` 
 
 
 def base_url(request: Request) -> str:
-    """How people reach the server."""
+    """Return how people reach the server."""
     config: WebConfig = request.app.state.config
-    return (config.public_url or str(request.base_url)).rstrip("/")
+    return (config.public_url or str(request.base_url).rstrip("/") + config.root_path).rstrip("/")
 
 
 def with_url(request: Request, entry: dict[str, Any]) -> dict[str, Any]:
-    """The whole address of a personal link in place of its path."""
+    """Return the whole address of a personal link in place of its path."""
     return {key: value for key, value in entry.items() if key != "path"} | {"url": base_url(request) + entry["path"]}
 
 
@@ -123,7 +139,7 @@ def counted(response: Response, page: Page) -> list[dict[str, Any]]:
 
 
 def csv_table(name: str, header: list[str], rows: Iterable[list[Any]]) -> Response:
-    """A CSV file; texts from participants are kept from being formulas of a spreadsheet."""
+    """Return a CSV file; texts from participants are kept from being formulas of a spreadsheet."""
 
     def cell(value: Any) -> str:
         if value is None or isinstance(value, bool):

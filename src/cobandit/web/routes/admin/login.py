@@ -52,7 +52,7 @@ async def login(request: Request) -> Response:
 
 @router.post("/api/admin/login", tags=["researcher"], response_model=LoginBody)
 async def program_login(request: Request, body: PasswordBody) -> dict[str, Any]:
-    """A login for programs, sent as a bearer from then on."""
+    """Return a login for programs, sent as a bearer from then on."""
     granted = await log_in(request, Credentials(body.password, body.name, body.code))
     return {"token": granted.token, "expires_at": granted.expires}
 
@@ -66,13 +66,14 @@ async def _form(request: Request) -> dict[str, list[str]]:
 
 
 async def _login_page(request: Request, onwards: str, status: int = 200, message: str = "", name: str = "") -> Response:
-    """The form; it asks for no more than the accounts of this server need."""
+    """Return the form; it asks for no more than the accounts of this server need."""
     database: Database = request.app.state.database
     try:
         accounts = await database.ask(all_accounts)
     except Refused:  # the database is away: the page says so when the form comes
         accounts = []
     return pages.page(
+        request,
         "admin/login.html",
         status,
         title="Researcher's login",
@@ -86,20 +87,20 @@ async def _login_page(request: Request, onwards: str, status: int = 200, message
 
 
 def _local(path: str) -> str:
-    """A page of the researcher to go on to; anything else, and other sites above all, becomes the first page."""
+    """Return the researcher's page to continue with; other addresses, above all other sites, become the first page."""
     printable = all(" " < letter <= "~" for letter in path)
     inside = path == PAGE or path.startswith((f"{PAGE}/", f"{PAGE}?"))
     return path if printable and inside and "\\" not in path and not path.startswith(LOGIN) else PAGE
 
 
 def _own_form(request: Request) -> None:
-    """Refuse a login form that another site has sent, so that nobody is logged in without knowing."""
+    """Refuse a login form from another site, which could log a person in without their knowledge."""
     site = request.headers.get("sec-fetch-site")
     origin = request.headers.get("origin")
     config: WebConfig = request.app.state.config
     if site is not None:
         own = site in ("same-origin", "none")
-    else:  # an old browser; "null" is what a page sends that tells nobody where it is, as ours do
+    else:  # an old browser; "null" is sent by pages that hide their origin, as ours do
         hosts = {request.headers.get("host", ""), urlsplit(config.public_url or "").netloc}
         own = origin in (None, "null") or urlsplit(origin or "").netloc in hosts
     if not own:

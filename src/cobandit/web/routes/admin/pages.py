@@ -1,4 +1,4 @@
-"""The researcher's pages. Whoever is not logged in is sent to the login, and back afterwards."""
+"""The researcher's pages. Without a login, a visitor is sent to the login page, and back afterwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 from cobandit.studies.audit import ACTIONS
 from cobandit.studies.data import moment
 from cobandit.studies.export import EXPORT_FORMATS
-from cobandit.web.access import COOKIE, log_out, require_admin
+from cobandit.studies.service_use import services_of
+from cobandit.web.access import drop_login_cookie, log_out, require_admin
 from cobandit.web.config import WebConfig
 from cobandit.web.routes.admin.audit import Before
 from cobandit.web.routes.admin.common import LOGIN, PAGE, Data, PublicId, StudyNumber, Who, csv_table
@@ -36,13 +37,13 @@ async def logout(request: Request) -> Response:
     """End the login of the page."""
     await log_out(request)
     answer = RedirectResponse(LOGIN, 303)
-    answer.delete_cookie(COOKIE, path="/")
+    drop_login_cookie(request, answer)
     return answer
 
 
 @router.get("", response_class=HTMLResponse)
 async def studies_page(request: Request, database: Data) -> Response:
-    """Every study."""
+    """Return every study."""
     disk = request.app.state.health.disk()
     backup = await database.ask(last_backup)
     if backup is not None:
@@ -56,19 +57,19 @@ async def studies_page(request: Request, database: Data) -> Response:
 
 @router.get("/log", response_class=HTMLResponse)
 async def audit_page(request: Request, database: Data, viewer: Who, before: Before = None) -> Response:
-    """Who did what."""
+    """Show the audit log."""
     return view("log", request, "Audit log", log=await audit_view(database, viewer, before), words=ACTIONS)
 
 
 @router.get("/robot", response_class=HTMLResponse)
 async def robot_page(request: Request) -> Response:
-    """The console of the arm in the lab."""
+    """Return the console of the arm in the lab."""
     return view("robot", request, "Robot", arm=request.app.state.robot.lab.arm.name)
 
 
 @router.get("/studies/{number}", response_class=HTMLResponse)
 async def study_page(request: Request, number: StudyNumber, database: Data) -> Response:
-    """One study, live."""
+    """Show one study, live."""
     stored = await find_study(database, number)
     study = about(stored)
     config: WebConfig = request.app.state.config
@@ -80,6 +81,8 @@ async def study_page(request: Request, number: StudyNumber, database: Data) -> R
         study=study,
         most_links=MOST_LINKS,
         formats=EXPORT_FORMATS.values(),
+        grouped=stored.design.group is not None,
+        served=bool(services_of(stored.design)),
         unready=sentence,
         availability=await find_availability(database, stored, consent_elsewhere=config.consent_elsewhere),
         newest=await newest_version(database, stored.name),
@@ -90,7 +93,7 @@ async def study_page(request: Request, number: StudyNumber, database: Data) -> R
 async def participant_page(
     request: Request, number: StudyNumber, participant: PublicId, database: Data, viewer: Who
 ) -> Response:
-    """One participant's play."""
+    """Show one participant's episodes."""
     person = await participant_view(database, number, participant, viewer)
     return view(
         "participant", request, participant, study=person["study"], participant=participant, kind=person["kind"]
@@ -105,7 +108,7 @@ async def payments_page(
     viewer: Who,
     offset: Annotated[int, Query(ge=0, le=LARGEST)] = 0,
 ) -> Response:
-    """Who is to be paid, a page at a time."""
+    """Show the participants to be paid, a page at a time."""
     stored = await find_study(database, number)
     study = about(stored)
     page = await list_payments(database, number, viewer, Part(offset, PAYMENTS_SHOWN))
@@ -130,10 +133,10 @@ async def payments_page(
 
 @router.get("/studies/{number}/payments.csv")
 async def payments_csv(number: StudyNumber, database: Data, viewer: Who) -> Response:
-    """Who is to be paid, as a table."""
+    """Return the participants to be paid, as a CSV table."""
     await record_export(database, viewer, number, "payments", tables="payments", format="csv", kind="real")
-    names = ["participant", "label", "recruiter", "external_id", "finished_at", "code", "minutes", "attention_passed"]
-    names += ["successes", "currency", "fixed", "bonus", "total"]
+    names = ["participant", "label", "recruiter", "external_id", "finished_at", "outcome", "code", "minutes"]
+    names += ["attention_passed", "successes", "currency", "fixed", "bonus", "total"]
     payments = await all_payments(database, number, viewer)
     rows = [payment | {"finished_at": _iso(payment["finished_at"])} for payment in payments]
     return csv_table(f"payments-{number}.csv", names, ([row[name] for name in names] for row in rows))
@@ -141,7 +144,9 @@ async def payments_csv(number: StudyNumber, database: Data, viewer: Who) -> Resp
 
 @router.get("/studies/{number}/bonuses.csv")
 async def bonuses_csv(number: StudyNumber, database: Data, viewer: Who) -> Response:
-    """The bonuses of people from Prolific as its bulk payment takes them: lines ``id,amount`` without a heading."""
+    """Return the bonuses of people from Prolific as its bulk payment takes them: lines ``id,amount`` without a
+    heading.
+    """
     await record_export(database, viewer, number, "payments", tables="bonuses", format="csv", kind="real")
     lines, _ = prolific_bonuses(await all_payments(database, number, viewer))
     headers = {"content-disposition": f'attachment; filename="prolific-bonuses-{number}.csv"'}
@@ -149,12 +154,12 @@ async def bonuses_csv(number: StudyNumber, database: Data, viewer: Who) -> Respo
 
 
 def _day(milliseconds: int | None) -> str:
-    """A time for a person to read."""
+    """Return a time for a person to read."""
     time = moment(milliseconds)
     return "" if time is None else f"{time.day} {time:%b %Y, %H:%M} UTC"
 
 
 def _iso(milliseconds: int | None) -> str:
-    """A time for a table: ISO 8601, UTC; nothing, where there is none."""
+    """Return a time for a table: ISO 8601, UTC; nothing, where there is none."""
     time = moment(milliseconds)
     return "" if time is None else time.isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -22,34 +22,34 @@ TheLab = Annotated[Lab, Depends(_lab)]
 
 @router.get("")
 async def console(lab: TheLab) -> dict[str, Any]:
-    """The arm, who has it, the burger on the plate, what is asked for, and what happened."""
+    """Return the state of the arm, its user, the burger on the plate, open requests, and recent events."""
     return lab.state()
 
 
 @router.post("/stop", response_model=DoneBody)
 async def stop(lab: TheLab) -> DoneBody:
-    """Stop the arm at once."""
+    """Stop the arm immediately."""
     await lab.halt()
     return DoneBody()
 
 
 @router.post("/retry", response_model=DoneBody)
 async def retry(lab: TheLab) -> DoneBody:
-    """Let the arm go on after a stop, with the burger on the plate."""
+    """Let the arm continue after a stop, with the burger on the plate."""
     await lab.retry()
     return DoneBody()
 
 
 @router.post("/skip", response_model=DoneBody)
 async def skip(body: BurgerBody, lab: TheLab) -> DoneBody:
-    """Give a burger up: the round stands, and the participant goes on."""
+    """Skip a burger: the round stays valid, and the participant continues."""
     await lab.skip(body.burger)
     return DoneBody()
 
 
 @router.post("/placed", response_model=DoneBody)
 async def placed(body: PlacedBody, lab: TheLab) -> DoneBody:
-    """What the arm asked for is on the plate."""
+    """Confirm that the requested item is on the plate."""
     await lab.placed(body.request)
     return DoneBody()
 

@@ -33,6 +33,6 @@ async def ticks(request: Request, database: Database, number: int, seen: str | N
 
 
 def _stopping(request: Request) -> bool:
-    """Whether the server is on its way out: it takes the signal itself, tells nobody, and waits for open answers."""
+    """Return whether the server is shutting down: it handles the signal itself and waits for open responses."""
     server = getattr(signal.getsignal(signal.SIGTERM), "__self__", None)
     return bool(getattr(server, "should_exit", False) or getattr(request.app.state, "stopping", False))

@@ -20,10 +20,10 @@ from cobandit.web.security import form_token
 
 
 class LoginFirst(APIRoute):
-    """A page that sends whoever is not logged in to the login, and back afterwards."""
+    """A page that sends a visitor without a login to the login page, and back afterwards."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, behind the login."""
+        """Return the handler, behind the login."""
         handle = super().get_route_handler()
 
         async def guarded(request: Request) -> Response:
@@ -40,9 +40,10 @@ class LoginFirst(APIRoute):
 
 
 def view(name: str, request: Request, title: str, status: int = 200, **values: Any) -> Response:
-    """A page of the researcher; ``trusted`` says whether the account may open, close, export and delete."""
+    """Return a page of the researcher; ``trusted`` says whether the account may open, close, export and delete."""
     config: WebConfig = request.app.state.config
     return pages.page(
+        request,
         f"admin/{name}.html",
         status,
         title=title,
@@ -51,6 +52,7 @@ def view(name: str, request: Request, title: str, status: int = 200, **values: A
         demo=config.demo,
         base=base_url(request),
         robot=request.app.state.robot.in_lab,
+        partners=config.partners,
         report=config.report_page is not None,
         account=request.state.account,
         role=request.state.role,

@@ -135,13 +135,13 @@ export class Chart {
     }
   }
 
-  /** The legend tells the values at a round: the last one, unless somebody points at another.
+  /** Show the values of a round in the legend: those of the last round, unless the pointer is on another one.
    * @param {number} at */
   tell(at) {
     const { rounds, conditions, pending } = this.curves;
     const texts = conditions.map((one) => {
       const spread = one.se ? ` ± ${number(one.se[at], 2)}` : "";
-      return one.n ? `${number(one.mean[at], 2)}${spread} (n = ${one.n})` : "nobody yet";
+      return one.n ? `${number(one.mean[at], 2)}${spread} (n = ${one.n})` : "no data yet";
     });
     if (!conditions.length) {
       this.legend.replaceChildren();

@@ -1,5 +1,7 @@
 // What all pages of the researcher use: elements, the server, words for times, dialogs, copying.
 
+import { ROOT } from "../shared/root.js";
+
 /**
  * An element in one line. Texts are always text, never markup.
  * @template {keyof HTMLElementTagNameMap} T
@@ -41,7 +43,7 @@ const token = document.querySelector('meta[name="form-token"]')?.getAttribute("c
 
 // A page whose researcher is logging out must not go elsewhere: that would cancel the log-out's own navigation.
 let loggingOut = false;
-document.querySelector('form[action="/admin/logout"]')?.addEventListener("submit", () => {
+document.querySelector('form[action$="/admin/logout"]')?.addEventListener("submit", () => {
   loggingOut = true;
 });
 addEventListener("pageshow", () => {
@@ -82,7 +84,7 @@ async function ask(method, path, body, timeout) {
   }
   if (answer.ok) return answer;
   if (answer.status === 401 && !loggingOut) {
-    location.assign(`/admin/login?next=${encodeURIComponent(location.pathname + location.search)}`);
+    location.assign(`${ROOT}/admin/login?next=${encodeURIComponent(location.pathname.slice(ROOT.length) + location.search)}`);
   }
   throw new Trouble(answer.status, await answer.json().catch(() => null));
 }
@@ -136,8 +138,14 @@ const STEPS = {
   thanks: "Done",
 };
 
-/** Where somebody is, in words.
- * @param {Whereabouts} somebody */
+/** @param {string} id */
+const questionnaireName = (id) => {
+  const [, at, name] = /^questionnaire-(before|end|\d+)-(.*)$/.exec(id) ?? ["", "", id];
+  return at === "before" || at === "end" ? `Questionnaire ${name}` : `Questionnaire ${name} after set ${at}`;
+};
+
+/** Return the current step of a participant, in words.
+ * @param {Whereabouts} whereabouts */
 export function place({ step, episode, status }) {
   if (status === "invited") return "Has not begun";
   if (episode) {
@@ -145,12 +153,14 @@ export function place({ step, episode, status }) {
     const set = episode.practice ? `Practice${game}` : `Set ${episode.set} of ${episode.sets}${game}`;
     return step.kind === "rest" || step.kind === "partner" ? `${set}: about to begin` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
   }
+  if (step.kind === "questionnaire") return questionnaireName(step.id);
   if (step.kind === "survey") return `Survey ${step.id.split("-")[1]}`;
   return STEPS[step.kind] ?? step.id;
 }
 
 /** @type {(id: string, kind: string) => string} */
 export const stepName = (id, kind) =>
+  kind === "questionnaire" ? questionnaireName(id) :
   kind === "survey" ? `Survey ${id.split("-")[1]}` : kind === "rest" ? `Rest ${id.split("-")[1]}` :
     kind === "partner" ? `Meeting the partner of set ${id.split("-")[1]}` :
     STEPS[kind] ?? id;

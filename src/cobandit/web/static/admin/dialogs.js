@@ -1,11 +1,12 @@
 // Who may begin, personal links, export.
 
 import { copy, download, el, find, number, plural, post, problem, reason, say, toast, Trouble } from "./common.js";
+import { ROOT } from "../shared/root.js";
 
 const main = /** @type {HTMLElement} */ (document.querySelector("main"));
 export const study = main.dataset.study;
 const trusted = "trusted" in main.dataset; // the account may do what a researcher may
-const base = `/api/admin/studies/${study}`;
+const base = `${ROOT}/api/admin/studies/${study}`;
 const changed = () => document.dispatchEvent(new Event("changed"));
 
 // Who may begin
@@ -33,7 +34,7 @@ export function showAvailability(now, counts) {
   // A personal link works by invitation, too.
   const refused = code === "open" || code === "invite-only" ? "" : reason ?? "";
   find("links-note").hidden = !refused;
-  say(find("links-note"), refused && `Nobody new can begin at the moment. ${refused}`);
+  say(find("links-note"), refused && `New participants cannot begin at the moment. ${refused}`);
   if (!trusted) return;
   const busy = counts.active + counts.idle;
   say(find("state-note"), `${plural(counts.finished, "person has", "people have")} finished, ${number(busy)} `

@@ -4,6 +4,9 @@
 import { Chart } from "./chart.js";
 import { ago, copy, el, find, get, moment, number, place, plural, reason, say, shortMoment, toast } from "./common.js";
 import { showAvailability, study } from "./dialogs.js";
+import { write } from "./messages.js";
+import { lookAtTeams } from "./teams.js";
+import { ROOT } from "../shared/root.js";
 
 /** @type {Kind[]} */
 const KINDS = ["real", "rehearsal", "demo"];
@@ -34,7 +37,7 @@ let behind = 0; // the server's clock minus this one
 let counted = "";
 let nextCurves = 0;
 let asked = ""; // the question that `data` answers
-let whole = 0; // when the page was last told in full
+let whole = 0; // when the page last got all its data
 let typing = 0;
 let asking = false;
 let again = false;
@@ -87,11 +90,12 @@ async function look() {
   try {
     const since = data && asked === wanted && Date.now() - whole < WHOLE ? `&since=${data.cursor}` : "";
     /** @type {Live} */
-    const found = await get(`/api/admin/studies/${study}/live?${wanted}${since}`);
+    const found = await get(`${ROOT}/api/admin/studies/${study}/live?${wanted}${since}`);
     latest = Date.now();
     if (wanted === question()) {
       behind = found.now - Date.now();
       merge(found, wanted, since !== "");
+      await lookAtTeams(kind);
       if (kind === view.kind) await lookAtCurves(kind, found);
     }
     failed = false;
@@ -118,7 +122,7 @@ function question() {
 }
 
 /**
- * Put what has changed to what was known; where somebody has come onto the page unchanged, ask for the whole page.
+ * Merge changes into the known data; if an unchanged participant is new on this page, request the whole page.
  * @param {Live} found
  * @param {string} wanted
  * @param {boolean} changes
@@ -144,7 +148,7 @@ function merge(found, wanted, changes) {
   show(data);
 }
 
-/** Ask at once: what is wanted is another thing now. */
+/** Request new data immediately, because the view has changed. */
 function lookAgain() {
   writeAddress();
   latest = 0;
@@ -153,7 +157,7 @@ function lookAgain() {
 
 function plan() {
   clearTimeout(timer);
-  const another = asked !== question(); // somebody has pressed something meanwhile
+  const another = asked !== question(); // the user has changed the view in the meantime
   const pause = failed ? POLL : another ? 0 : again ? Math.max(0, LEAST_PAUSE - (Date.now() - latest)) : ticking ? CALM : POLL;
   again = false;
   timer = setTimeout(look, pause);
@@ -169,16 +173,16 @@ function soon() {
 }
 
 /**
- * Curves only change with a finished episode, or somebody deleted.
+ * Load the curves again. They change only after a finished episode or a deleted participant.
  * @param {Kind} kind
  * @param {Live} found
  */
 async function lookAtCurves(kind, found) {
-  const mark = `${kind} ${everybody(found)} ${found.conditions.map((one) => one.episodes).join(" ")}`;
+  const mark = `${kind} ${allPeople(found)} ${found.conditions.map((one) => one.episodes).join(" ")}`;
   if (mark === counted || (counted.startsWith(`${kind} `) && Date.now() < nextCurves)) return;
   const start = Date.now();
   /** @type {Curves} */
-  const curves = await get(`/api/admin/studies/${study}/curves?kind=${kind}`);
+  const curves = await get(`${ROOT}/api/admin/studies/${study}/curves?kind=${kind}`);
   if (kind !== view.kind) return;
   counted = curves.pending ? "" : mark;
   nextCurves = Date.now() + (Date.now() - start) / CURVES_SHARE;
@@ -192,7 +196,7 @@ let source = null;
 function listen() {
   if (source || !("EventSource" in window) || document.hidden) return;
   let opened = false;
-  source = new EventSource(`/api/admin/studies/${study}/stream`);
+  source = new EventSource(`${ROOT}/api/admin/studies/${study}/stream`);
   source.addEventListener("open", () => {
     opened = ticking = true;
   });
@@ -281,7 +285,7 @@ function showTilesPressed() {
 }
 
 /** @param {Live} data */
-const everybody = (data) => Object.values(data.counts[view.kind]).reduce((sum, count) => sum + count, 0);
+const allPeople = (data) => Object.values(data.counts[view.kind]).reduce((sum, count) => sum + count, 0);
 
 /**
  * A small table whose cells are changed in place.
@@ -323,7 +327,7 @@ function newRow(one) {
     started: el("span", { class: "nowrap" }),
     order: el("span", { class: "order" }),
   };
-  const address = `/admin/studies/${study}/participants/${encodeURIComponent(one.participant)}`;
+  const address = `${ROOT}/admin/studies/${study}/participants/${encodeURIComponent(one.participant)}`;
   const button = el("button", { type: "button", class: "small" }, "Copy link",
     el("span", { class: "unseen" }, ` of ${one.participant}`));
   const row = el("tr", { "data-participant": one.participant },
@@ -343,7 +347,7 @@ const share = (one) => (one.status === "finished" ? 1 :
 
 /** @param {ReturnType<typeof newRow>} made */
 function showRow({ parts, one, button }) {
-  button.hidden = one.url === null; // the role may not have the link of somebody who has begun
+  button.hidden = one.url === null; // this role may not see the link of a participant who has begun
   say(parts.label, one.label ?? one.external_id ?? "");
   say(parts.badge, one.status);
   parts.badge.className = `badge ${one.status}`;
@@ -377,7 +381,7 @@ function showPeople(data) {
   for (const row of [...body.rows]) if (!wanted.has(row)) row.remove();
   const known = new Set(data.page);
   for (const name of rows.keys()) if (!known.has(name)) rows.delete(name);
-  const all = everybody(data);
+  const all = allPeople(data);
   say(find("shown"), view.status === null && !view.words ? plural(data.total, "participant") :
     `${number(data.total)} of ${number(all)} shown`);
   showPager(data);
@@ -385,9 +389,9 @@ function showPeople(data) {
   const nobody = find("nobody");
   nobody.hidden = shown.length > 0;
   find("people-scroll").hidden = shown.length === 0;
-  say(nobody, all ? "Nobody fits the search." : view.kind === "rehearsal" ?
-    "No rehearsal yet. Run one with “cobandit study simulate”." : view.kind === "demo" ? "Nobody has tried the demo yet." :
-      "Nobody yet. Spread the open link, or make personal ones.");
+  say(nobody, all ? "No participant matches the search." : view.kind === "rehearsal" ?
+    "No rehearsal yet. Run one with “cobandit study simulate”." : view.kind === "demo" ? "No demo yet. Choose “Demo” to try the study yourself." :
+      "No participants yet. Share the open link, or create personal links.");
 }
 
 /** @param {Live} data */
@@ -442,6 +446,10 @@ for (const [id, step] of /** @type {[string, number][]} */ ([["earlier", -PEOPLE
   });
 }
 document.addEventListener("changed", soon);
+find("message-all").addEventListener("click", () => {
+  const { active = 0, idle = 0 } = data?.counts[view.kind] ?? {};
+  write(`all participants at work (${plural(active + idle, "person", "people")})`, { kind: view.kind });
+});
 document.addEventListener("visibilitychange", () => {
   if (document.hidden) {
     hush();

@@ -1,10 +1,12 @@
 // One participant's play, round by round. Rounds come a page at a time: a casino has a thousand of them.
 
 import { ago, copy, el, find, get, moment, number, place, plural, problem, reason, remove, say, stepName, toast } from "./common.js";
+import { write } from "./messages.js";
 import { combinations } from "../shared/seats.js";
+import { ROOT } from "../shared/root.js";
 
 const { study, participant = "" } = /** @type {HTMLElement} */ (document.querySelector("main")).dataset;
-const base = `/api/admin/studies/${study}/participants/${encodeURIComponent(participant)}`;
+const base = `${ROOT}/api/admin/studies/${study}/participants/${encodeURIComponent(participant)}`;
 const PAGE = 100;
 /** @type {Person | null} */
 let person = null;
@@ -293,6 +295,8 @@ function showEvents(person) {
 // What people press
 
 find("reload").addEventListener("click", load);
+find("message").addEventListener("click", () => write(participant, { participant }));
+document.addEventListener("changed", load);
 find("copy-link").addEventListener("click", () => {
   if (person?.url) copy(person.url, "Personal link copied");
 });
@@ -314,7 +318,7 @@ form?.addEventListener("submit", async (/** @type {SubmitEvent} */ event) => {
   find("delete-confirm").disabled = true;
   try {
     await remove(base);
-    location.assign(`/admin/studies/${study}?kind=${person?.kind ?? "real"}&deleted=${encodeURIComponent(participant)}`);
+    location.assign(`${ROOT}/admin/studies/${study}?kind=${person?.kind ?? "real"}&deleted=${encodeURIComponent(participant)}`);
   } catch (error) {
     problem(form, error);
     find("delete-confirm").disabled = false;

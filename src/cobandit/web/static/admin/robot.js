@@ -1,10 +1,11 @@
 // The experimenter's console: what the arm does, what it asks for, and the buttons that step in.
 
 import { el, find, get, post, reason, say, toast } from "./common.js";
+import { ROOT } from "../shared/root.js";
 
-const BASE = "/api/admin/robot";
+const BASE = `${ROOT}/api/admin/robot`;
 const PAUSE = 600;
-const READ = 400; // a press that comes sooner was meant for what was asked before
+const READ = 400; // milliseconds; an earlier press was meant for the previous request
 
 /** @type {Console | null} */
 let shown = null;
@@ -28,8 +29,8 @@ function standing({ connected, halted, burger }) {
 function doing({ burger, request, halted }) {
   if (request) return request.text;
   if (burger?.doing) return `${burger.doing} …`;
-  if (halted) return byHand ? "Stacking is stopped until you press Go on." : "The arm is stopped. Nothing moves until you press Go on.";
-  if (burger) return burger.standing === "stopped" ? "The burger has stopped. Go on, or skip it: the participant's round stands either way." : "One moment …";
+  if (halted) return byHand ? "Stacking is stopped until you press Continue." : "The arm is stopped. Nothing moves until you press Continue.";
+  if (burger) return burger.standing === "stopped" ? "The burger has stopped. Continue, or skip it: the participant's round is stored either way." : "One moment …";
   return "Waiting for the next choice of the participant.";
 }
 
@@ -55,7 +56,7 @@ function show(state) {
   say(find("whose"), burger ? `Participant ${burger.participant}, round ${burger.round}` : "None.");
   drawLayers(burger);
   say(find("arm-connection"), state.connection);
-  say(find("holder"), state.holder ?? "nobody");
+  say(find("holder"), state.holder ?? "none");
   find("release").disabled = !state.holder || burger !== null;
   const lines = state.notes.map(({ at, text }) => `${time.format(at)}  ${text}`);
   const list = find("notes");
@@ -65,7 +66,7 @@ function show(state) {
   }
 }
 
-/** From the top of the burger down, as it stands on the table.
+/** Draw the layers from the top of the burger down, in the order on the table.
  * @param {Console["burger"]} burger */
 function drawLayers(burger) {
   const layers = burger?.layers ?? [];
