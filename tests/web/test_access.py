@@ -48,7 +48,17 @@ def test_no_route_of_the_researcher_opens_without_a_login(site: Any, problem: An
     person = site.person()
     name = site.public_id(person.token)
     for method, path in sorted(routes - doors):
-        address = path.format(number=1, participant=name, episode=0, session="0" * 16, name="anna")
+        address = path.format(
+            number=1,
+            participant=name,
+            episode=0,
+            session="0" * 16,
+            name="anna",
+            key="k",
+            kind="real",
+            file="report.html",
+            team="t-1",
+        )
         for login in ({}, {"authorization": "Bearer " + "x" * 32}, {"cookie": f"{COOKIE}={'x' * 32}"}):
             answer = client.request(method, address, headers=HTML | login)
             if path.startswith("/api/"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shutil
 import socket
 import subprocess
@@ -20,7 +19,7 @@ import pytest
 from cobandit.web import WebConfig
 from cobandit.web.edge import RESERVED_FILES, Limits
 from cobandit.web.security import HEADERS, network_of
-from tests.clients import PATIENCE
+from tests.clients import PATIENCE, statuses
 from tests.web.servers import StudyServer, until
 
 ASKED = b"GET /api/messages/en HTTP/1.1\r\nhost: x\r\n\r\n"
@@ -108,11 +107,6 @@ def send(connection: socket.socket, data: bytes, times: int) -> int:
 
 def status(answer: bytes) -> int:
     return int(answer.split()[1])
-
-
-def statuses(answers: bytes) -> list[int]:
-    """Return the status of each answer; no body of these tests looks like a status line."""
-    return [int(number) for number in re.findall(rb"HTTP/1\.1 ([0-9]{3}) ", answers)]
 
 
 def healthy(server: StudyServer) -> bool:
@@ -283,6 +277,13 @@ class TestSmuggling:
                 send(connection, piece, 1)
             answer = rest(connection)
         assert (statuses(answer), b"connection: close" in answer) == ([422], True)
+
+    def test_nothing_follows_a_body_that_waits_for_100_continue(self, start: Start) -> None:
+        """A proxy may leave out the body after a final answer: what it sends next is no request of this connection."""
+        head = b"POST /nowhere HTTP/1.1\r\nhost: x\r\nexpect: 100-continue\r\ncontent-length: %d\r\n\r\n" % len(ASKED)
+        answer = exchange(start(), head, ASKED, LAST)
+        assert statuses(answer) == [404]
+        assert b"connection: close" in answer
 
 
 class TestBodies:

@@ -35,6 +35,7 @@ NOTHING_WRONG = (  # any request to these is a right one
     "/api/health",
     "/api/health/live",
     "/api/messages/{language}",
+    "/api/participants/{token}/messages",
     "/api/participants/{token}/robot",
     "/api/robot/{version}/scene.json",
     "/api/robot/{version}/recordings/{name}",

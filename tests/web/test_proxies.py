@@ -6,10 +6,7 @@ import contextlib
 import os
 import re
 import shutil
-import socket
-import ssl
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,107 +16,12 @@ from sqlalchemy import text
 
 from cobandit.web import WebConfig
 from cobandit.web.storage.database import Database
-from tests.clients import PATIENCE
-from tests.web.conftest import PASSWORD
-from tests.web.servers import KeptPort, StudyServer, until
+from tests.clients import PATIENCE, http_client, statuses
+from tests.web.conftest import PASSWORD, SHORT, Person
+from tests.web.proxies import ASKED, HOST, LAST, PROXIES, Proxy, started
+from tests.web.servers import StudyServer
 
-DOCS = Path(__file__).parents[2] / "docs/how-to/run-a-study.md"
-HOST = b"study.example.org"
-ASKED = b"GET /api/messages/en HTTP/1.1\r\nhost: study.example.org\r\n\r\n"
-LAST = ASKED.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n")
 SMUGGLED = b"GET /api/health HTTP/1.1\r\nhost: study.example.org\r\n\r\n"
-
-
-def documented(file: str) -> str:
-    """Return the block of the documentation that begins with the name of a file."""
-    blocks = re.findall(r"^```\w+\n# (\S+)\n(.*?)^```$", DOCS.read_text(), re.MULTILINE | re.DOTALL)
-    return dict(blocks)[file]
-
-
-def replaced(configuration: str, *changes: tuple[str, str]) -> str:
-    """Replace addresses and files of the documentation, each of which must be there."""
-    for old, new in changes:
-        assert old in configuration, old
-        configuration = configuration.replace(old, new)
-    return configuration
-
-
-def nginx(folder: Path, port: int, server: int) -> list[str]:
-    changes = (
-        ("127.0.0.1:8000", f"127.0.0.1:{server}"),
-        ("listen 443", f"listen 127.0.0.1:{port}"),
-        ("/etc/letsencrypt/live/study.example.org/fullchain.pem", f"{folder}/certificate.pem"),
-        ("/etc/letsencrypt/live/study.example.org/privkey.pem", f"{folder}/key.pem"),
-    )
-    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    paths = " ".join(f"{kind}_temp_path {folder}/{kind};" for kind in kinds)
-    user = "user root;" if os.geteuid() == 0 else ""
-    site = replaced(documented("/etc/nginx/conf.d/study.conf"), *changes)
-    (folder / "nginx.conf").write_text(
-        f"{user} daemon off; pid {folder}/pid; events {{}} http {{ {paths}\n{site}\n}}\n"
-    )
-    return ["nginx", "-p", str(folder), "-e", "stderr", "-c", f"{folder}/nginx.conf"]
-
-
-def caddy(folder: Path, port: int, server: int) -> list[str]:
-    keys = f"tls {folder}/certificate.pem {folder}/key.pem"
-    changes = (
-        ("{\n    servers {", "{\n    admin off\n    auto_https disable_redirects\n    servers {"),
-        ("study.example.org {", f"https://study.example.org:{port} {{\n    bind 127.0.0.1\n    {keys}"),
-        ("127.0.0.1:8000", f"127.0.0.1:{server}"),
-    )
-    (folder / "Caddyfile").write_text(replaced(documented("/etc/caddy/Caddyfile"), *changes))
-    return ["caddy", "run", "--config", f"{folder}/Caddyfile", "--adapter", "caddyfile"]
-
-
-def haproxy(folder: Path, port: int, server: int) -> list[str]:
-    changes = (
-        ("bind :443", f"bind 127.0.0.1:{port}"),
-        ("/etc/haproxy/study.example.org.pem", f"{folder}/both.pem"),
-        ("127.0.0.1:8000", f"127.0.0.1:{server}"),
-    )
-    (folder / "both.pem").write_text((folder / "certificate.pem").read_text() + (folder / "key.pem").read_text())
-    (folder / "haproxy.cfg").write_text(replaced(documented("/etc/haproxy/haproxy.cfg"), *changes))
-    return ["haproxy", "-db", "-f", f"{folder}/haproxy.cfg"]
-
-
-PROXIES: dict[str, Callable[[Path, int, int], list[str]]] = {"nginx": nginx, "caddy": caddy, "haproxy": haproxy}
-
-
-class Proxy:
-    """A proxy in front of a server, and a client of it."""
-
-    def __init__(self, name: str, port: int, server: StudyServer) -> None:
-        self.name, self.port, self.server = name, port, server
-        self._tls = ssl.create_default_context()
-        self._tls.check_hostname, self._tls.verify_mode = False, ssl.CERT_NONE
-
-    def connect(self, source: str = "127.0.0.1") -> ssl.SSLSocket:
-        plain = socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE, source_address=(source, 0))
-        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        return self._tls.wrap_socket(plain, server_hostname=HOST.decode())
-
-    def exchange(self, *segments: bytes, source: str = "127.0.0.1") -> bytes:
-        """Send segments one after the other; return everything until the proxy closes the connection."""
-        received = b""
-        with (
-            self.connect(source) as connection,
-            contextlib.suppress(ConnectionResetError, ssl.SSLError, BrokenPipeError),
-        ):
-            for segment in segments:
-                connection.sendall(segment)
-            while piece := connection.recv(65536):
-                received += piece
-        return received
-
-    def answers(self) -> bool:
-        with contextlib.suppress(OSError):
-            return statuses(self.exchange(LAST)) == [200]
-        return False
-
-
-def statuses(answers: bytes) -> list[int]:
-    return [int(number) for number in re.findall(rb"HTTP/1\.[01] ([0-9]{3}) ", answers)]
 
 
 @pytest.fixture(scope="module")
@@ -136,31 +38,8 @@ def proxy(
     request: pytest.FixtureRequest, server: StudyServer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Proxy]:
     """The server behind this proxy."""
-    name = request.param
-    for program in (name, "openssl"):
-        if shutil.which(program) is None:
-            said = f"The tests behind proxies need {program}: make proxies."
-            if os.environ.get("CI", "").lower() in ("1", "true"):
-                pytest.fail(said, pytrace=False)
-            pytest.skip(said)
-    folder, kept = tmp_path_factory.mktemp(name), KeptPort()
-    subject = ["-subj", "/CN=study.example.org", "-addext", "subjectAltName=DNS:study.example.org"]
-    files = ["-keyout", f"{folder}/key.pem", "-out", f"{folder}/certificate.pem"]
-    made = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]
-    subprocess.run([*made, *files, *subject], check=True, capture_output=True)
-    command = PROXIES[name](folder, kept.number, server.port)
-    environment = os.environ | {"HOME": str(folder), "XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=environment)
-    proxy = Proxy(name, kept.number, server)
-    try:
-        until(lambda: process.poll() is not None or proxy.answers(), name)
-        assert process.poll() is None, (folder / "log").read_text()
-        yield proxy
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-        kept.close()
+    with started(request.param, server, tmp_path_factory.mktemp(request.param)) as running:
+        yield running
 
 
 def post(path: bytes, body: bytes, *headers: bytes, kind: bytes = b"application/json") -> bytes:
@@ -202,20 +81,23 @@ def test_redirects_stay_relative(proxy: Proxy) -> None:
 def test_size_of_a_body(proxy: Proxy, size: int, expected: int) -> None:
     """A client that waits with a large body for a sign of the server, as curl does, reads what is wrong.
 
-    A proxy that asks for the body itself may hang up or answer 502 in the middle of it, once the server has refused it.
+    Caddy asks for the body before the server has refused it, and closes the connection after the refusal: the client
+    cannot send all of it, and reads the answer all the same. The server stops reading at 1 MB. Where Caddy notices this
+    before it has read the refusal, about once in 200 times on a busy machine, it answers 502.
     """
     sent = post(b"/api/admin/login", b'{"password": "' + b"a" * size + b'"}', b"expect: 100-continue")
     head = sent.index(b"\r\n\r\n") + 4
     with proxy.connect() as connection:
         connection.sendall(sent[:head])
         answer = connection.recv(65536)
-        with contextlib.suppress(OSError):
-            if statuses(answer) == [100]:
+        if statuses(answer) == [100]:
+            with contextlib.suppress(OSError):
                 connection.sendall(sent[head:])
-            while set(statuses(answer)) == {100} and (piece := connection.recv(65536)):
-                answer += piece
-    cut_off = expected == 413 and statuses(answer) in ([100], [100, 502])
-    assert cut_off or [number for number in statuses(answer) if number != 100] == [expected]
+        while set(statuses(answer)) == {100} and (piece := connection.recv(65536)):
+            answer += piece
+    possible = {expected, 502} if (proxy.name, size) == ("caddy", 2_000_000) else {expected}
+    [status] = [number for number in statuses(answer) if number != 100]
+    assert status in possible
 
 
 def test_size_of_a_head(proxy: Proxy) -> None:
@@ -291,3 +173,35 @@ def test_smuggled_requests(proxy: Proxy, attack: str) -> None:
 def body_of(answer: bytes) -> bytes:
     """Return the longest line of a JSON body, whether or not it is chunked."""
     return max(answer.partition(b"\r\n\r\n")[2].split(b"\r\n"), key=len)
+
+
+@pytest.mark.parametrize("name", PROXIES)
+def test_below_a_path(name: str, template: Path, tmp_path: Path) -> None:
+    """nginx and HAProxy keep the path of the requests, Caddy removes it; links, cookies and redirects have it."""
+    database = shutil.copy(template, tmp_path / "studies.sqlite")
+    server = StudyServer(WebConfig(f"sqlite:///{database}", root_path="/lab", consent_elsewhere=True)).start()
+    try:
+        with started(name, server, tmp_path, "/lab") as proxy:
+            form = b"password=" + PASSWORD.replace(" ", "+").encode()
+            answer = proxy.exchange(post(b"/lab/admin/login", form, kind=b"application/x-www-form-urlencoded"))
+            assert re.search(rb"(?im)^location: /lab/admin\r$", answer)
+            paths = re.findall(rb"(?im)^set-cookie: .*; path=([^;\r]*)", answer)
+            assert sorted(paths) == [b"/lab", b"/lab/admin/login"]
+            assert b'href="/lab/s/short"' in proxy.exchange(LAST.replace(b"/api/messages/en", b"/lab/"))
+            if name != "haproxy":  # which passes on everything
+                assert statuses(proxy.exchange(LAST.replace(b"/api/messages/en", b"/admin"))) != [303]
+            options: Any = {
+                "verify": False,
+                "headers": {"host": HOST.decode()},
+                "event_hooks": {"request": [_name_host]},
+            }
+            with http_client(f"https://127.0.0.1:{proxy.port}/lab", **options) as client:
+                body = {"key": os.urandom(8).hex(), "consent_version": "1"}
+                arrived = client.post("/api/studies/short/participants", json=body).json()
+                assert Person(client, arrived["token"]).go_on(SHORT)["step"]["kind"] == "thanks"
+    finally:
+        server.stop()
+
+
+def _name_host(request: httpx.Request) -> None:
+    request.extensions["sni_hostname"] = HOST.decode()

@@ -20,6 +20,7 @@ from fastapi import Request, Response
 
 from cobandit.web.refusals import Refused
 from cobandit.web.roles import Viewer, least_role, may, not_allowed
+from cobandit.web.root_path import root_of
 from cobandit.web.security import (
     ALL_FAILURES_ALLOWED,
     FAILURE_WINDOW_MS,
@@ -43,11 +44,11 @@ from cobandit.web.storage.values import now_ms
 
 COOKIE = "cobandit-login"
 BROWSER_COOKIE = "cobandit-browser"
-"""What a browser is known by in which somebody has logged in; it opens nothing by itself."""
+"""The cookie that identifies a browser with an earlier login; it gives no access by itself."""
 LOGIN_PATH = "/admin/login"
 
 MOST_WAITING = 16
-"""How many passwords may wait to be tried, beside the one that is being tried."""
+"""How many passwords may wait to be checked, in addition to the one that is being checked."""
 
 NOBODY = "unknown"
 """Who has tried a password that is wrong."""
@@ -104,7 +105,7 @@ class PasswordQueue:
 
 @dataclass(frozen=True)
 class Credentials:
-    """What somebody shows to come in; without a name it is the owner."""
+    """The name and password of a login; without a name it is the owner."""
 
     password: str
     name: str = ""
@@ -195,13 +196,13 @@ def _too_many() -> Refused:
 
 
 def _wrong(shown: Credentials) -> Refused:
-    """Which of them is wrong is not told."""
+    """Return the refusal of a login, without saying whether name or password is wrong."""
     plain = not shown.name.strip() and not shown.code.strip()
     return Refused(403, "forbidden", f"The {'password' if plain else 'account, password or code'} is wrong.")
 
 
 def _code_fits(connection: Connection, account: Account, code: str) -> bool:
-    """Whether the second thing is there, too; each one-time code and each recovery code counts once."""
+    """Return whether the second thing is there, too; each one-time code and each recovery code counts once."""
     if account.code_key is None:
         return True
     step = code_step(account.code_key, code, now_ms() / 1000)
@@ -211,11 +212,11 @@ def _code_fits(connection: Connection, account: Account, code: str) -> bool:
 
 
 def _allowed(connection: Connection, network: str, browser: str | None, account: str) -> _Origin | None:
-    """Return where an attempt counts, or None where no more may come from there.
+    """Return the origin to which an attempt counts, or None if it has too many attempts.
 
-    A browser in which the account has logged in before counts by itself, whatever others of its network do. A cookie
-    that is forged, revoked or of another account makes no difference. All strangers together have a limit, too; it does
-    not hold for networks with a login of the last weeks, so that nobody can keep the researcher out by guessing.
+    A browser with an earlier login of the account counts separately from the rest of its network. A cookie that is
+    forged, revoked or of another account is ignored. All unknown browsers together have a limit, too; it does not apply
+    to networks with a recent login, so that guessing cannot lock out the researcher.
     """
     now = now_ms()
     since = now - FAILURE_WINDOW_MS
@@ -233,7 +234,9 @@ def _allowed(connection: Connection, network: str, browser: str | None, account:
 def _reserve(
     connection: Connection, network: str, browser: str | None, shown: Credentials
 ) -> tuple[int, Account | None] | None:
-    """Count an attempt as failed until it succeeds: of many at once, at any process, no more are let through."""
+    """Count an attempt as failed until it succeeds, so that parallel attempts at any process cannot exceed the
+    limit.
+    """
     accounts.find_account(connection, OWNER, lock=True)  # attempts of other processes wait here
     origin = _allowed(connection, network, browser, shown.account)
     if origin is None:
@@ -244,9 +247,9 @@ def _reserve(
 
 
 def _record_failure(connection: Connection, network: str, shown: Credentials, wrong: str) -> None:
-    """Write a refused login down; of very many every fiftieth, so that guessing fills no disk.
+    """Record a refused login; of very many only every fiftieth, so that guessing cannot fill the disk.
 
-    Under which name is told only where there is such an account: people type passwords into the wrong field.
+    The name is recorded only if such an account exists: people type passwords into the wrong field.
     """
     now = now_ms()
     recent = logins.count_failures(connection, None, now - FAILURE_WINDOW_MS, now)
@@ -264,7 +267,7 @@ def _record_failure(connection: Connection, network: str, shown: Credentials, wr
 
 
 def grant_login(connection: Connection, by: str, via: str, network: str = "", account: str = "") -> tuple[str, int]:
-    """A fresh login for whoever may write to the database, and when it ends (ms)."""
+    """Create a login for a process that may write to the database; return its token and when it ends (ms)."""
     record(connection, by, "login", via=via, network=network)
     token, now = new_token(), now_ms()
     expires = now + LOGIN_HOURS * 3_600_000
@@ -293,7 +296,7 @@ async def log_out(request: Request) -> None:
 
 
 def acting(request: Request) -> str:
-    """Whose login the request carries, for the audit log; only behind `require_admin`."""
+    """Return the account of the request, for the audit log; only behind `require_admin`."""
     return str(request.state.account)
 
 
@@ -315,12 +318,22 @@ def set_cookies(request: Request, response: Response, login: Login) -> None:
             httponly=True,
             samesite="strict",
             secure=request.url.scheme == "https",
-            path=path,
+            path=_cookie_path(request, path),
         )
 
 
+def drop_login_cookie(request: Request, response: Response) -> None:
+    """Make the browser forget the login."""
+    response.delete_cookie(COOKIE, path=_cookie_path(request, "/"))
+
+
+def _cookie_path(request: Request, path: str) -> str:
+    """Return the path of a cookie; other servers of the same host must not get it."""
+    return (root_of(request.scope) + path).rstrip("/") or "/"
+
+
 async def is_admin(request: Request) -> bool:
-    """Whether the request carries a valid login (as a bearer, or as cookie of a page that asks for nothing)."""
+    """Return whether the request carries a valid login (as a bearer, or as cookie of a page that asks for nothing)."""
     token = _bearer(request)
     if token is None and request.method in SAFE_METHODS:
         token = request.cookies.get(COOKIE)
@@ -328,7 +341,9 @@ async def is_admin(request: Request) -> bool:
 
 
 async def require_admin(request: Request) -> str:
-    """The login of the request; a dependency of every route of the researcher. With a cookie, changes need more."""
+    """Return the login of the request; a dependency of every route of the researcher. With a cookie, changes
+    need more.
+    """
     bearer = _bearer(request)
     token = bearer or request.cookies.get(COOKIE)
     login = None if token is None else await _login(request, token)
@@ -359,7 +374,7 @@ def _bearer(request: Request) -> str | None:
 
 
 async def _login(request: Request, token: str) -> tuple[str, str] | None:
-    """Whose login it is, and the role; None: it has ended, or there never was one."""
+    """Return the account of a login and its role; None: it has ended or never existed."""
     database: Database = request.app.state.database
     stored = await database.ask(lambda connection: accounts.login_of(connection, digest(token)))
     # A login from when the clock was ahead does not last until then; an hour back is no such thing.

@@ -27,9 +27,12 @@ from cobandit.web import pages
 from cobandit.web.access import PasswordQueue, forget_failures
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
+from cobandit.web.root_path import remove_root_path
 from cobandit.web.routes import admin, home, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
-from cobandit.web.routes.moves import Handlers, MoveEndpoint, move_token
+from cobandit.web.routes.moves import Handlers, MoveEndpoint, StreamEndpoint, own_token
+from cobandit.web.routes.partner import api as partner_api
+from cobandit.web.routes.partner.plays import PartnerEndpoint
 from cobandit.web.security import Receive, Scope, SecurityMiddleware, Send
 from cobandit.web.services.admission import REASONS
 from cobandit.web.services.curves import Curves
@@ -37,7 +40,12 @@ from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
 from cobandit.web.services.live import Live
 from cobandit.web.services.participants import Participants
+from cobandit.web.services.partner.games import Games
+from cobandit.web.services.partner.keys import Keys
+from cobandit.web.services.partner.teams import Teams as PartnerTeams
+from cobandit.web.services.reports import Reports
 from cobandit.web.services.robot.server import Robot
+from cobandit.web.services.team_monitor import TeamMonitor
 from cobandit.web.services.watching import CurvesApart, LiveApart, ReaderProcess
 from cobandit.web.static_files import CachedFiles
 from cobandit.web.storage.database import Connection, Database, database_message
@@ -70,11 +78,15 @@ TIDY_SECONDS = 3600
 SWITCH_SECONDS = 0.0002
 GC_THRESHOLDS = (50_000, 50, 100)
 
+ABOUT_PARTNERS = (
+    "A partner-aware agent for any program: create a team, ask for the partner's arm, report team action and reward. "
+    "Every request needs an API key: `Authorization: Bearer cb_...`."
+)
 ABOUT = "Human-AI studies of cooperative bandit teams: what the participants' and the researcher's pages use."
 
 
 def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) -> FastAPI:
-    """A server for the studies of one database, whose tables must be there (`Database.migrate`).
+    """Yield a server for the studies of one database, whose tables must be there (`Database.migrate`).
 
     With ``reading_apart`` a process of its own reads for researchers who watch.
     """
@@ -85,23 +97,31 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
 
     @contextlib.asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:
-        tidying = asyncio.create_task(_tidy(database))
+        together = app.state.participants.together
+        tasks = [asyncio.create_task(work) for work in (_tidy(database), *together.work())]
         await arm.start()
         yield
-        tidying.cancel()
+        for task in tasks:
+            task.cancel()
+        if app.state.games is not None:
+            await app.state.games.finish()
+        together.services.close()
         await asyncio.to_thread(arm.stop)
         if reader is not None:
             await asyncio.to_thread(reader.end)
         app.state.passwords.close()
+        app.state.reports.close()
         await asyncio.to_thread(database.close)
 
-    app = _Server(
+    root = settings.root_path
+    app = (_ServerBelowPath if root else _Server)(
         title="cobandit studies",
         description=ABOUT,
         version=__version__,
         lifespan=life,
         docs_url=None,  # the interactive page would load scripts from elsewhere
         redoc_url=None,
+        servers=[{"url": root}] if root else None,
     )
     app.state.config = settings
     app.state.database = database
@@ -113,11 +133,14 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     own_live = Live(database, consent_elsewhere=settings.consent_elsewhere)
     app.state.live = own_live if reader is None else LiveApart(database, reader)
     app.state.curves = Curves(database) if reader is None else CurvesApart(database, reader)
+    app.state.team_monitor = TeamMonitor(database)
     app.state.health = Health(database)
     app.state.exports = Exports(database)
+    app.state.reports = Reports(database, settings.database)
+    app.state.keys, app.state.games = None, None  # those of the partner service, where it is on
     app.router.routes.extend(_routes())
     app.mount("/static/vendor", CachedFiles(directory=str(assets.VENDOR)), name="vendor")
-    app.mount("/static", CachedFiles(directory=str(pages.ROOM.joinpath("static"))), name="static")
+    app.mount("/static", CachedFiles(directory=str(pages.PACKAGE.joinpath("static"))), name="static")
     handlers: Handlers = {
         Refused: _refused,
         InvalidInput: _invalid,
@@ -130,27 +153,74 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
         app.add_exception_handler(kind, handler)
     app.add_middleware(SecurityMiddleware, broken=_broken)
     app.moves = app.state.moves = MoveEndpoint(app.state.participants, {**handlers, Exception: _broken})
+    app.streams = StreamEndpoint(app.state.participants, {**handlers, Exception: _broken})
+    if settings.partners:
+        _add_partners(app, database, handlers)
     trusted = os.environ.get("FORWARDED_ALLOW_IPS", "127.0.0.1")
     app.behind_proxy = ProxyHeadersMiddleware(super(_Server, app).__call__, trusted)  # type: ignore[arg-type]
     return app
 
 
-class _Server(FastAPI):
-    """The server. `MoveEndpoint` answers every move; the middleware and the router handle all other requests.
+def _add_partners(app: _Server, database: Database, handlers: Handlers) -> None:
+    """Add the partner service below /v1, with a router and an OpenAPI document of its own."""
+    keys, games = Keys(database), Games(database)
+    api = FastAPI(
+        title="cobandit partner",
+        description=ABOUT_PARTNERS,
+        version=__version__,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        servers=app.servers,
+        responses={status: {"model": ErrorBody} for status in (401, 403, 404, 409, 413, 422, 429, 500, 503)},
+    )
+    api.include_router(partner_api.router)
+    api.state.keys, api.state.games, api.state.teams = keys, games, PartnerTeams(database, games)
+    for kind, handler in handlers.items():
+        api.add_exception_handler(kind, handler)
+    api.add_middleware(SecurityMiddleware, broken=_broken)
+    app.state.keys, app.state.games, app.state.partner_api = keys, games, api
+    app.partners = app.state.partners = PartnerEndpoint(keys, games, {**handlers, Exception: _broken}, api)
 
-    A move does not depend on the client's address or scheme, so only the others read the headers of a proxy.
+
+class _Server(FastAPI):
+    """The server. `MoveEndpoint` answers every move, `StreamEndpoint` every participant's stream, `PartnerEndpoint`
+    everything below /v1 where the partner service is on; the middleware and the router handle all other requests.
+
+    None of them depends on the client's address or scheme, so only the others read the headers of a proxy.
     """
 
     moves: MoveEndpoint
+    streams: StreamEndpoint
+    partners: PartnerEndpoint | None = None
     behind_proxy: ProxyHeadersMiddleware
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        token = move_token(scope)
+        if self.partners is not None and scope["type"] == "http" and _path_below_root(scope).startswith("/v1/"):
+            await self.partners(scope, receive, send)
+            return
+        token = own_token(scope)
         if token is None:
             await self.behind_proxy(scope, receive, send)  # type: ignore[arg-type]
         else:
-            await self.moves(token, scope, receive, send)
+            await (self.moves if scope["method"] == "POST" else self.streams)(token, scope, receive, send)
+
+
+def _path_below_root(scope: Scope) -> str:
+    path: str = scope["path"]
+    root: str = scope.get("root_path", "")
+    return path.removeprefix(root) if root else path
+
+
+class _ServerBelowPath(_Server):
+    """A server below a path of its host. It is a class of its own so that other servers spend no time on it."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] == "http":
+            remove_root_path(scope, self.state.config.root_path)
+        await super().__call__(scope, receive, send)
 
 
 @functools.cache
@@ -172,7 +242,7 @@ def _routes() -> list[BaseRoute]:
 
 
 async def _tidy(database: Database) -> None:
-    """Every hour: delete demos after their day, and the addresses of failed logins."""
+    """Delete demos after a day, and the addresses of failed logins, every hour."""
 
     def job(connection: Connection) -> None:
         delete_demos(connection, now_ms() - DEMO_MS)
@@ -188,14 +258,14 @@ async def _tidy(database: Database) -> None:
 
 
 def from_environment() -> FastAPI:
-    """The server of a worker process."""
+    """Return the server of a worker process."""
     app = create_app(WebConfig.from_environment(), reading_apart=True)
-    # What is there now stays for good; looking through it again and again would hold up participants.
+    # These objects live as long as the process; scanning them again and again would slow down participants.
     gc.collect()
     gc.freeze()
     # Python would otherwise look for reference cycles every 700 allocations, several times per request.
     gc.set_threshold(*GC_THRESHOLDS)
-    # Whoever waits for the interpreter, such as the writer after each statement, gets it a little sooner.
+    # A thread that waits for the interpreter lock, such as the writer after each statement, gets it a little sooner.
     sys.setswitchinterval(SWITCH_SECONDS)
     return app
 
@@ -206,25 +276,27 @@ def _answer(request: Request, status: int, code: str, message: str, **more: Any)
         language = pages.page_language(request, None if design is None else design.languages)
         texts = page_texts(language, design)
         about = PAGES.get(code, "trouble")
-        room = request.url.path.split("/")[1]
-        if room in RESEARCHERS:  # whose pages are in English, and say what happened
+        section = request.url.path.split("/")[1]
+        if section in RESEARCHERS:  # whose pages are in English, and say what happened
             texts, language = page_texts(PAGE_LANGUAGE) | {f"{about}.text": message}, PAGE_LANGUAGE
-        link = _way_on(request, room, status, texts)
+        link = _way_on(request, section, status, texts)
         title = RESEARCHER_TITLES.get(code, texts[f"{about}.title"])
-        return pages.message_page(status, title, texts[f"{about}.text"], language, link)
+        return pages.page(
+            request, "message.html", status, title=title, message=texts[f"{about}.text"], language=language, link=link
+        )
     return JSONResponse({"error": code, "message": message} | more, status)
 
 
-def _way_on(request: Request, room: str, status: int, texts: Mapping[str, str]) -> tuple[str, str] | None:
+def _way_on(request: Request, section: str, status: int, texts: Mapping[str, str]) -> tuple[str, str] | None:
     """Return the address and the name of the link on an error page; None: there is none.
 
     A participant gets no link but to their own study: the home page tells what studies compare.
     """
-    if room == "admin":
+    if section == "admin":
         return "/admin", texts["home.studies"]
-    if room in ("", *RESEARCHERS):
+    if section in ("", *RESEARCHERS):
         return "/", texts["home.link"]
-    return (request.url.path, texts["reload"]) if room in ("s", "p") and status != 404 else None
+    return (request.url.path, texts["reload"]) if section in ("s", "p") and status != 404 else None
 
 
 def _refused(request: Request, error: Exception) -> Response:
@@ -233,6 +305,8 @@ def _refused(request: Request, error: Exception) -> Response:
         log.error("%s %s: %s (%s)", request.method, _path(request), error, database_message(error.__cause__))
     more = {} if error.state is None else {"state": error.state}
     response = _answer(request, error.status, error.code, str(error), **more)
+    if error.code == "unauthorized":  # an API key is missing, not a login
+        response.headers["www-authenticate"] = "Bearer"
     if error.retry_after is not None:
         response.headers["retry-after"] = str(error.retry_after)
     return response
@@ -247,7 +321,7 @@ def _malformed(request: Request, error: Exception) -> Response:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "body")
     message = f"{where}: {first['msg']}." if where else f"{first['msg']}."
-    if pages.wants_page(request):  # somebody has mistyped an address; what a program would want to know is no help
+    if pages.wants_page(request):  # a person has mistyped an address; details for programs would not help
         message = NO_PAGE
     return _answer(request, 422, "invalid", message)
 
@@ -269,7 +343,7 @@ def _http(request: Request, error: Exception) -> Response:
 
 
 def _methods(request: Request) -> list[str]:
-    """The methods that an address has: several routes may share it, and each knows its own alone."""
+    """Return the methods that an address has: several routes may share it, and each knows its own alone."""
     if request.url.path.startswith("/static/"):
         return ["GET", "HEAD"]
     routes = request.app.router.routes

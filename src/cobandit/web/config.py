@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from cobandit.base.errors import InvalidInput
+from cobandit.web.root_path import checked_root_path
 from cobandit.web.storage.database import DEFAULT_URL
 
 VARIABLE = "COBANDIT_WEB_CONFIG"
@@ -15,17 +16,22 @@ VARIABLE = "COBANDIT_WEB_CONFIG"
 
 @dataclass(frozen=True)
 class WebConfig:
-    """``database`` is an address; ``demo`` lets anybody try the studies; ``report`` is a folder with a report.
+    """``database`` is an address; ``demo`` lets all visitors try the studies; ``report`` is a folder with a report.
 
     ``docs`` is a folder with the documentation as a site, or None.
 
     ``unlisted`` names studies that the home page does not show; their links work.
 
-    ``consent_elsewhere``: people have agreed elsewhere, so that the placeholder of a shipped design keeps nobody out.
+    ``consent_elsewhere``: participants have agreed elsewhere, so a shipped placeholder consent does not close the
+    study.
 
-    ``public_url`` is how people reach the server, for links that are copied; without it, the address of the request.
-    ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, kept in ``robot_folder``, and the
-    looks ``robot_skin``) or an arm of `cobandit.robot`.
+    ``partners`` adds the partner service, below /v1.
+
+    ``public_url`` is the public address of the server, for links that are copied; without it, the address of the
+    request. ``root_path`` is the path of its host that the server is below, such as /lab.
+
+    ``robot`` is "none", "simulated" (``robot_variants`` recordings of each burger, stored in ``robot_folder``,
+    with the look ``robot_skin``) or an arm of `cobandit.robot`, which the file ``robot_arm`` may describe.
     """
 
     database: str = DEFAULT_URL
@@ -35,12 +41,18 @@ class WebConfig:
     report: str | None = None
     docs: str | None = None
     public_url: str | None = None
+    partners: bool = False
+    root_path: str = ""
     robot: str = "none"
     robot_url: str | None = None
+    robot_arm: str | None = None
     robot_speed: float = 0.25
     robot_folder: str | None = None
     robot_variants: int = 8
     robot_skin: str = "own"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "root_path", checked_root_path(self.root_path, self.public_url))
 
     @property
     def report_page(self) -> Path | None:
@@ -54,7 +66,7 @@ class WebConfig:
 
     @classmethod
     def from_environment(cls) -> WebConfig:
-        """The configuration that the starting process has left."""
+        """Return the configuration that the starting process has left."""
         text = os.environ.get(VARIABLE)
         if text is None:
             raise InvalidInput(f"{VARIABLE} is not set; start the server with `cobandit study serve`.")

@@ -1,7 +1,7 @@
 """Connection-level limits: the number of connections, the size and shape of heads, and the time a request may take.
 
-They apply before any route and do not need a proxy. Each process counts for itself, so a flood from many machines at
-once still needs help from outside.
+They apply before any route and do not need a proxy. Each process counts separately, so a flood from many machines still
+needs protection in front of the server.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any, Literal, NamedTuple
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from cobandit.web.meter import current_meter
 from cobandit.web.security import HEADERS, LARGEST_BODY, network_of
 
 log = logging.getLogger("cobandit.web")
@@ -54,7 +55,7 @@ class Limits:
 
     @property
     def most_connections(self) -> int:
-        """Return how many connections may be open at once."""
+        """Return how many connections may be open at the same time."""
         if self.connections is not None:
             return self.connections
         return max(64, min(10_000, open_files() - RESERVED_FILES))
@@ -142,6 +143,8 @@ def check_head(lowered: bytes, limits: Limits) -> Refusal | None:
     """Return why a complete head, in lower case, is refused, or None; its syntax is checked by the parser."""
     if lowered.count(b"\r\n") - 2 > limits.headers:
         return _MANY_HEADERS
+    # Two Host or Transfer-Encoding headers are refused, because a proxy in front may obey the other one: both would
+    # then see different requests in the same bytes (request smuggling).
     old = lowered.partition(b"\r\n")[0].endswith(b" http/1.0")
     hosts = lowered.count(b"\r\nhost:")
     if hosts > 1 or (hosts == 0 and not old) or (hosts and _HOST.search(lowered) is None):
@@ -171,6 +174,7 @@ class Guard:
         self._connections: set[GuardedProtocol] = set()
         self._by_network: Counter[str] = Counter()
         self._refusals: Counter[str] = Counter()
+        self._meter = current_meter()
         self._logged = -limits.log_seconds
         self._sweeping = False
 
@@ -179,10 +183,13 @@ class Guard:
         network, client = connection.network, connection.client
         if len(self._connections) >= self.most:
             return "too many connections"
+        # One network gets a quarter of all places, so that one machine cannot lock out the others. A trusted proxy has
+        # no such limit: all visitors behind it share its address.
         crowded = self._by_network[network] >= self.most_per_network
         if crowded and not self.limits.trusts(client[0] if client else ""):
             return f"too many connections from {network}"
         self._connections.add(connection)
+        self._meter.set_connections(len(self._connections))
         self._by_network[network] += 1
         if not self._sweeping:
             self._sweeping = True
@@ -193,6 +200,7 @@ class Guard:
         """Stop counting a connection that is closed."""
         if connection in self._connections:
             self._connections.remove(connection)
+            self._meter.set_connections(len(self._connections))
             self._by_network[connection.network] -= 1
             if not self._by_network[connection.network]:
                 del self._by_network[connection.network]
@@ -200,6 +208,7 @@ class Guard:
     def count_refusal(self, reason: str) -> None:
         """Count a refusal; however many there are, the log gets one line every ten seconds."""
         self._refusals[reason] += 1
+        self._meter.add_refusal(reason)
         self._log(time.monotonic())
 
     def _log(self, now: float) -> None:
@@ -211,6 +220,8 @@ class Guard:
 
     def _sweep(self) -> None:
         now = time.monotonic()
+        # One sweep over all connections is cheaper than a timer for each request. When places get scarce, idle
+        # connections are closed earlier.
         hurried = len(self._connections) >= 0.8 * self.most
         for connection in list(self._connections):
             connection.check(now, hurried)
@@ -283,6 +294,8 @@ class GuardedProtocol(HttpToolsProtocol):
         if buffer[0] in b"\r\n":  # HTTP permits empty lines before a request
             del buffer[: len(buffer) - len(buffer.lstrip(b"\r\n"))]
             return bool(buffer)
+        # The search continues where the last one ended: from the start it would take quadratic time for a client that
+        # sends single bytes.
         end = buffer.find(_END, max(0, self._scanned + 1 - len(_END)))
         self._scanned = len(buffer)
         size = len(buffer) + 1 if end < 0 else end + len(_END)  # an incomplete head has at least one more byte
@@ -319,7 +332,7 @@ class GuardedProtocol(HttpToolsProtocol):
         try:
             self.parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
-            # Whatever follows a chunked body is dropped: the connection ends with the answer.
+            # Bytes after a chunked body are dropped: the connection ends with the answer.
             return (self._last and self._part is None) or self._refuse(_NOT_HTTP)
         return True
 
@@ -333,7 +346,7 @@ class GuardedProtocol(HttpToolsProtocol):
         """Start answering."""
         super().on_headers_complete()
         self._part, self._since, self._answering = "body", time.monotonic(), True
-        self.headers = []  # trailers of a chunked body are read into a list that nobody uses
+        self.headers = []  # trailers of a chunked body are parsed into a list that is not used
         if self._body_left is None:  # where a chunked body ends only the parser knows, so no request may follow it
             self._last, self.cycle.keep_alive = True, False
 

@@ -19,17 +19,17 @@ class Refused(CobanditError):
 
 
 def not_found(what: str = "There is nothing here.") -> Refused:
-    """Nothing is known by this name; whether it ever was is not told."""
+    """Return the refusal for an unknown name; it does not say whether the name existed before."""
     return Refused(404, "not-found", what)
 
 
 def conflict(code: str, message: str) -> Refused:
-    """The request does not fit to what is stored; the page should take the state that comes with the answer."""
+    """Return the request does not fit to what is stored; the page should take the state that comes with the answer."""
     return Refused(409, code, message)
 
 
 def damaged() -> Refused:
-    """The database itself is broken: trying again will not help, and nobody is told that it would."""
+    """Return the refusal for a damaged database: it does not suggest a retry, which would not help."""
     return Refused(
         500,
         "damaged",
@@ -39,7 +39,7 @@ def damaged() -> Refused:
 
 
 def busy() -> Refused:
-    """The server could not do it now, and nothing was stored."""
+    """Return the server could not do it now, and nothing was stored."""
     return Refused(503, "busy", "The server could not store this just now. Nothing was lost; try again.", retry_after=1)
 
 

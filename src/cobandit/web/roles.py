@@ -1,7 +1,8 @@
 """What each role may read and do: one table of the data, one of the routes, and a refusal for what is in neither.
 
-An owner may do everything. A researcher runs studies: opens, closes, pays, exports, deletes, reads the audit log. An
-assistant looks after participants: watches, invites, operates the robot, and takes no data out.
+An owner may do everything. A researcher runs studies: opens, closes, pays, exports, deletes, ends teams, reads the
+audit log. An assistant looks after participants: watches, invites, sends messages, operates the robot, and takes no
+data out.
 
 Services check the table of data themselves, so that no route, page or format gives a role more than another does.
 """
@@ -19,14 +20,17 @@ ROLES = ("assistant", "researcher", "owner")
 
 DATA: dict[str, str] = {
     "participants": "assistant",  # who is where, and one participant at a time
-    "invitations": "assistant",  # personal links that nobody has used yet
+    "invitations": "assistant",  # personal links that are still unused
+    "messages": "assistant",  # sending them; what was sent is among the events of a participant
+    "teams": "researcher",  # ending a team, or replacing a member by an AI; watching teams needs "participants"
     "links": "researcher",  # personal links of people who have begun: they open the participation
     "payments": "researcher",  # recruiting ids with amounts
     "conditions": "researcher",  # what the monitor is blind to, after unblinding
     "export": "researcher",
     "audit log": "researcher",
+    "designs": "researcher",  # drafts of designs, and publishing them
 }
-"""The least role that may read each kind of data, in whatever form it is asked for."""
+"""The least role for each kind of data, in whatever form it is asked for, and for acting on teams."""
 
 ROUTES: dict[str, tuple[str, ...]] = {
     "assistant": (
@@ -57,13 +61,32 @@ ROUTES: dict[str, tuple[str, ...]] = {
         "GET /api/admin/studies/{number}/live",
         "GET /api/admin/studies/{number}/participants/{participant}",
         "GET /api/admin/studies/{number}/participants/{participant}/episodes/{episode}",
+        "POST /api/admin/studies/{number}/messages",
         "GET /api/admin/studies/{number}/stream",
+        "GET /api/admin/studies/{number}/teams",
     ),
     "researcher": (
+        "GET /admin/designs",
+        "GET /admin/designs/preview",
+        "GET /admin/designs/{number}",
         "GET /admin/log",
+        "GET /api/admin/designs",
+        "POST /api/admin/designs",
+        "POST /api/admin/designs/edit",
+        "POST /api/admin/designs/preview",
+        "GET /api/admin/designs/schema",
+        "GET /api/admin/designs/{number}",
+        "POST /api/admin/designs/{number}",
+        "DELETE /api/admin/designs/{number}",
+        "POST /api/admin/designs/{number}/differences",
+        "POST /api/admin/designs/{number}/publish",
         "GET /admin/studies/{number}/bonuses.csv",
         "GET /admin/studies/{number}/payments",
         "GET /admin/studies/{number}/payments.csv",
+        "GET /admin/studies/{number}/results",
+        "GET /admin/studies/{number}/results/summary",
+        "GET /admin/studies/{number}/results/{kind}/{file}",
+        "GET /admin/studies/{number}/results/{kind}/figures/{file}",
         "GET /api/admin/log",
         "GET /api/admin/log/entries.jsonl",
         "POST /api/admin/studies/{number}/blind",
@@ -73,17 +96,24 @@ ROUTES: dict[str, tuple[str, ...]] = {
         "GET /api/admin/studies/{number}/links.csv",
         "POST /api/admin/studies/{number}/open",
         "GET /api/admin/studies/{number}/payments",
+        "GET /api/admin/studies/{number}/results",
+        "GET /api/admin/studies/{number}/results.zip",
         "DELETE /api/admin/studies/{number}/participants/{participant}",
         "POST /api/admin/studies/{number}/state",
+        "POST /api/admin/studies/{number}/teams/{team}/end",
+        "POST /api/admin/studies/{number}/teams/{team}/replace",
         "POST /api/admin/studies/{number}/unblind",
     ),
     "owner": (
         "POST /admin/account/accounts",
         "POST /admin/account/accounts/{name}/remove",
         "POST /admin/account/accounts/{name}/reset",
+        "GET /admin/keys",
+        "POST /admin/keys",
+        "POST /admin/keys/{key}/revoke",
     ),
 }
-"""The least role that may use a route; what stands nowhere is the owner's alone."""
+"""The least role that may use a route; unlisted routes are for the owner only."""
 
 
 @lru_cache(maxsize=1)
@@ -96,13 +126,13 @@ def _patterns() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 
 def least_role(method: str, path: str) -> str:
-    """The least role that may ask for an address."""
+    """Return the least role that may ask for an address."""
     asked = f"{'GET' if method == 'HEAD' else method} {path}"
     return next((role for pattern, role in _patterns() if pattern.fullmatch(asked)), "owner")
 
 
 def may(role: str, method: str, path: str) -> bool:
-    """Whether a role may ask for an address; one that is not known may nothing."""
+    """Return whether a role may ask for an address; one that is not known may nothing."""
     return role in ROLES and ROLES.index(role) >= ROLES.index(least_role(method, path))
 
 

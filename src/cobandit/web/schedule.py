@@ -1,4 +1,4 @@
-"""Backups by the clock, beside a server: each in a process of its own, so that nobody who plays waits for one."""
+"""Regular backups of a server, each in a separate process, so that participants do not wait for them."""
 
 from __future__ import annotations
 
@@ -24,10 +24,15 @@ NICENESS = 10
 
 
 class BackupSchedule:
-    """Runs `cobandit study backup` at once and then every so many seconds, one after the other, until it is left."""
+    """Runs `cobandit study backup` immediately and then at a fixed interval, one after the other, until it is
+    closed.
+    """
 
     def __init__(self, database: str, folder: Path, seconds: int, keep: int) -> None:
-        self._database, self._folder, self._seconds, self._keep = database, folder, seconds, keep
+        self._database, self._seconds, self._keep = database, seconds, keep
+        self.folder = folder
+        self.problem: str | None = None
+        """Why the last backup failed; None if it did not, or if there was none yet."""
         self._stopped = threading.Event()
         self._child: subprocess.Popen[str] | None = None
         self._thread = threading.Thread(target=self._work, name="backups", daemon=True)
@@ -51,15 +56,17 @@ class BackupSchedule:
     def _work(self) -> None:
         while not self._stopped.is_set():
             problem = self._run()
-            if problem is not None and not self._stopped.is_set():
-                log.error("The backup did not work: %s", problem)
+            if not self._stopped.is_set():
+                self.problem = problem
+                if problem is not None:
+                    log.error("The backup did not work: %s", problem)
             self._stopped.wait(self._seconds)
 
     def _run(self) -> str | None:
-        """One backup; what went wrong with it."""
+        """Make one backup and return its error, or None."""
         # The address may hold a password, so it is not among the words that others can see.
         environment = os.environ | {"COBANDIT_DATABASE": self._database, SCHEDULED: "1", "NO_COLOR": "1"}
-        command = [sys.executable, "-m", "cobandit", "study", "backup", str(self._folder), "--keep", str(self._keep)]
+        command = [sys.executable, "-m", "cobandit", "study", "backup", str(self.folder), "--keep", str(self._keep)]
         try:
             self._child = subprocess.Popen(
                 command,

@@ -1,7 +1,7 @@
-"""Who may come in, and how every answer is sealed: passwords, logins, forms, limits, headers.
+"""Authentication and security headers: passwords, logins, forms, limits, headers.
 
-The administrator's password is kept as an scrypt hash. A login gives a random token, of which only the SHA-256 is
-stored; pages carry it in a cookie and must send a form token beside it with every change, programs send it as a bearer.
+The administrator's password is stored as an scrypt hash. A login returns a random token, of which only the SHA-256 is
+stored; pages carry it in a cookie and must send a form token with every change, programs send it as a bearer token.
 """
 
 from __future__ import annotations
@@ -22,25 +22,38 @@ from typing import Any
 
 from fastapi import HTTPException, Request, Response
 
+from cobandit.web.root_path import root_of
+
 LOGIN_HOURS = 12
 FAILURES_ALLOWED = 10
 ALL_FAILURES_ALLOWED = 500
 FAILURE_WINDOW_MS = 15 * 60 * 1000
 LARGEST_BODY = 128 * 1024
-TOO_LARGE = f"A request may have {LARGEST_BODY // 1024} KB"
+LARGEST_DESIGN_BODY = 512 * 1024
+
+DESIGNS = "/api/admin/designs"
+"""The routes whose bodies hold whole designs."""
+
+
+def too_large(largest: int) -> str:
+    """Return the sentence about a body above a limit, without its full stop."""
+    return f"A request may have {largest // 1024} KB"
+
+
+TOO_LARGE = too_large(LARGEST_BODY)
 
 _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
 
 def hash_password(password: str) -> str:
-    """The password as it is stored: scrypt with a salt of its own."""
+    """Return the password as it is stored: scrypt with a salt of its own."""
     salt = os.urandom(16)
     key = hashlib.scrypt(password.encode("utf-8", "surrogatepass"), salt=salt, dklen=32, **_SCRYPT)
     return "scrypt$" + base64.b64encode(salt).decode() + "$" + base64.b64encode(key).decode()
 
 
 def password_fits(password: str, stored: str) -> bool:
-    """Whether it is the password of which the hash is stored."""
+    """Return whether it is the password of which the hash is stored."""
     try:
         _, salt, wanted = stored.split("$")
         key = hashlib.scrypt(
@@ -60,21 +73,21 @@ _LETTERS = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that looks like somethin
 
 
 def new_code_key() -> str:
-    """The key of an account's one-time codes (RFC 6238), which the person's app keeps, too."""
+    """Return the key of an account's one-time codes (RFC 6238), which the person's app keeps, too."""
     import pyotp
 
     return str(pyotp.random_base32())
 
 
 def code_address(key: str, account: str) -> str:
-    """What an app for one-time codes reads."""
+    """Return the address that an app for one-time codes reads."""
     import pyotp
 
     return str(pyotp.TOTP(key).provisioning_uri(name=account, issuer_name="cobandit"))
 
 
 def code_step(key: str, code: str, now: float) -> int | None:
-    """The half minute of which it is the code, this one or one beside it; None: of none of them."""
+    """Return the half minute of a code, the present one or an adjacent one; None: the code is wrong."""
     import pyotp
 
     given = re.sub(r"\s", "", code)
@@ -88,13 +101,13 @@ def code_step(key: str, code: str, now: float) -> int | None:
 
 
 def new_recovery_codes() -> list[str]:
-    """Codes for the day on which the phone is lost: each works once."""
+    """Return recovery codes for a lost phone: each works once."""
     drawn = ("".join(secrets.choice(_LETTERS) for _ in range(10)) for _ in range(RECOVERY_CODES))
     return [f"{code[:5]}-{code[5:]}" for code in drawn]
 
 
 def recovery_digest(code: str) -> str:
-    """What is stored of a recovery code, however it is typed."""
+    """Return the stored digest of a recovery code, independent of how it is typed."""
     return digest(re.sub(r"[\s-]", "", code.lower()))
 
 
@@ -104,23 +117,23 @@ def new_token() -> str:
 
 
 def digest(token: str) -> str:
-    """What is stored of a token that opens a door."""
+    """Return the stored digest of a token."""
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def form_token(login: str) -> str:
-    """What a form must carry beside the cookie, so that no other site can send it (CSRF)."""
+    """Return the token that a form must send in addition to the cookie, so that no other site can send it (CSRF)."""
     return hmac.new(login.encode(), b"form", hashlib.sha256).hexdigest()
 
 
 def form_token_fits(login: str, given: str) -> bool:
-    """Whether the form came from a page of this login."""
+    """Return whether the form came from a page of this login."""
     return hmac.compare_digest(form_token(login).encode(), given.encode("utf-8", "surrogatepass"))
 
 
 @lru_cache(maxsize=4096)
 def network_of(address: str) -> str:
-    """Who counts as one: an address of IPv4, the /64 of IPv6, which is what one household or one machine is given."""
+    """Return the network that counts as one visitor: an IPv4 address, or the /64 of IPv6 that a household gets."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -133,7 +146,7 @@ def network_of(address: str) -> str:
 
 
 class Throttle:
-    """Allow so many of something per network (see `network_of`) and minute, counted in the memory of this process."""
+    """Allow a number of requests per network (see `network_of`) and minute, counted in the memory of this process."""
 
     def __init__(self, most: int, seconds: float = 60.0, addresses: int = 10_000) -> None:
         self._most, self._seconds, self._addresses = most, seconds, addresses
@@ -178,79 +191,117 @@ HEADERS = [
 class SecurityMiddleware:
     """Every answer gets the headers; a body that is too large is refused before it is read.
 
-    An error that nobody has foreseen is answered by ``broken`` here: further out, the answer would not be sealed.
+    ``broken`` answers unexpected errors here, because an outer handler would send the answer without these headers.
     """
 
     def __init__(self, app: App, broken: Callable[[Request, Exception], Response]) -> None:
         self._app, self._broken = app, broken
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """One request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         started = False
+        body_withheld = _waits_with_body(scope)
 
         async def sealed(message: Message) -> None:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                _seal(message, scope)
+                _seal(message, scope, last=body_withheld)
+            elif body_withheld and not message.get("more_body"):
+                await send({**message, "more_body": True})
+                await _drain(receive)
+                message = {"type": "http.response.body", "body": b""}
             await send(message)
 
-        length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if not length.isdigit() or int(length) > LARGEST_BODY:
-            await _too_large(sealed)
+        if _announces_too_much(scope):
+            await _too_large(sealed, _largest_body(scope))
             return
-        left = LARGEST_BODY
+        left = _largest_body(scope)
 
         async def counted() -> Message:
-            nonlocal left
+            nonlocal left, body_withheld
+            body_withheld = False
             message = await receive()
             if message["type"] == "http.request":
                 left -= len(message.get("body", b""))
                 if left < 0:
-                    raise BodyTooLarge
+                    raise BodyTooLarge(_largest_body(scope))
             return message
 
         try:
             await self._app(scope, counted, sealed)
         except BodyTooLarge:
-            await _too_large(sealed)
+            await _too_large(sealed, _largest_body(scope))
         except Exception as error:
             if started:
                 raise
             await self._broken(Request(scope), error)(scope, receive, sealed)
 
 
-def _seal(message: Message, scope: Scope) -> None:
-    """Add the headers that every answer carries to the start of an answer."""
+def _seal(message: Message, scope: Scope, *, last: bool) -> None:
+    """Add the headers that every answer carries to the start of an answer; ``last``: no request may follow it."""
     headers = message.setdefault("headers", [])
     if 300 <= message["status"] < 400:
-        headers[:] = [(name, _without_host(name, value, scope)) for name, value in headers]
+        headers[:] = [
+            (name, _redirect(value, scope) if name.lower() == b"location" else value) for name, value in headers
+        ]
     present = {name.lower() for name, _ in headers}
     headers.extend(header for header in HEADERS if header[0] not in present)
     if b"cache-control" not in present and not scope["path"].startswith("/static/"):
         headers.append((b"cache-control", b"no-store"))
+    if last:
+        headers.append((b"connection", b"close"))
 
 
-def _without_host(name: bytes, value: bytes, scope: Scope) -> bytes:
-    """Return a header's value; the address of a redirect to this server without the host, which the client chose."""
+def _announces_too_much(scope: Scope) -> bool:
+    """Return whether the announced length of the body is no number or above the limit."""
+    length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
+    return not length.isdigit() or int(length) > _largest_body(scope)
+
+
+def _largest_body(scope: Scope) -> int:
+    """Return how many bytes the body of a request may have."""
+    return LARGEST_DESIGN_BODY if scope["path"].startswith(DESIGNS) else LARGEST_BODY
+
+
+def _waits_with_body(scope: Scope) -> bool:
+    """Return whether the client waits for "100 Continue" before it sends the body."""
+    return any(name == b"expect" for name, _ in scope["headers"])
+
+
+async def _drain(receive: Receive) -> None:
+    """Read the body that a client may still send after its answer; a closed connection would destroy the answer.
+
+    The client waited for "100 Continue" and got a final answer, so nothing else may follow on its connection. Proxies
+    built with Go before 1.22.5 (CVE-2024-24791), such as Caddy of Debian 12, would send the next request there, of
+    which the first bytes would count as this body and the rest as a request of its own.
+    """
+    while (message := await receive())["type"] == "http.request" and message.get("more_body"):
+        pass
+
+
+def _redirect(address: bytes, scope: Scope) -> bytes:
+    """Return the address of a redirect; one of ours is below the root path, and without the host, which the client
+    chose.
+    """
     own = str(Request(scope).base_url).encode()
-    if name.lower() != b"location" or not value.startswith(own):
-        return value
-    return b"/" + value[len(own) :].lstrip(b"/")  # two slashes would begin another host
+    if address.startswith(own):
+        address = b"/" + address[len(own) :].lstrip(b"/")  # two slashes would begin another host
+    return root_of(scope).encode() + address if address.startswith(b"/") else address
 
 
 class BodyTooLarge(HTTPException):
     """The body of a request is larger than allowed; an `HTTPException`, so that FastAPI's JSON reading lets it pass."""
 
-    def __init__(self) -> None:
-        super().__init__(413, TOO_LARGE, {"connection": "close"})
+    def __init__(self, largest: int = LARGEST_BODY) -> None:
+        super().__init__(413, too_large(largest), {"connection": "close"})
 
 
-async def _too_large(send: Send) -> None:
-    body = json.dumps({"error": "too-large", "message": f"{TOO_LARGE}."}).encode()
+async def _too_large(send: Send, largest: int) -> None:
+    body = json.dumps({"error": "too-large", "message": f"{too_large(largest)}."}).encode()
     headers = [(b"content-type", b"application/json"), (b"content-length", str(len(body)).encode())]
     # The connection stays open: a server that closes it while the body is still arriving destroys its own answer.
     await send({"type": "http.response.start", "status": 413, "headers": headers})

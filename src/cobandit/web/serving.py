@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     import uvicorn
 
     from cobandit.web.edge import Limits
+    from cobandit.web.operations.settings import Operations
     from cobandit.web.schedule import BackupSchedule
     from cobandit.web.supervisor import Line
 
@@ -110,7 +111,7 @@ def prepare(
 
 
 def bound_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens at the address; port 0 takes any free one."""
+    """Return a socket that listens at the address; port 0 takes any free one."""
     try:
         addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, _, _, address = addresses[0]
@@ -130,18 +131,18 @@ def bound_socket(host: str, port: int) -> socket.socket:
 
 
 def address_of(listening: socket.socket) -> str:
-    """Where a browser on this machine finds the server."""
+    """Return the address of the server for a browser on this machine."""
     host, port = listening.getsockname()[:2]
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
     return f"http://{shown}:{port}"
 
 
 def durability_warnings(url: str) -> list[str]:
-    """What a PostgreSQL server is set to that may lose rounds which were acknowledged; empty for SQLite."""
+    """Return settings of a PostgreSQL server that may lose acknowledged rounds; empty for SQLite."""
     database = Database(url)
     try:
         return [
-            f"PostgreSQL has {name} = off: what participants were told is stored may be lost in {event}. Set it to on."
+            f"PostgreSQL has {name} = off: acknowledged rounds may be lost in {event}. Set it to on."
             for name, event in unsafe_settings(database).items()
         ]
     finally:
@@ -154,25 +155,72 @@ def serve(
     workers: int = 1,
     backups: BackupSchedule | None = None,
     limits: Limits | None = None,
+    operations: Operations | None = None,
 ) -> None:
     """Serve until a signal stops the server."""
-    import uvicorn
-
     from cobandit.web.edge import raise_file_limit
+    from cobandit.web.meter import shared_cells
+    from cobandit.web.operations.settings import Operations
     from cobandit.web.supervisor import Supervisor
 
     config.to_environment()
     raise_file_limit()
-    with contextlib.suppress(KeyboardInterrupt), backups or contextlib.nullcontext():
+    operations = operations or Operations()
+    cells = shared_cells(workers)
+    observing = Observing(cells, operations.metrics is not None, operations.log == "json")
+    observing.start(0)
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        backups or contextlib.nullcontext(),
+        operations.running(config, cells, backups),
+    ):
         if workers == 1:
-            uvicorn.Server(_settings(APP, limits, factory=True)).run(sockets=[listening])
+            _server(_settings(observing.app, limits, factory=True, **observing.settings)).run(sockets=[listening])
         else:
-            Supervisor(workers, _work, listening, limits).run()
+            Supervisor(workers, _work, listening, limits, observing).run()
 
 
-def _work(line: Line, listening: socket.socket, limits: Limits | None) -> None:
+@dataclass(frozen=True)
+class Observing:
+    """How a process counts and logs its requests; workers get it from their supervisor."""
+
+    cells: Any
+    counts: bool
+    as_json: bool
+
+    def start(self, row: int) -> None:
+        """Prepare this process, before its server is built."""
+        from cobandit.web.meter import Meter, use_meter
+        from cobandit.web.operations.logs import log_as_json
+
+        use_meter(Meter(self.cells, row))
+        if self.as_json:
+            log_as_json()
+
+    def app(self) -> Any:
+        """Return the server of this process, observed if that is wanted."""
+        from importlib import import_module
+
+        from cobandit.web.meter import current_meter
+        from cobandit.web.operations.observing import Observed
+
+        module, _, factory = APP.partition(":")
+        app = getattr(import_module(module), factory)()
+        return Observed(app, current_meter() if self.counts else None, self.as_json) if self.active else app
+
+    @property
+    def active(self) -> bool:
+        """Whether requests are counted or logged."""
+        return self.counts or self.as_json
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings of uvicorn; its own log would not be JSON."""
+        return {"log_config": None} if self.as_json else {}
+
+
+def _work(line: Line, listening: socket.socket, limits: Limits | None, observing: Observing) -> None:
     """Serve in a worker process, as long as its supervisor is there."""
-    import uvicorn
 
     async def ready() -> None:
         line.report_ready()
@@ -180,10 +228,26 @@ def _work(line: Line, listening: socket.socket, limits: Limits | None) -> None:
     def stop() -> None:
         server.should_exit = True
 
-    server = uvicorn.Server(_settings(APP, limits, factory=True, callback_notify=ready))
+    observing.start(line.number - 1)
+    settings = _settings(observing.app, limits, factory=True, callback_notify=ready, **observing.settings)
+    server = _server(settings)
     line.watch(stop)
     with contextlib.suppress(KeyboardInterrupt):
         server.run(sockets=[listening])
+
+
+def _server(settings: uvicorn.Config) -> uvicorn.Server:
+    """Return a server that ends its streams of events before it waits for answers under way."""
+    import uvicorn
+
+    class Server(uvicorn.Server):
+        async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+            state = getattr(self.config.loaded_app, "state", None)
+            if state is not None:
+                state.participants.together.close_streams()
+            await super().shutdown(sockets)
+
+    return Server(settings)
 
 
 def _settings(app: Any, limits: Limits | None, **more: Any) -> uvicorn.Config:
@@ -207,12 +271,10 @@ def _settings(app: Any, limits: Limits | None, **more: Any) -> uvicorn.Config:
 @contextlib.contextmanager
 def running(config: WebConfig, limits: Limits | None = None) -> Iterator[str]:
     """Run a server in a thread of this process at a free port of 127.0.0.1; yield its address."""
-    import uvicorn
-
     from cobandit.web.app import create_app
 
     listening = bound_socket("127.0.0.1", 0)
-    server = uvicorn.Server(_settings(create_app(config), limits))
+    server = _server(_settings(create_app(config), limits))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     while not server.started and thread.is_alive():

@@ -21,7 +21,7 @@ class CachedFiles(StaticFiles):
     """Static files; those asked for by the hash of their contents, or by a version, may be kept for good."""
 
     def file_response(self, *args: Any, **kwargs: Any) -> Response:
-        """One file, gzipped where it is a text and the browser can read that."""
+        """Return one file, gzipped if it is text and the browser supports it."""
         response: Response = super().file_response(*args, **kwargs)
         scope = args[2] if len(args) > 2 else kwargs["scope"]
         lasting = b"v=" in scope.get("query_string", b"") or _VERSIONED.search(scope["path"]) is not None
@@ -34,7 +34,7 @@ class CachedFiles(StaticFiles):
 
 
 def reads_gzip(scope: Any) -> bool:
-    """Whether whoever asks can read a gzipped answer."""
+    """Return whether the client accepts gzip."""
     accepted = next((value for name, value in scope["headers"] if name == b"accept-encoding"), b"")
     return b"gzip" in accepted
 
@@ -48,5 +48,5 @@ def _packed(response: FileResponse) -> Response:
 
 @lru_cache(maxsize=128)
 def _gzipped(path: str, etag: str) -> bytes:
-    """The contents of a file as ``etag`` knows them."""
+    """Return the contents of a file as ``etag`` knows them."""
     return gzip.compress(Path(path).read_bytes(), 9, mtime=0)

@@ -33,8 +33,9 @@ class Line:
     killed.
     """
 
-    def __init__(self, pipe: Connection[Any, Any]) -> None:
-        self._pipe = pipe
+    def __init__(self, pipe: Connection[Any, Any], number: int = 1) -> None:
+        """``number`` is that of the worker, from 1; a replacement has that of the one before."""
+        self._pipe, self.number = pipe, number
         self._reported = False
 
     def watch(self, stop: Callable[[], None]) -> None:
@@ -64,7 +65,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.number, self.ready = number, False
         self.pipe, its_pipe = context.Pipe()
-        self.process = context.Process(target=target, args=(Line(its_pipe), *arguments))
+        self.process = context.Process(target=target, args=(Line(its_pipe, number), *arguments))
         self.process.start()
         its_pipe.close()
         self.started = time.monotonic()
@@ -90,7 +91,7 @@ class _Worker:
 
 
 class Supervisor:
-    """Keep so many workers running until a signal stops them.
+    """Keep a number of workers running until a signal stops them.
 
     A worker may take as long as it needs to start: only one that has ended is replaced. If the very first workers
     cannot start, neither can their replacements, and the supervisor gives up.

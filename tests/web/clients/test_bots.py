@@ -13,13 +13,26 @@ import httpx
 import pytest
 
 from benchmarks.recorded import PageMoves
-from cobandit.agents import Briefing
+from cobandit.agents import Briefing, LanguageModelAgent
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.streams import BotStream
-from cobandit.studies import Episode, ParticipantPlan, StudyDesign, attention_passed, make_behaviour
+from cobandit.remote import chat, settings
+from cobandit.remote.demo_server import DemoServer
+from cobandit.remote.usage import CallLimit
+from cobandit.studies import (
+    Episode,
+    ParticipantPlan,
+    StudyDesign,
+    attention_passed,
+    make_behaviour,
+    verify_study,
+)
 from cobandit.web.clients.bot import Bot
 from cobandit.web.clients.bots import Acknowledged, BotOptions, BotResult, play_study
 from cobandit.web.clients.http import LoginRefused, NoSuchStudy, RequestFailed, ServerUnreachable, StudyClosed
+from cobandit.web.storage.studies import find_study
+from cobandit.web.storage.study_data import study_data
+from tests.team_designs import team_design
 
 PEOPLE = ("softmax", "win-stay-lose-shift", "epsilon-greedy", "knowledge-gradient")
 
@@ -224,14 +237,14 @@ def test_another_kind_of_server_is_not_played_with() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"participants": 0}, "participants is 0"),
+        ({"participants": 0}, "participants must be"),
         ({"behaviours": []}, "no behaviours"),
-        ({"behaviours": "optimal"}, "must be told the means"),
-        ({"rate": 0}, "rate is 0"),
-        ({"concurrency": 0}, "concurrency is 0"),
+        ({"behaviours": "optimal"}, "needs the arms. means"),
+        ({"rate": 0}, "rate must be"),
+        ({"concurrency": 0}, "concurrency must be"),
         ({"kind": "unreal"}, "unreal"),
         ({"url": "ftp://127.0.0.1"}, "an address such as"),
-        ({"seed": -1}, "seed is -1"),
+        ({"seed": -1}, "seed must be"),
     ],
 )
 def test_arguments_that_make_no_sense(changes: dict[str, Any], message: str) -> None:
@@ -268,7 +281,7 @@ def test_a_server_that_goes_away_is_waited_for_but_not_for_ever(
         if r is not None and r.episode == 1:
             server.kill()
 
-    with pytest.raises(ServerUnreachable, match="goes on where this one stopped"):
+    with pytest.raises(ServerUnreachable, match="Run the same command again"):
         play_study(server.url, "short", 1, "softmax", kind="real", seed=1, watch=kill_for_good, patience=0.2)
 
 
@@ -282,3 +295,36 @@ def test_other_tasks(open_site: Callable[..., Any], sqlite: str) -> None:
         assert result.finished
     assert max(max(row[3]) for row in played(site)) <= 2
     assert sum(len(row[3]) == 3 for row in played(site)) == 2 * 6
+
+
+def test_a_language_model_as_a_participant(site, short, monkeypatch, tmp_path):
+    """Over HTTP on both sides: bots ask a real endpoint for moves, and refusals cost no round."""
+    monkeypatch.setattr(chat, "_HEALTH", {})
+    monkeypatch.setenv(settings.REPLIES, str(tmp_path / "replies"))
+    monkeypatch.setenv(settings.MODEL, "demo-model")
+    with DemoServer(fault="refusal", every=5) as server:
+        monkeypatch.setenv(settings.URL, server.url)
+        model = LanguageModelAgent(retries=0)
+        results = play_study(site.url, "short", 2, model, kind="real", concurrency=2, design=short, seed=3)
+        assert all(result.finished and result.behaviour == "language-model" for result in results)
+        assert len(server.requests) > 0
+        monkeypatch.setattr("cobandit.remote.settings.DEFAULT_MAX_CALLS", 1)
+        with pytest.raises(CallLimit, match="need up to"):
+            play_study(site.url, "short", 2, model, kind="real", design=short, seed=4)
+
+
+def test_bots_play_as_a_team(open_site: Any, sqlite: str) -> None:
+    design = team_design(episodes=2)
+    site = open_site(sqlite, design)
+    login = site.login()
+    results = play_study(
+        site.url, "team", 4, ["softmax", "epsilon-greedy"], login=login, design=design, concurrency=1, seed=3
+    )
+    assert all(result.finished for result in results)
+    assert [result.rounds for result in results] == [16] * 4
+    with site.database.read() as connection:
+        study = find_study(connection, "team")
+        assert study is not None
+        data = study_data(connection, study, "rehearsal")
+    assert verify_study(data) == []
+    assert len({person.team.id for person in data.participants if person.team is not None}) == 2

@@ -89,7 +89,7 @@ def test_a_bot_asks_again_when_it_is_told_to() -> None:
 @pytest.mark.parametrize(
     ("answers", "kind", "error", "sentence"),
     [
-        ([(500, {"message": "Broken."})], "real", RequestFailed, "bot-0001 cannot go on at .*: Broken"),
+        ([(500, {"message": "Broken."})], "real", RequestFailed, "bot-0001 cannot continue at .*: Broken"),
         ([(403, {"error": "closed", "message": "Over."})], "real", StudyClosed, "takes no new participants: Over"),
         ([(401, {"message": "Who?"})], "rehearsal", LoginRefused, r"not accepted, or no more: Who\?"),
         ([(401, {"message": "Who?"})], "real", RequestFailed, r"cannot take part in 'short': Who\?"),

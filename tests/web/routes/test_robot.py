@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from cobandit.robot import CONFIGURATIONS
 from cobandit.studies import StudyDesign
+from cobandit.web.access import COOKIE
 from cobandit.web.services.robot import server
 from cobandit.web.services.robot.pool import Pool, RecordedBurger, physics_version
 from cobandit.web.services.robot.show import three_address
@@ -109,6 +111,29 @@ def test_until_something_is_recorded_the_page_shows_films(
     assert shown(site, person.token)[0]["seed"] is None
     [second] = person.send(0, (2, 0, "choice-0002")).json()["rounds"]
     assert second["recording"] is not None
+
+
+def test_addresses_below_a_path(
+    open_site: Callable[..., Any], short_sqlite: str, folder: Path, short: StudyDesign
+) -> None:
+    fill(folder)
+    options = {"robot": "simulated", "robot_folder": str(folder), "robot_variants": 3}
+    site = open_site(short_sqlite, root_path="/lab", **options)
+    person = site.person()
+    robot = person.go_on(short, until="episode")["robot"]
+    [r] = person.send(0, (1, 0, "choice-0001")).json()["rounds"]
+    page = person.client.get(f"/lab/p/{person.token}").text
+    ahead = re.findall(r'rel="(?:modulepreload|prefetch)" href="([^"]*)"', page)
+    assert {robot["scene"], robot["opening"], robot["three"]} <= set(ahead)
+    for address in (*ahead, r["recording"]):
+        assert address.startswith("/lab/")
+        assert person.client.get(address).status_code == 200
+
+
+def test_the_page_of_an_arm_below_a_path(open_site: Callable[..., Any], short_sqlite: str) -> None:
+    site = open_site(short_sqlite, root_path="/lab", robot="null")
+    page = site.client(cookies={COOKIE: site.login()}).get("/lab/admin/robot").text
+    assert '<a href="/lab/admin/robot" aria-current="page">Robot</a>' in page
 
 
 def test_no_robot_no_word_of_one(site: Any, short: StudyDesign) -> None:

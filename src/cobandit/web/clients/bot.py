@@ -1,8 +1,8 @@
-"""One simulated participant over HTTP: a whole person, from consent to code.
+"""One simulated participant over HTTP, from consent to completion code.
 
-A bot knows what the pages tell and nothing more; whoever starts it may hand in the design, so that it passes quiz and
-attention checks at once. It draws all that it does from its own seed and label, also the keys of its requests: a bot
-that is cut off asks again and is answered from the store.
+A bot knows only what the pages show; the caller may pass the design, so that it passes quiz and attention checks at the
+first attempt. It draws all its actions from its own seed and label, also the keys of its requests: a bot that is cut
+off asks again and is answered from the store.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.streams import BotStream, checked_seed, generator
 from cobandit.studies import StudyDesign
 from cobandit.studies.data import PEOPLE_KINDS
+from cobandit.studies.questionnaire_answers import made_up_answer
+from cobandit.studies.questionnaires import ShowIf
 from cobandit.web.clients.http import (
     LoginRefused,
     RequestFailed,
@@ -40,10 +42,11 @@ PATIENCE = 120.0
 """For how many seconds a bot asks again when the server does not answer."""
 
 CONCURRENCY = 50
-"""How many bots are at it at once."""
+"""How many bots play at the same time."""
 
 _SHORTEST_PAUSE, _LONGEST_PAUSE = 0.02, 1.0
 _TRIES_AFTER_500 = 5
+_TEAM_PAUSE = 0.02
 _MOST_STEPS_BACK = 1000  # conflicts that one bot takes before it gives up
 
 
@@ -111,12 +114,12 @@ class BotOptions:
             real(1e-3, 1e6)("rate", self.rate)
 
     def label(self, place: int) -> str:
-        """The name of the bot at a place."""
+        """Return the name of the bot at a place."""
         return f"bot-{place + 1:04d}" if self.seed == 0 else f"bot-{self.seed}-{place + 1:04d}"
 
 
 class Bot:
-    """One simulated participant; ``about`` is what the server says of the study."""
+    """One simulated participant; ``about`` is the server's description of the study."""
 
     def __init__(
         self,
@@ -146,7 +149,7 @@ class Bot:
             self._options.watch(self.result, acknowledged)
 
     async def _ask(self, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
-        """An answer that counts; the same question again while there is none."""
+        """Return an answer that counts; the same question again while there is none."""
         pause, failures = _SHORTEST_PAUSE, 0
         deadline = time.monotonic() + self._options.patience
         while True:
@@ -166,11 +169,11 @@ class Bot:
                 wait = float(later) if later.isdigit() else 0.0
             self.result.retries += 1
             if failures >= _TRIES_AFTER_500:
-                raise RequestFailed(f"{self.result.label} cannot go on at {self.result.step!r}: {why}")
+                raise RequestFailed(f"{self.result.label} cannot continue at {self.result.step!r}: {why}")
             if time.monotonic() + wait > deadline:
                 raise ServerUnreachable(
                     f"{self.result.label} got no answer from {address(self._client)} for {self._options.patience:g} s: "
-                    f"{why} The same command goes on where this one stopped."
+                    f"{why} Run the same command again to continue from this step."
                 )
             await asyncio.sleep(max(pause, wait))
             pause = min(2 * pause, _LONGEST_PAUSE)
@@ -198,19 +201,48 @@ class Bot:
         self._report()
 
     async def play(self) -> None:
-        """Everything from here to the completion code."""
+        """Play all steps up to the completion code."""
         start = time.monotonic()
         state = await self._state()
         while state["step"]["kind"] != "thanks":
             if state["step"]["kind"] == "episode":
-                await self._episode(state)
+                await self._episode(await self._met(state))
                 state = await self._state()
+            elif state["step"]["kind"] == "lobby":
+                state = await self._team()
             else:
                 state = await self._answer(state)
             self._note(state)
         self.result.code = str(state["thanks"]["code"])
         self.result.seconds = time.monotonic() - start
         self._note(state)
+
+    async def _team(self) -> dict[str, Any]:
+        """Wait in the lobby, always there when asked, until there is a team or the wait is over."""
+        path = f"/api/participants/{self.result.token}/lobby"
+        while True:
+            status, answer = await self._ask("POST", path, {"here": True, "ready": True})
+            if status != 200:
+                raise RequestFailed(f"{self.result.label} cannot wait for a team: {sentence(answer, status)}")
+            if answer["state"] is not None:
+                return dict(answer["state"])
+            await asyncio.sleep(_TEAM_PAUSE)
+
+    async def _met(self, state: dict[str, Any]) -> dict[str, Any]:
+        """Wait until the other members of the team have reached the episode."""
+        while state["step"]["kind"] == "episode" and (state.get("team") or {}).get("meeting"):
+            await asyncio.sleep(_TEAM_PAUSE)
+            state = await self._state()
+        return state
+
+    async def _sealed(self, index: int, t: int, answer: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the answer to a move after all members of the team have moved; None if the seat was taken over."""
+        path = f"/api/participants/{self.result.token}/team?episode={index}&after={t - 1}"
+        status = 200
+        while status == 200 and not answer["rounds"]:
+            await asyncio.sleep(_TEAM_PAUSE)
+            status, answer = await self._ask("GET", path)
+        return answer if status == 200 else None
 
     def _note(self, state: Mapping[str, Any]) -> None:
         self.result.participant = str(state["participant"])
@@ -274,6 +306,8 @@ class Bot:
             right = {} if design is None else {item.id: item.answer for item in design.quiz}
             guessed = {asked["id"]: drawn(0, len(asked["choices"]) - 1) for asked in state["quiz"]["questions"]}
             return guessed | {id: answer for id, answer in right.items() if id in guessed}
+        if kind == "questionnaire":
+            return _questionnaire_answers(state["questionnaire"]["items"], drawn)
         if kind == "survey":
             survey = state["survey"]
             wanted = {} if design is None else {check.id: check.answer for check in design.attention}
@@ -287,7 +321,7 @@ class Bot:
     # Playing
 
     def _briefed(self, state: Mapping[str, Any]) -> Agent:
-        """The behaviour before the first round, told what a person is told."""
+        """Return the behaviour before the first round, with the information that a person gets."""
         view, design = state["episode"], self._options.design
         person = self._behaviour.clone()
         problem = None if design is None else design.problem
@@ -303,7 +337,9 @@ class Bot:
         return person
 
     async def _episode(self, state: dict[str, Any]) -> None:
-        """All rounds of an episode, from the first: those that are stored come back as they were."""
+        """Play all rounds of an episode, from the first: stored rounds are returned unchanged."""
+        if state["step"]["kind"] != "episode":
+            return  # a member did not arrive in time, so the episode was skipped
         view = state["episode"]
         index, rounds = int(view["index"]), int(view["rounds"])
         person = self._briefed(state)
@@ -316,14 +352,19 @@ class Bot:
             while len(moves) < t:
                 key = self._key("round", index, len(moves) + 1)
                 ms = 200 + int(pace.random() * 800)
-                # A round that somebody else has played in between is passed over.
-                arm = int(person.choose()) if len(moves) + 1 == t else 0
+                # Skip rounds that another client of this participant has played in the meantime.
+                arm = await _chosen(person) if len(moves) + 1 == t else 0
                 moves.append({"t": len(moves) + 1, "arm": arm, "key": key, "ms": ms})
             await self._wait_for_turn()
             start = time.perf_counter()
             status, answer = await self._ask("POST", path, {"episode": index, "moves": [moves[t - 1]]})
             if status == 200:
                 self.result.latencies.append(time.perf_counter() - start)
+                if not answer["rounds"]:
+                    sealed = await self._sealed(index, t, answer)
+                    if sealed is None:
+                        return
+                    answer = sealed
                 latest = answer["rounds"][0]
                 self.result.rounds += 1
                 self.result.good += bool(latest["good"])
@@ -347,7 +388,7 @@ class Bot:
             t += 1
 
     async def _wait_for_turn(self) -> None:
-        """Not faster than asked for."""
+        """Wait until the requested speed allows the next round."""
         if self._options.rate is None:
             return
         now = time.monotonic()
@@ -357,12 +398,32 @@ class Bot:
         self._next_move += 1.0 / self._options.rate
 
 
+async def _chosen(person: Agent) -> int:
+    """Return the arm of a simulated person; one that waits for answers, such as a language model, waits in a thread."""
+    return int(await asyncio.to_thread(person.choose) if person.waits else person.choose())
+
+
 def _number(step: str) -> int:
-    """A whole number for a step, the same on every machine."""
+    """Return an integer for a step, the same on every machine."""
     return int.from_bytes(hashlib.sha256(step.encode()).digest()[:4], "big")
 
 
+def _questionnaire_answers(items: list[dict[str, Any]], drawn: Callable[[int, int], int]) -> dict[str, Any]:
+    """Return answers to all items of a questionnaire that their conditions let appear."""
+    answers: dict[str, Any] = {}
+    for item in items:  # an item comes after the one that it depends on
+        condition = item.get("show_if")
+        if condition is not None and not ShowIf.read("show_if", condition).met(answers.get(condition["item"])):
+            continue
+        low, high = (1, item["points"]) if "points" in item else (item.get("lowest", 0), item.get("highest", 0))
+        if "choices" in item:
+            low, high = 0, len(item["choices"]) - 1
+        for row in item.get("rows", (item,)):
+            answers[row["id"]] = made_up_answer(item["kind"], low, high, item.get("longest", 0), drawn)
+    return answers
+
+
 def _asked_for(text: str, points: int) -> int | None:
-    """The answer that an item asks for in so many words ("please choose 2 here"), as attention checks do."""
+    """Return the answer that an item explicitly asks for ("please choose 2 here"), as attention checks do."""
     numbers = {int(digits) for digits in re.findall(r"\b\d{1,3}\b", text)}
     return numbers.pop() if len(numbers) == 1 and 1 <= min(numbers) <= points else None

@@ -1,4 +1,4 @@
-"""Simulated participants over HTTP, many at once, through the very interface the pages use."""
+"""Many simulated participants over HTTP, with the same interface as the pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import httpx
 from cobandit.agents import Agent
 from cobandit.base.checks import MOST, whole
 from cobandit.base.errors import InvalidInput
-from cobandit.studies import make_behaviour
+from cobandit.studies import ParticipantPlan, StudyDesign, make_behaviour
 from cobandit.web.clients.bot import Acknowledged, Bot, BotOptions, BotResult, Watch
 from cobandit.web.clients.http import (
     LoginRefused,
@@ -37,23 +37,26 @@ _TIMEOUT = 30.0
 async def play_study_async(
     url: str, study: str, participants: int, behaviours: str | Agent | Sequence[str | Agent], **options: Any
 ) -> list[BotResult]:
-    """Play so many bots through a study, each to its completion code; the results come in the order of arrival.
+    """Play bots through a study, each to its completion code; return the results in the order of arrival.
 
-    Bot i behaves as the i-th of ``behaviours``, over and over. They arrive one after another, so that seed and order
-    of each are always the same, and then play several at a time. The options are those of `BotOptions`. The same call
-    again goes on with the same bots where the last one stopped.
+    Bot i behaves as the i-th of ``behaviours``, cyclically. They arrive one after another, so that seed and order of
+    each are always the same, and then play several at a time. The options are those of `BotOptions`. The same call
+    again continues with the same bots.
     """
     count = whole(1, MOST)("participants", participants)
     chosen = BotOptions(**options)
     agents = _agents(behaviours)
     if chosen.kind == "rehearsal" and chosen.login is None:
         raise LoginRefused("Rehearsals need the researcher's login; give the password of the server.")
+    _refuse_too_many_calls(agents, count, chosen.design)
     async with _client(url, chosen) as client:
         about = await _describe(client, study)
         bots = [Bot(client, study, about, agents[i % len(agents)], i, chosen) for i in range(count)]
         for bot in bots:
             await bot.arrive()
-        await _play_all(bots, chosen.concurrency)
+        # Members of a team wait for each other, so a whole team must be able to play at the same time.
+        size = 1 if chosen.design is None else len(chosen.design.participant_seats)
+        await _play_all(bots, max(chosen.concurrency, size))
     return [bot.result for bot in bots]
 
 
@@ -65,9 +68,20 @@ def _agents(behaviours: str | Agent | Sequence[str | Agent]) -> list[Agent]:
     for agent in agents:
         if agent.oracle:
             raise InvalidInput(
-                f"{agent.name!r} must be told the means, which no participant is; take another behaviour."
+                f"{agent.name!r} needs the arms' means, which participants do not know; choose another behaviour."
             )
     return agents
+
+
+def _refuse_too_many_calls(agents: Sequence[Agent], count: int, design: StudyDesign | None) -> None:
+    """Raise before the first call if a language model may not play the design's number of rounds, if it is known."""
+    if design is None:
+        return
+    rounds = len(ParticipantPlan(design, 0, 0)) * design.rounds
+    for place, agent in enumerate(agents):
+        people = len(range(place, count, len(agents)))
+        if agent.waits and people:
+            agent.before_runs(design.arms, rounds * people, 1)
 
 
 async def _play_all(bots: Sequence[Bot], concurrency: int) -> None:
@@ -98,7 +112,7 @@ play_study = _synchronous(play_study_async)
 
 
 def _client(url: str, options: BotOptions) -> httpx.AsyncClient:
-    connections = options.concurrency
+    connections = max(options.concurrency, 1 if options.design is None else len(options.design.participant_seats))
     return httpx.AsyncClient(
         **client_options(url, options.login),
         timeout=_TIMEOUT,
@@ -107,7 +121,7 @@ def _client(url: str, options: BotOptions) -> httpx.AsyncClient:
 
 
 async def _describe(client: httpx.AsyncClient, study: str) -> dict[str, Any]:
-    """What the server says of a study; asked once, since whoever mistyped the address should know at once."""
+    """Return the server's description of a study; requested first, so that a mistyped address is an immediate error."""
     try:
         response = await client.get(f"/api/studies/{quote(study, safe='')}")
     except (httpx.TransportError, httpx.InvalidURL) as error:

@@ -14,11 +14,11 @@ from cobandit.base.errors import CobanditError, InvalidInput
 
 
 class RequestFailed(CobanditError):
-    """A server of studies does not do what is asked; the message says why and what to do."""
+    """A server of studies refuses a request; the message gives the reason and what to do."""
 
 
 class ServerUnreachable(RequestFailed):
-    """Nobody answers at the address, or not as a server of studies does."""
+    """There is no answer at the address, or not from a server of studies."""
 
 
 class LoginRefused(RequestFailed):
@@ -34,10 +34,10 @@ class StudyClosed(RequestFailed):
 
 
 def client_options(url: str, login: str | None = None) -> dict[str, Any]:
-    """What every client of a server is made with; ``login`` is the researcher's, as a bearer."""
+    """Return the options of every client of a server; ``login`` is the researcher's, as a bearer token."""
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInput(f"The server is {short_repr(url)}; an address such as http://127.0.0.1:8000 is needed.")
+        raise InvalidInput(f"The server must be an address such as http://127.0.0.1:8000, got {short_repr(url)}.")
     return {
         "base_url": url.rstrip("/"),
         "headers": {} if login is None else {"authorization": f"Bearer {login}"},
@@ -53,18 +53,18 @@ def _is_local(host: str) -> bool:
 
 
 def address(client: httpx.Client | httpx.AsyncClient) -> str:
-    """The server's address as people write it."""
+    """Return the server's address as people write it."""
     return str(client.base_url).rstrip("/")
 
 
 def unreachable(client: httpx.Client | httpx.AsyncClient, error: Exception) -> ServerUnreachable:
-    """The error for a request that got no answer."""
+    """Return the error for a request that got no answer."""
     why = str(error) or type(error).__name__
     return ServerUnreachable(f"The server at {address(client)} cannot be reached: {why}. Is it running?")
 
 
 def answer_body(response: httpx.Response) -> dict[str, Any]:
-    """The JSON of an answer; empty, where it is none."""
+    """Return the JSON of an answer; empty, where it is none."""
     try:
         body = response.json()
     except ValueError:
@@ -73,5 +73,5 @@ def answer_body(response: httpx.Response) -> dict[str, Any]:
 
 
 def sentence(body: Mapping[str, Any], status: int) -> str:
-    """What an answer says of itself."""
+    """Return the message of an answer."""
     return str(body.get("message") or f"it answers {status}; is it a cobandit server?")

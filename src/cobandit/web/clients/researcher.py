@@ -24,7 +24,7 @@ from cobandit.web.clients.http import (
 )
 
 PATIENCE = httpx.Timeout(30.0, read=600.0)  # a large export takes its time
-PIECES = ("long", "wide", "survey", "events", "codebook", "study")
+PIECES = ("long", "wide", "survey", "events", "questionnaires", "codebook", "study")
 
 
 ACCOUNT_VARIABLE, CODE_VARIABLE = "COBANDIT_ACCOUNT", "COBANDIT_CODE"
@@ -61,12 +61,12 @@ class Researcher:
         self._client.close()
 
     def studies(self) -> list[dict[str, Any]]:
-        """Every study of the server, as its researcher's pages list them."""
+        """Return every study of the server, as its researcher's pages list them."""
         studies: list[dict[str, Any]] = self._ask("GET", "/api/admin/studies").json()["studies"]
         return studies
 
     def study(self, name: str, version: int | None = None) -> dict[str, Any]:
-        """A study by name; the newest version, where none is given."""
+        """Return a study by name; the newest version, where none is given."""
         known = self.studies()
         fitting = [study for study in known if study["name"] == name and version in (None, int(study["version"]))]
         if not fitting:
@@ -74,11 +74,21 @@ class Researcher:
         return max(fitting, key=lambda study: int(study["version"]))
 
     def export(
-        self, name: str, folder: Path, *, format: str, kind: str, recruiting: bool, version: int | None = None
+        self,
+        name: str,
+        folder: Path,
+        *,
+        format: str,
+        kind: str,
+        recruiting: bool,
+        texts: bool = False,
+        version: int | None = None,
     ) -> list[Path]:
-        """The exported tables of a study, written to a folder."""
+        """Return the exported tables of a study, written to a folder."""
         number = self.study(name, version)["id"]
         asked = {"format": format, "kind": kind, "recruiting": str(recruiting).lower()}
+        if texts:
+            asked["texts"] = "true"
         answer = self._ask("GET", f"/api/admin/studies/{number}/export", params=asked)
         try:
             packed = zipfile.ZipFile(io.BytesIO(answer.content))

@@ -1,4 +1,4 @@
-"""What comes and goes as JSON: the bodies of requests and answers."""
+"""The JSON bodies of requests and responses."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from pydantic_core import PydanticCustomError
 
 from cobandit.web.services.admission import MOST_PEOPLE
 from cobandit.web.services.links import MOST_LINKS
+from cobandit.web.services.messages import LONGEST_MESSAGE
 from cobandit.web.services.page_events import EVENT_KINDS
 from cobandit.web.services.participants import MOST_MOVES
 
@@ -36,6 +37,8 @@ Short = Annotated[str, Field(max_length=200), AfterValidator(storable)]
 Key = Annotated[str, Field(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9-]+$", examples=["0b0c1f6e-5d0b-4a52"])]
 Milliseconds = Annotated[int | None, Field(ge=0, le=LARGEST, description="How long it took, in milliseconds")]
 Language = Annotated[Short | None, Query(description="The language of texts; one the study does not have: its first")]
+Number = Annotated[int, Query(ge=0, le=LARGEST)]
+
 Version = Annotated[int | None, Query(ge=1, le=LARGEST, description="The version of the study; left out: the newest")]
 
 
@@ -68,7 +71,7 @@ class ErrorBody(BaseModel):
 
 
 class ArrivalBody(StrictBody):
-    """Somebody agrees to take part."""
+    """A visitor agrees to take part."""
 
     key: Key
     consent_version: Short
@@ -126,6 +129,25 @@ class RoundBody(BaseModel):
     recording: str | None = Field(None, description="Where the robot's recording is, if the server has a simulated one")
 
 
+class MessageView(BaseModel):
+    """A message of the researcher that the participant has not dismissed."""
+
+    key: str
+    text: str
+
+
+class MessagesView(BaseModel):
+    """All messages that the participant has not dismissed, the oldest first."""
+
+    messages: list[MessageView]
+
+
+class MessageNoteBody(StrictBody):
+    """A message is on the page; ``dismissed``: the participant has closed it, so it is never shown again."""
+
+    dismissed: bool = False
+
+
 class RoundsBody(BaseModel):
     """The rounds that were asked for, stored."""
 
@@ -134,6 +156,28 @@ class RoundsBody(BaseModel):
     played: int
     left: int
     finished: bool
+    waiting: bool | None = Field(None, description="Whether others in the team have still to move")
+    messages: list[MessageView] | None = Field(None, description="Messages of the researcher, where there are any")
+
+
+class LobbyBody(StrictBody):
+    """A heartbeat from the lobby; ``ready`` is true when the participant has confirmed to be at the screen."""
+
+    here: Literal[True] = True
+    ready: bool = False
+
+
+class LobbyView(BaseModel):
+    """The lobby as the page shows it; empty with the state, once the wait is over."""
+
+    lobby: dict[str, Any] | None
+    state: dict[str, Any] | None
+
+
+class TeamView(RoundsBody):
+    """The rounds that were sealed since, and the team as the participant may see it."""
+
+    team: dict[str, Any]
 
 
 class RobotBody(BaseModel):
@@ -145,7 +189,7 @@ class RobotBody(BaseModel):
 class PlacedBody(StrictBody):
     """Something that a robot waits for was set down."""
 
-    request: Annotated[int, Field(ge=1, le=LARGEST, description="The number of what was asked for")]
+    request: Annotated[int, Field(ge=1, le=LARGEST, description="The number of the request")]
 
 
 class BurgerBody(StrictBody):
@@ -219,6 +263,40 @@ class StudyStatusBody(BaseModel):
     availability: AvailabilityBody
 
 
+MessageText = Annotated[str, Field(min_length=1, max_length=LONGEST_MESSAGE), AfterValidator(storable)]
+
+
+class ReleaseBody(StrictBody):
+    """A message to the people who leave the team."""
+
+    message: MessageText | None = None
+
+
+class ReplaceBody(ReleaseBody):
+    """The member whom an AI replaces."""
+
+    participant: Short
+
+
+class MessageBody(StrictBody):
+    """A message to one participant or one team; without both, to all participants of a kind who are at work.
+
+    A request that is repeated with the same ``key`` reaches each of them once.
+    """
+
+    text: MessageText
+    participant: Short | None = None
+    team: Short | None = None
+    kind: Literal["real", "rehearsal", "demo"] = "real"
+    key: Key | None = None
+
+
+class SentBody(BaseModel):
+    """How many people get the message."""
+
+    people: int
+
+
 class InvitationBody(StrictBody):
     """How many people to invite; ``labels`` are the researcher's own names for them, one each.
 
@@ -249,13 +327,14 @@ class DeletedBody(BaseModel):
 
 
 class PaymentBody(BaseModel):
-    """Somebody who has finished."""
+    """A participant who has finished, was screened out, or has withdrawn and has a completion code."""
 
-    participant: str
+    participant: str | None = Field(description="The pseudonym; empty after a withdrawal, like label and IDs")
     label: str | None
     recruiter: str | None
     external_id: str | None
     finished_at: int
+    outcome: str = Field(description="finished, screened-out, failed-attention, no-team or withdrew")
     code: str
     minutes: float | None
     attention_passed: bool | None
@@ -264,3 +343,58 @@ class PaymentBody(BaseModel):
     fixed: str | None = None
     bonus: str | None = None
     total: str | None = None
+
+
+class NewDraftBody(StrictBody):
+    """A new draft: from a template, a stored study, or a TOML text; with a name, it begins as version 1."""
+
+    name: Short | None = None
+    template: Short | None = None
+    study: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
+    text: str | None = None
+
+
+class SaveDraftBody(StrictBody):
+    """The text of a draft, and the revision that it builds on."""
+
+    text: str
+    revision: Annotated[int, Field(ge=1, le=LARGEST)]
+
+
+class EditBody(StrictBody):
+    """One change of a form, at a path such as ``["quiz", 0, "text"]``."""
+
+    op: Literal["set", "remove", "insert", "move"]
+    path: Annotated[list[Short | Annotated[int, Field(ge=0, le=LARGEST)]], Field(min_length=1, max_length=16)]
+    value: Any = None
+    to: Annotated[int, Field(ge=0, le=LARGEST)] = 0
+
+
+class EditsBody(StrictBody):
+    """A text and the edits to apply; without edits the text is only checked."""
+
+    text: str
+    edits: Annotated[list[EditBody], Field(max_length=1000)] = []
+
+
+class DifferencesBody(StrictBody):
+    """A text, and the revision or published version to compare it with."""
+
+    text: str
+    revision: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
+    version: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
+
+
+class PublishBody(StrictBody):
+    """The revision to publish, and the version to publish it as; left out: the next one."""
+
+    revision: Annotated[int, Field(ge=1, le=LARGEST)]
+    version: Annotated[int, Field(ge=1, le=LARGEST)] | None = None
+
+
+class PreviewBody(StrictBody):
+    """A text, and the page to draw: a step of the journey, in a language of the design."""
+
+    text: str
+    step: Short = "consent"
+    language: Short | None = None

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.page_texts import front_texts, page_languages
 from cobandit.web import pages
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
+from cobandit.web.routes.report_files import report_file
 from cobandit.web.services.participants import Participants
 from cobandit.web.static_files import CachedFiles
 
@@ -25,13 +25,9 @@ NO_REPORT = (
 )
 
 
-REPORT_POLICY = (
-    "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; font-src data:; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 NO_DOCS = (
-    "The documentation is not here, or not built yet. Build it with `python tools/docs.py out/docs`, and start the "
-    "server with `--docs out/docs`."
+    "The documentation is not built yet. `make run` builds it in the background, within a few minutes: load this page "
+    "again. Without make, run `python tools/docs.py out/docs`, and start the server with `--docs out/docs`."
 )
 
 DOCS_POLICY = (
@@ -39,7 +35,6 @@ DOCS_POLICY = (
     "font-src 'self'; connect-src 'self'; worker-src 'self' blob:; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-_FIGURE = re.compile(r"figures/([\w-]+\.(?:pdf|svg|png))")
 
 
 @router.get("/", response_class=HTMLResponse)
@@ -48,6 +43,8 @@ async def home(request: Request) -> Response:
     config: WebConfig = request.app.state.config
     service: Participants = request.app.state.participants
     studies = await service.studies()
+    if config.partners and not studies:
+        return RedirectResponse("/admin/keys", 303)  # a server for programs alone
     language = pages.page_language(request)
     texts = front_texts(language)
     asked = request.query_params.get("language")
@@ -64,6 +61,7 @@ async def home(request: Request) -> Response:
         for study in sorted(newest.values(), key=lambda study: study.name)
     ]
     return pages.page(
+        request,
         "home.html",
         title="cobandit",
         language=language,
@@ -89,7 +87,7 @@ def _titled(design: StudyDesign, language: str, titles: Mapping[str, int] | None
 
 
 def _summary(design: StudyDesign, texts: dict[str, str]) -> str:
-    """With how many AIs one plays, and how long."""
+    """Return a summary with the number of AIs and the duration."""
     n = len(design.conditions)
     key = f"{'games' if design.episodes > 1 else 'rounds'}.{'one' if n == 1 else 'other'}"
     return texts[key].format(n=n, games=design.episodes, rounds=design.rounds)
@@ -97,13 +95,13 @@ def _summary(design: StudyDesign, texts: dict[str, str]) -> str:
 
 @router.get("/report")
 async def report() -> Response:
-    """The report lives in a folder, so that its links to figures lead somewhere."""
+    """Redirect to the folder of the report, so that its relative links work."""
     return RedirectResponse("/report/", 307)
 
 
 @router.get("/report/{file:path}")
-async def report_file(request: Request, file: str) -> Response:
-    """The report of the simulations and its figures, where there is one."""
+async def simulation_report(request: Request, file: str) -> Response:
+    """Return the report of the simulations and its figures, where there is one."""
     config: WebConfig = request.app.state.config
     page = config.report_page
     if page is None:
@@ -111,25 +109,20 @@ async def report_file(request: Request, file: str) -> Response:
     run_page = _run_page(config)
     if run_page is not None and file == run_page.name:
         page = run_page
-    if file in ("", page.name):
-        # Each page is one file with its styles and scripts inside, made by this package and not by visitors.
-        return FileResponse(page, media_type="text/html", headers={"content-security-policy": REPORT_POLICY})
-    match = _FIGURE.fullmatch(file)
-    figure = page.parent / "figures" / match[1] if match else None
-    if figure is None or not figure.is_file():
-        raise not_found("The report has no such figure.")
-    return FileResponse(figure)
+    return report_file(page, file)
 
 
 @router.get("/docs")
 async def docs() -> Response:
-    """The documentation is a folder, so that its links lead somewhere."""
+    """Redirect to the folder of the documentation, so that its relative links work."""
     return RedirectResponse("/docs/", 307)
 
 
 @router.get("/docs/{file:path}")
 async def docs_file(request: Request, file: str) -> Response:
-    """The documentation as a site, where it was built: pages and scripts of this package, and nothing of visitors."""
+    """Return the documentation as a site, where it was built: pages and scripts of this package, and nothing of
+    visitors.
+    """
     folder = _docs(request.app.state.config)
     if folder is None:
         raise not_found(NO_DOCS)

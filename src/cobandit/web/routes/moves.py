@@ -1,8 +1,9 @@
-"""The one endpoint that plays rounds, for pages, bots, rehearsals and benchmarks.
+"""The one endpoint that plays rounds, for pages, bots, rehearsals and benchmarks; and that of streams.
 
 Nearly all requests during a study are moves, and the router, its dependencies and the middleware together cost several
-times what playing and storing a round does. This plain ASGI callable therefore stands in front of them. The route in
-`participant` only describes it for the OpenAPI document.
+times as much as playing and storing a round. This plain ASGI callable therefore runs before them. The route in
+`participant` only describes it for the OpenAPI document. The same holds for streams, whose every event would pass the
+middleware.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import to_json
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from cobandit.web.refusals import not_found
 from cobandit.web.routes.bodies import MovesBody, Short
@@ -33,20 +34,27 @@ PATH = "/api/participants/{token}/rounds"
 
 Handlers = Mapping[type[Exception], Callable[[Request, Exception], Response]]
 
-_ADDRESS = re.compile(r"/api/participants/([^/]+)/rounds")
+STREAM_PATH = "/api/participants/{token}/stream"
+_ADDRESS = re.compile(r"/api/participants/([^/]+)/(?:rounds|stream)")
+_ENDINGS = {"POST": "/rounds", "GET": "/stream"}
 TOKEN = re.compile(r"[A-Za-z0-9_-]{16,64}")
 _HEADERS = [*HEADERS, (b"cache-control", b"no-store")]
-_ANSWER_HEADERS = [(b"content-type", b"application/json"), *_HEADERS]
+_STREAM_HEADERS = [
+    (b"content-type", b"text/event-stream; charset=utf-8"),
+    (b"x-accel-buffering", b"no"),  # nginx would hold the events back
+    *_HEADERS,
+]
+ANSWER_HEADERS = [(b"content-type", b"application/json"), *_HEADERS]
 _LANGUAGE: TypeAdapter[str | None] = TypeAdapter(Short | None)
 _JSON = b"application/json"
 
 
-def move_token(scope: Scope) -> str | None:
-    """Return the token in the address of a request that plays rounds; None for every other request."""
-    if scope["type"] != "http" or scope["method"] != "POST":
+def own_token(scope: Scope) -> str | None:
+    """Return the token in the address of a request that plays rounds or opens a stream; None for every other one."""
+    if scope["type"] != "http" or (ending := _ENDINGS.get(scope["method"])) is None:
         return None
     path: str = scope["path"]
-    if not path.endswith("/rounds"):
+    if not path.endswith(ending):
         return None
     if root := scope.get("root_path"):
         path = path.removeprefix(root)
@@ -69,29 +77,98 @@ class MoveEndpoint:
         self.requests += 1
         try:
             heads = dict(scope["headers"])
-            body = await _read_body(heads, receive)
+            body = await read_body(heads, receive)
             if body is None:
                 return  # the client has disconnected
             moves, language = _parse(token, heads.get(b"content-type", b""), body, scope["query_string"])
             played = [Move(move.t, move.arm, move.key, move.ms) for move in moves.moves]
             reply = await self._service.play(token, moves.episode, played, language)
-            status, content, headers = 200, to_json(reply), _ANSWER_HEADERS
+            status, content, headers = 200, to_json(reply), ANSWER_HEADERS
         except Exception as error:
-            scope["route"] = self
-            response = self._handler(error)(Request(scope), error)
-            status, content = response.status_code, bytes(response.body)
-            own = [header for header in response.raw_headers if header[0] != b"content-length"]
-            present = {name for name, _ in own}
-            headers = own + [header for header in _HEADERS if header[0] not in present]
-        length = (b"content-length", b"%d" % len(content))
-        await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
-        await send({"type": "http.response.body", "body": content})
-
-    def _handler(self, error: Exception) -> Callable[[Request, Exception], Response]:
-        return next(self._handlers[kind] for kind in type(error).__mro__ if kind in self._handlers)
+            status, content, headers = _refusal(self.path, self._handlers, scope, error)
+        await _answer(send, status, content, headers)
 
 
-async def _read_body(heads: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
+class StreamEndpoint:
+    """``GET /api/participants/{token}/stream``: server-sent events; 204 where there is nothing to wait for."""
+
+    path = STREAM_PATH
+
+    def __init__(self, service: Participants, handlers: Handlers) -> None:
+        """``handlers`` are those of `MoveEndpoint`."""
+        self._service, self._handlers = service, handlers
+
+    async def __call__(self, token: str, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send events until there is nothing more to wait for, or the client disconnects."""
+        try:
+            if not TOKEN.fullmatch(token):
+                raise not_found(UNKNOWN_LINK)
+            last = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"last-event-id"), "")
+            events = await self._service.together.stream(token, _asked_language(scope["query_string"]), last)
+        except Exception as error:
+            await _answer(send, *_refusal(self.path, self._handlers, scope, error))
+            return
+        if events is None:
+            await send({"type": "http.response.start", "status": 204, "headers": _HEADERS})
+            await send({"type": "http.response.body", "body": b""})
+            return
+        response = StreamingResponse(events)
+        response.raw_headers = _STREAM_HEADERS
+        await response(scope, receive, send)
+
+
+def _asked_language(query: bytes) -> str | None:
+    try:
+        return _language(query)
+    except ValidationError as error:
+        raise RequestValidationError(list(located(error, ("query", "language")))) from error
+
+
+class _Route:
+    """What the log calls an endpoint in front of the router: its path without a token."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+
+def _refusal(path: str, handlers: Handlers, scope: Scope, error: Exception) -> tuple[int, bytes, list[Any]]:
+    """Return status, body and headers of the answer to a request that failed."""
+    scope["route"] = _Route(path)
+    handler = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)
+    response = handler(Request(scope), error)
+    own = [header for header in response.raw_headers if header[0] != b"content-length"]
+    present = {name for name, _ in own}
+    headers = own + [header for header in _HEADERS if header[0] not in present]
+    return response.status_code, bytes(response.body), headers
+
+
+async def _answer(send: Send, status: int, content: bytes, headers: list[Any]) -> None:
+    length = (b"content-length", b"%d" % len(content))
+    await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
+    await send({"type": "http.response.body", "body": content})
+
+
+Headers = list[tuple[bytes, bytes]]
+
+
+def error_answer(handlers: Handlers, scope: Scope, error: Exception) -> tuple[int, bytes, Headers]:
+    """Return status, content and headers of the answer to a request that has failed."""
+    handler = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)
+    response = handler(Request(scope), error)
+    own = [header for header in response.raw_headers if header[0] != b"content-length"]
+    present = {name for name, _ in own}
+    headers = own + [header for header in _HEADERS if header[0] not in present]
+    return response.status_code, bytes(response.body), headers
+
+
+async def send_answer(send: Send, status: int, content: bytes, headers: Headers) -> None:
+    """Send a whole answer."""
+    length = (b"content-length", b"%d" % len(content))
+    await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
+    await send({"type": "http.response.body", "body": content})
+
+
+async def read_body(heads: Mapping[bytes, bytes], receive: Receive) -> bytes | None:
     """Return the body; None where the client disconnects before its end."""
     length = heads.get(b"content-length", b"0")
     if not length.isdigit() or int(length) > LARGEST_BODY:
@@ -107,7 +184,7 @@ async def _read_body(heads: Mapping[bytes, bytes], receive: Receive) -> bytes | 
 
 
 def _parse(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesBody, str | None]:
-    """Return the moves and the language of a request, or raise what is wrong with it."""
+    """Return the moves and the language of a request, or raise the error of an invalid one."""
     try:
         if content_type == _JSON and TOKEN.fullmatch(token):
             return MovesBody.model_validate_json(body), _language(query)
@@ -117,26 +194,27 @@ def _parse(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[
 
 
 def _parse_slowly(token: str, content_type: bytes, body: bytes, query: bytes) -> tuple[MovesBody, str | None]:
-    data = _load(body) if _is_json(content_type) and body else body
+    data = load_json(body) if is_json(content_type) and body else body
     if not TOKEN.fullmatch(token):
         raise not_found(UNKNOWN_LINK)
     language, errors = None, list[Any]()
     try:
         language = _language(query)
     except ValidationError as error:
-        errors += _located(error, ("query", "language"))
+        errors += located(error, ("query", "language"))
     if not body:
         raise RequestValidationError([*errors, {"type": "missing", "loc": ("body",), "msg": "Field required"}])
     try:
         moves = MovesBody.model_validate(data, from_attributes=True)
     except ValidationError as error:
-        errors += _located(error, ("body",))
+        errors += located(error, ("body",))
     if errors:
         raise RequestValidationError(errors)
     return moves, language
 
 
-def _load(body: bytes) -> Any:
+def load_json(body: bytes) -> Any:
+    """Return the JSON of a body."""
     try:
         return json.loads(body)
     except json.JSONDecodeError as error:
@@ -146,14 +224,16 @@ def _load(body: bytes) -> Any:
         raise HTTPException(400) from error
 
 
-def _is_json(content_type: bytes) -> bool:
+def is_json(content_type: bytes) -> bool:
+    """Return whether a content type is that of JSON."""
     message = EmailMessage()
     message["content-type"] = content_type.decode("latin-1")
     subtype = message.get_content_subtype()
     return message.get_content_maintype() == "application" and (subtype == "json" or subtype.endswith("+json"))
 
 
-def _located(error: ValidationError, where: tuple[str, ...]) -> Sequence[Any]:
+def located(error: ValidationError, where: tuple[str, ...]) -> Sequence[Any]:
+    """Return the errors of a validation with the part of the request that they are in."""
     return [problem | {"loc": (*where, *problem["loc"])} for problem in error.errors(include_url=False)]
 
 

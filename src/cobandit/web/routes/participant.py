@@ -6,14 +6,15 @@ import json
 import re
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, Request, Response
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, StreamingResponse
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies.page_texts import PAGE_LANGUAGE, page_languages, page_texts
 from cobandit.web import pages
 from cobandit.web.access import is_admin
 from cobandit.web.refusals import Refused, not_found
+from cobandit.web.root_path import root_of
 from cobandit.web.routes.bodies import (
     AcceptedBody,
     AnswersBody,
@@ -21,15 +22,21 @@ from cobandit.web.routes.bodies import (
     ArrivedBody,
     EventsBody,
     Language,
+    LobbyBody,
+    LobbyView,
+    MessageNoteBody,
+    MessagesView,
     MovesBody,
+    Number,
     PlacedBody,
     RobotBody,
     RoundsBody,
     Short,
+    TeamView,
     Version,
     storable,
 )
-from cobandit.web.routes.moves import PATH, TOKEN
+from cobandit.web.routes.moves import PATH, STREAM_PATH, TOKEN
 from cobandit.web.security import Throttle
 from cobandit.web.services.admission import refused
 from cobandit.web.services.participants import Arrival, Given, Participants
@@ -45,7 +52,7 @@ _STUDY = re.compile(r"[a-z0-9]+(?:[-._][a-z0-9]+)*")
 _ARRIVALS = Throttle(600)  # a whole class may sit behind one address
 
 
-# These are coroutines so that they run at once: plain functions would go through a thread, twice for every round.
+# These are coroutines because they are short: plain functions would use a thread, twice for every round.
 
 
 async def _participants(request: Request) -> Participants:
@@ -67,12 +74,13 @@ async def _study(study: str) -> str:
 
 Service = Annotated[Participants, Depends(_participants)]
 Token = Annotated[str, Depends(_token)]
+MessageKey = Annotated[str, Path(min_length=8, max_length=64, pattern=r"^[A-Za-z0-9-]+$")]
 StudyName = Annotated[str, Depends(_study)]
 
 
 @router.get("/s/{study}", response_class=HTMLResponse, include_in_schema=False)
 async def open_link(request: Request, study: StudyName, service: Service) -> Response:
-    """The link that a study is spread by."""
+    """Return the link that a study is spread by."""
     shown = await service.study(study)
     language = pages.page_language(request, shown.design.languages)
     demo = request.query_params.get("demo") == "1"
@@ -83,6 +91,7 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
         await _refuse_unfilled(request, service, shown)
     title = shown.design.texts(language)["title"]
     return pages.page(
+        request,
         "study.html",
         title=title,
         language=language,
@@ -91,17 +100,19 @@ async def open_link(request: Request, study: StudyName, service: Service) -> Res
         study=shown.name,
         version=shown.design.version,
         token="",
+        identity="" if shown.design.recruiter is None else shown.design.recruiter.id,
         demo=demo,
-        warm_up=None,  # whoever has not agreed yet may never see the arm
+        warm_up=None,  # a visitor who has not agreed may never see the arm
     )
 
 
 @router.get("/p/{token}", response_class=HTMLResponse, include_in_schema=False)
 async def personal_link(request: Request, token: Token, service: Service) -> Response:
-    """The link of one participant, from consent to code."""
+    """Return the link of one participant, from consent to code."""
     state = await service.state(token, request.query_params.get("language"), pages.spoken_languages(request))
-    study = await service.study(state["study"], await service.version(token))
+    study = await service.study(state["study"], state["version"])
     return pages.page(
+        request,
         "study.html",
         title=state["title"],
         language=state["language"],
@@ -117,7 +128,7 @@ async def personal_link(request: Request, token: Token, service: Service) -> Res
 
 @router.get("/api/health", tags=["server"])
 async def health(request: Request, service: Service) -> dict[str, str]:
-    """Whether the server is ready: it reads its database, and has just written to it."""
+    """Return whether the server is ready: it reads its database, and has just written to it."""
     await service.studies()
     await request.app.state.health.require()
     return {"status": "ok"}
@@ -125,7 +136,7 @@ async def health(request: Request, service: Service) -> dict[str, str]:
 
 @router.get("/api/health/live", tags=["server"])
 async def alive() -> dict[str, str]:
-    """Whether the server answers at all; its database may be away, which a restart would not mend."""
+    """Return whether the server answers; it does not check the database, because a restart would not repair it."""
     return {"status": "ok"}
 
 
@@ -133,7 +144,9 @@ async def alive() -> dict[str, str]:
 async def messages(
     service: Service, language: str, study: Short | None = None, version: Version = None
 ) -> dict[str, Any]:
-    """Every text of the pages; English, where the language is unknown. With a study, as its design words them."""
+    """Return every text of the pages; English, where the language is unknown. With a study, as its design words
+    them.
+    """
     design = None if study is None else (await service.study(await _study(study), version)).design
     known = (*page_languages(), *(() if design is None else design.languages))
     spoken = language if language in known else PAGE_LANGUAGE
@@ -151,7 +164,7 @@ async def describe(request: Request, study: StudyName, service: Service, languag
 
 async def _refuse_unfilled(request: Request, service: Participants, study: Study) -> None:
     """Refuse the link before anybody reads the consent; the limit of arrivals also limits what is stored of it."""
-    if unfilled(request.query_params) is not None:
+    if unfilled(request.query_params, study.design) is not None:
         noted = _ARRIVALS.allows(request.client.host if request.client else "")
         await service.refuse_unfilled(study, request.query_params, note=noted)
 
@@ -169,19 +182,22 @@ async def arrive(request: Request, study: StudyName, body: ArrivalBody, service:
     if body.rehearsal and not allowed:
         raise Refused(403, "forbidden", "Rehearsals need the researcher's login.")
     if not allowed and not _ARRIVALS.allows(request.client.host if request.client else ""):
-        raise Refused(429, "too-many", "Too many people at once from one address. Wait a minute.", retry_after=60)
+        raise Refused(
+            429, "too-many", "Too many people arrive from this address. Wait a minute, then try again.", retry_after=60
+        )
     kind = "rehearsal" if body.rehearsal else "demo" if body.demo else "real"
-    arrival = Arrival(body.key, body.consent_version, body.language, kind=kind, recruit=recruit(body.recruiting))
     known = await service.study(study)
+    sent_by = recruit(body.recruiting, known.design)
+    arrival = Arrival(body.key, body.consent_version, body.language, kind=kind, recruit=sent_by)
     if kind == "real":
         await service.refuse_unfilled(known, body.recruiting)
     token, new = await service.arrive(known, arrival)
-    return JSONResponse({"token": token, "url": f"/p/{token}"}, 201 if new else 200)
+    return JSONResponse({"token": token, "url": f"{root_of(request.scope)}/p/{token}"}, 201 if new else 200)
 
 
 @router.get("/api/participants/{token}", tags=["participant"])
 async def state(token: Token, service: Service, language: Language = None) -> Response:
-    """Where the participant is, and all that the page needs to show it."""
+    """Return the participant's current step, and everything the page needs to show it."""
     return _json(await service.state(token, language))
 
 
@@ -197,15 +213,63 @@ async def play(token: Token, body: MovesBody, language: Language = None) -> Resp
     raise AssertionError("MoveEndpoint answers moves in front of the router; this route describes it for OpenAPI")
 
 
+@router.post("/api/participants/{token}/lobby", tags=["participant"], response_model=LobbyView)
+async def lobby(token: Token, body: LobbyBody, service: Service, language: Language = None) -> Response:
+    """Wait for a team: join the lobby, show that the page is open, or confirm that the participant is present."""
+    view = await service.together.lobby(token, ready=body.ready)
+    return _json({"lobby": view, "state": await service.state(token, language) if view is None else None})
+
+
+@router.get("/api/participants/{token}/team", tags=["participant"], response_model=TeamView)
+async def team(
+    token: Token, service: Service, episode: Number, after: Number = 0, language: Language = None
+) -> Response:
+    """Return the rounds of a team that were sealed after a round, for pages without the stream."""
+    return _json(await service.together.team(token, episode, after, language))
+
+
+@router.get(
+    STREAM_PATH,
+    tags=["participant"],
+    response_class=StreamingResponse,
+    responses={
+        200: {"content": {"text/event-stream": {}}, "description": "Events: lobby, team, sealed, message, step"},
+        204: {"description": "There is nothing to wait for"},
+    },
+)
+async def stream(token: Token, language: Language = None) -> Response:
+    """Server-sent events: the lobby, sealed rounds and changes of the team; 204 where there is nothing to wait for."""
+    raise AssertionError("StreamEndpoint answers in front of the router; this route describes it for OpenAPI")
+
+
+@router.get("/api/participants/{token}/messages", tags=["participant"], response_model=MessagesView)
+async def messages_of(token: Token, service: Service) -> Response:
+    """Return the researcher's messages that the participant has not dismissed: a poll that reads no database."""
+    return _json({"messages": service.messages.of(token)})
+
+
+@router.post("/api/participants/{token}/messages/{key}", tags=["participant"], status_code=204)
+async def note_message(token: Token, key: MessageKey, body: MessageNoteBody, service: Service) -> Response:
+    """Tell that a message is on the page, or was dismissed; again, or for an unknown one, changes nothing."""
+    await service.messages.note(token, key, dismissed=body.dismissed)
+    return Response(status_code=204)
+
+
+@router.post("/api/participants/{token}/withdrawal", tags=["participant"])
+async def withdraw(token: Token, service: Service, language: Language = None) -> Response:
+    """Withdraw: the data are deleted or anonymised, as the design says; again, nothing changes. Returns the state."""
+    return _json(await service.withdraw(token, language))
+
+
 @router.get("/api/participants/{token}/robot", tags=["participant"], response_model=RobotBody)
 async def robot(token: Token, service: Service) -> Response:
-    """How the robot in the lab is getting on with the participant's burger."""
+    """Return how the robot in the lab is getting on with the participant's burger."""
     return _json({"robot": await service.robot(token)})
 
 
 @router.post("/api/participants/{token}/robot/placed", tags=["participant"], status_code=204)
 async def placed(token: Token, body: PlacedBody, service: Service) -> Response:
-    """The participant has set down the layer that the robot waits for."""
+    """Return the participant has set down the layer that the robot waits for."""
     await service.placed(token, body.request)
     return Response(status_code=204)
 

@@ -1,4 +1,4 @@
-"""Recorded burgers: what the kitchen is made of, and how the arm moves. The same for everybody, and kept for good."""
+"""Recorded burgers: the description of the kitchen, and the motion of the arm. Equal for all, and cached forever."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ router = APIRouter(prefix="/api/robot", tags=["server"])
 
 @router.get("/{version}/scene.json", responses={200: {"content": {"application/json": {}}}})
 async def scene(request: Request, version: str) -> Response:
-    """What the kitchen is made of: bodies, their shapes, colours and first places."""
+    """Return the description of the kitchen: bodies, their shapes, colours and initial positions."""
     robot: Robot = request.app.state.robot
     packed = await asyncio.to_thread(robot.scene, version)
     return _answer(request, packed, "application/json")
@@ -28,7 +28,7 @@ async def scene(request: Request, version: str) -> Response:
     responses={200: {"content": {"application/octet-stream": {}}}},
 )
 async def recording(request: Request, version: str, name: str) -> Response:
-    """How everything moved while one burger was stacked, as `cobandit.robot.Recording` writes it."""
+    """Return how everything moved while one burger was stacked, as `cobandit.robot.Recording` writes it."""
     robot: Robot = request.app.state.robot
     packed = await asyncio.to_thread(robot.recording, version, name)
     return _answer(request, packed, "application/octet-stream")

@@ -1,12 +1,10 @@
 // The server's JSON interface, and the patience that a bad connection asks for.
 
 import { uuid } from "./store.js";
+import { ROOT } from "../shared/root.js";
 
 const TIMEOUT = 15_000;
 const PAUSES = [400, 800, 1600, 3000, 4000];
-
-/** The part of the address before /s/... or /p/...: a server may live below a path. */
-const ROOT = location.pathname.replace(/\/(s|p)\/.*$/, "");
 
 /** @param {string} token */
 export const pageOf = (token) => `${ROOT}/p/${encodeURIComponent(token)}`;
@@ -76,6 +74,18 @@ export const api = {
   answer: (token, step, language, body) => call("POST", of(token, `/answers/${step}${inLanguage(language)}`), body),
   /** @type {(token: string, language: string | undefined, body: Batch) => Promise<RoundsReply>} */
   rounds: (token, language, body) => call("POST", of(token, `/rounds${inLanguage(language)}`), body),
+  /** @type {(token: string, language: string | undefined, ready: boolean) => Promise<LobbyReply>} */
+  lobby: (token, language, ready) => call("POST", of(token, `/lobby${inLanguage(language)}`), { here: true, ready }),
+  /** @type {(token: string, episode: number, after: number) => Promise<RoundsReply>} */
+  team: (token, episode, after) => call("GET", of(token, `/team?episode=${episode}&after=${after}`)),
+  /** @type {(token: string, language: string | undefined) => EventSource | null} */
+  stream: (token, language) => (typeof EventSource === "undefined" ? null : new EventSource(ROOT + of(token, `/stream${inLanguage(language)}`))),
+  /** @type {(token: string) => Promise<{ messages: Note[] }>} */
+  notes: (token) => call("GET", of(token, "/messages")),
+  /** @type {(token: string, key: string, dismissed: boolean) => Promise<unknown>} */
+  noteMessage: (token, key, dismissed) => call("POST", of(token, `/messages/${encodeURIComponent(key)}`), { dismissed }),
+  /** @type {(token: string, language: string | undefined) => Promise<State>} */
+  withdraw: (token, language) => call("POST", of(token, `/withdrawal${inLanguage(language)}`)),
   /** @type {(token: string) => Promise<{ robot: SimulatedRobot | LabRobot | null }>} */
   robot: (token) => call("GET", of(token, "/robot")),
   /** @type {(token: string, request: number) => Promise<unknown>} */
@@ -191,6 +201,11 @@ export class Events {
     this.#waiting = this.#waiting.slice(-50);
     if (kind === "hidden") this.flush();
     else this.#timer ||= setTimeout(() => this.flush(), 3000);
+  }
+
+  /** Drop unsent events: the participant has withdrawn. */
+  forget() {
+    this.#waiting = [];
   }
 
   flush() {

@@ -1,5 +1,5 @@
 // The burger shop: the participant on the left, the robot on the right, a customer behind the counter. Robots differ
-// from part to part, and customers come in an order of their own for each participant and part.
+// from part to part, and each participant and part has its own order of customers.
 
 import { svg, still } from "./dom.js";
 import { range } from "./counts.js";
@@ -107,7 +107,7 @@ const HAIR = [
   "M-44-10C-42-50 42-50 44-10h18q2 6-6 7h-100z",
   "M-43 0a14 14 0 0 1 4-24 14 14 0 0 1 20-16 15 15 0 0 1 26-4 15 15 0 0 1 22 11 14 14 0 0 1 12 22q4 8-1 12C32-20-22-24-43 0z",
 ];
-/** What the order of the customers hangs on: it is another one for every participant and every part.
+/** Return the seed of the customers' order, which differs between participants and parts.
  * @type {(state: State) => string} */
 export const companyOf = ({ participant, episode }) => `${participant}:${episode.index}`;
 
@@ -285,7 +285,7 @@ export class Shop {
     return places;
   }
 
-  /** The whole burger at once; gives where its layers are.
+  /** Draw the whole burger without animation; return the places of its layers.
    * @param {Round} round */
   show({ t, arms, good }) {
     const places = this.#put(this.#layers(arms));
@@ -320,7 +320,7 @@ export class Shop {
     }
     return animations;
   }
-  /** The guest of a round, who comes in if another one is there.
+  /** Show the guest of a round; the guest enters if another one is at the counter.
    * @param {number} t */
   #welcome(t) {
     if (this.#guest?.t !== t) {

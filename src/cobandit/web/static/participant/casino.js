@@ -1,5 +1,6 @@
-// The casino: two rows of machines and two keys. A choice is echoed at once and sent in batches; what the machines
-// show, counts included, is what the server has answered. Levers, reels and sound follow the pulls and hold up none.
+// The casino: two rows of machines and two keys. A choice is echoed immediately and sent in batches; what the machines
+// show, counts included, is what the server has answered. Levers, reels, flying coins and sound follow the pulls and hold
+// up none.
 
 import { range } from "./counts.js";
 import { el, still, svg, typing, unseen } from "./dom.js";
@@ -14,6 +15,8 @@ const FRAME = 24;
 
 const DIP = [{ transform: "none" }, { transform: "rotate(48deg)", offset: 0.35 }, { transform: "none" }];
 const SPIN = [{ transform: "translateY(-46px)" }, { transform: "translateY(5px)", offset: 0.8 }, { transform: "none" }];
+const FLIGHT = 550; // ms from a machine to the purse
+const MOST_FLYING = 8; // a held key wins faster than coins can be followed
 const ROW_KEYS = [["ArrowUp", "w"], ["ArrowDown", "s"]];
 
 /**
@@ -55,6 +58,7 @@ export function casino(app) {
       return made.element;
     })]));
   floor.style.setProperty("--columns", String(columns));
+  floor.style.setProperty("--rows", String(rows));
   fitWords(floor, [labels, heads].map((nodes) => ({ nodes, texts: nodes.map((node) => node.textContent ?? "") })));
 
   /** @param {string} name */
@@ -63,6 +67,8 @@ export function casino(app) {
     return { value, node: el("div", { class: "stat" }, el("span", { class: "soft" }, texts.say(name)), value) };
   };
   const won = figure("casino.coins");
+  won.node.classList.add("won");
+  won.node.append(el("span", { class: "amount" }, token("lucky"), won.value));
   const budget = figure("casino.budget");
   const pulls = figure("casino.pulls");
   const best = figure("casino.best");
@@ -79,8 +85,9 @@ export function casino(app) {
   const hint = el("p", { class: "soft keys" }, texts.say(twoRows ? "casino.keys" : "casino.digits", { n: rows }));
   const element = el("div", { class: "task casino" },
     el("div", { class: "play" },
-      el("div", { class: "stats" }, won.node, budget.node, pulls.node, state.results?.length ? best.node : null),
-      el("div", { class: "purse", "aria-hidden": "true" }, purse),
+      el("div", { class: "bank" },
+        el("div", { class: "stats" }, won.node, budget.node, pulls.node, state.results?.length ? best.node : null),
+        el("div", { class: "purse", "aria-hidden": "true" }, purse)),
       floor, el("div", { class: "casino-foot" }, news, hear), hint));
 
   function draw() {
@@ -100,12 +107,38 @@ export function casino(app) {
     app.advance(played / episode.rounds);
   }
 
+  let flying = 0;
+  /** A coin that was won moves from its machine to the purse.
+   * @param {string} from */
+  function fly(from) {
+    const machine = machines.get(from)?.element;
+    if (!machine || still() || flying >= MOST_FLYING) return;
+    const coin = el("span", { class: "flying-coin", "aria-hidden": "true" }, token("lucky"));
+    const [start, end, origin] = [machine, won.value, element].map((node) => node.getBoundingClientRect());
+    const x = start.left + start.width / 2 - origin.left;
+    const y = start.top + start.height / 2 - origin.top;
+    const [dx, dy] = [end.left + end.width / 2 - origin.left - x, end.top + end.height / 2 - origin.top - y];
+    coin.style.setProperty("left", `${x}px`);
+    coin.style.setProperty("top", `${y}px`);
+    element.append(coin);
+    flying += 1;
+    const flight = coin.animate([
+      { transform: "scale(.6)", opacity: 0 },
+      { transform: `translate(${0.15 * dx}px, ${0.15 * dy - 24}px) scale(1.2)`, opacity: 1, offset: 0.25 },
+      { transform: `translate(${dx}px, ${dy}px) scale(.8)`, opacity: 1 },
+    ], { duration: FLIGHT, easing: "ease-in" });
+    flight.finished.catch(() => {}).finally(() => {
+      flying -= 1;
+      coin.remove();
+    });
+  }
+
   /** @param {Round} round */
   const sentence = (round) => texts.say("casino.latest", {
     t: round.t, mine: texts.arm(0, round.arms[0]), theirs: texts.arm(1, round.arms[1]), outcome: texts.outcome(round.good),
   });
 
-  /** Answers come in batches; a few frames share them out, so that pulls follow each other instead of jumping.
+  /** Answers arrive in batches. Spread them over a few frames, so that pulls follow each other instead of jumping.
    * @param {number} now */
   function play(now) {
     frame = 0;
@@ -119,6 +152,7 @@ export function casino(app) {
         const count = counts.get(round.arms.join("-"));
         if (count) count[round.good ? "good" : "bad"] += 1;
         coins += round.good ? 1 : 0;
+        if (round.good) fly(round.arms.join("-"));
       }
       draw();
       speakSoon();
@@ -137,7 +171,7 @@ export function casino(app) {
       spoken = performance.now();
       if (latest) app.speak(`${sentence(latest)} ${texts.say("casino.summary", { n: coins, played })}`);
     };
-    // A single pull is told when it is over; a held key only now and then.
+    // Screen readers announce a single pull when it is over, and a held key every few seconds.
     speaking = setTimeout(say, performance.now() - spoken > 5000 && held.length ? 0 : 500);
   }
 
@@ -187,7 +221,7 @@ export function casino(app) {
     fading = setTimeout(() => held.length || aim(-1), 220);
   }
 
-  /** Every press is a pull of its own, even where it comes too soon after the last; a held row goes on by itself.
+  /** Pull once for every press, even if it follows the last one very quickly; a held row repeats by itself.
    * @param {number} row */
   function press(row) {
     if (held.includes(row)) return;
@@ -212,7 +246,7 @@ export function casino(app) {
     if (tapped !== undefined) pull(tapped);
     else if (held.length) {
       pull(held[held.length - 1]);
-      due = now - due > GAP ? now + GAP : due + GAP; // after a hiccup go on, do not catch up in a burst
+      due = now - due > GAP ? now + GAP : due + GAP; // after a delay continue, do not catch up in a burst
     }
     timer = setTimeout(schedule, 0);
   }
@@ -294,6 +328,57 @@ export function casino(app) {
   };
 }
 
+// ---------------------------------------------------------------------------------------------------- an example
+
+/** The machines of a casino in which nothing is won: a scene for the instructions. */
+export class CasinoFloor {
+  /** @type {Map<string, ReturnType<typeof machine>>} */
+  #machines = new Map();
+  #rows;
+  #heads;
+
+  /**
+   * @param {Texts} texts
+   * @param {number[]} arms
+   */
+  constructor(texts, [rows, columns]) {
+    this.#rows = range(rows).map((row) => el("div", { class: "row-button" }, texts.arm(0, row)));
+    this.#heads = range(columns).map((column) => el("div", { class: "column-head" }, texts.arm(1, column)));
+    this.element = el("div", { class: "floor example-floor", "aria-hidden": "true" }, el("div"), this.#heads,
+      range(rows).map((row) => [this.#rows[row], range(columns).map((column) => {
+        const shown = machine(texts, texts.arm(0, row), texts.arm(1, column));
+        this.#machines.set(`${row}-${column}`, shown);
+        return shown.element;
+      })]));
+    this.element.style.setProperty("--columns", String(columns));
+    this.element.style.setProperty("--rows", String(rows));
+  }
+
+  clear() {
+    for (const shown of this.#machines.values()) shown.light(null);
+    for (const node of [...this.#rows, ...this.#heads]) node.classList.remove("picked", "latest");
+  }
+
+  /** @param {number} row */
+  hold(row) {
+    this.clear();
+    this.#rows[row].classList.add("picked");
+  }
+
+  /** @param {Round} round */
+  show({ arms: [row, column] }) {
+    this.hold(row);
+    this.#heads[column].classList.add("latest");
+    this.#machines.get(`${row}-${column}`)?.element.classList.add("latest");
+  }
+
+  /** @param {Round} round */
+  reveal(round) {
+    this.show(round);
+    return this.#machines.get(round.arms.join("-"))?.spin() ?? [];
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------- one machine
 
 /**
@@ -334,6 +419,10 @@ function machine(texts, row, column) {
       good.textContent = texts.shown(lucky);
       bad.textContent = texts.shown(unlucky);
     },
+    spin: () => [
+      lever.animate(DIP, { duration: 170, easing: "ease-out" }),
+      ...reels.map((reel, i) => reel.animate(SPIN, { duration: 120 + 35 * i, easing: "cubic-bezier(.2, .7, .4, 1.15)" })),
+    ],
     /** @param {Round | null} round */
     light(round) {
       element.classList.toggle("latest", round !== null);
@@ -346,10 +435,7 @@ function machine(texts, row, column) {
       element.dataset.outcome = round.good === null ? "" : round.good ? "good" : "bad";
       if (still()) return;
       motions.forEach((motion) => motion.cancel());
-      motions = [
-        lever.animate(DIP, { duration: 170, easing: "ease-out" }),
-        ...reels.map((reel, i) => reel.animate(SPIN, { duration: 120 + 35 * i, easing: "cubic-bezier(.2, .7, .4, 1.15)" })),
-      ];
+      motions = this.spin();
       element.dataset.pulls = String(Number(element.dataset.pulls ?? 0) + 1);
     },
   };

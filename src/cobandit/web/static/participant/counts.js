@@ -20,19 +20,20 @@ export class Counts {
   bad = 0;
 
   /**
-   * `picture(i, j)` may give a drawing for a cell of a team of two.
+   * `picture(i, j)` may give a drawing for a cell of a team of two, `symbol(seat, arm)` one for a heading.
    * @param {State} state
    * @param {Texts} texts
    * @param {Scene["picture"] | null} picture
+   * @param {Scene["symbol"] | null} symbol
    */
-  constructor(state, texts, picture = null) {
+  constructor(state, texts, picture = null, symbol = null) {
     this.#texts = texts;
     const { arms, seat } = state.task;
     const columns = combinations(arms, seat);
     const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
       columns.map((column) => el("th", { scope: "col" },
-        column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, texts.arm(i, arm), " ")])))));
-    const body = range(arms[seat]).map((mine) => el("tr", {}, el("th", { scope: "row" }, texts.arm(seat, mine)),
+        column.flatMap((arm, i) => (i === seat ? [] : [el("span", {}, symbol?.(i, arm), el("span", { class: "words" }, texts.arm(i, arm)), " ")])))));
+    const body = range(arms[seat]).map((mine) => el("tr", {}, el("th", { scope: "row" }, symbol?.(seat, mine), el("span", { class: "words" }, texts.arm(seat, mine))),
       columns.map((column) => {
         const cell = column.map((arm, i) => (i === seat ? mine : arm));
         return this.#cell(cell, cell.length === 2 ? picture?.(cell[0], cell[1]) : undefined);
@@ -44,11 +45,12 @@ export class Counts {
     const table = el("table", { class: many ? "counts many" : "counts" },
       el("caption", {}, caption),
       el("thead", {}, head), el("tbody", {}, body));
+    table.style.setProperty("--rows", String(arms[seat]));
     this.element = el("div", scroll, table);
     /** @type {(heads: NodeListOf<HTMLElement>) => { nodes: HTMLElement[], texts: string[] }} */
     const labels = (heads) => ({ nodes: [...heads], texts: [...heads].map((node) => node.textContent ?? "") });
     const rows = labels(table.querySelectorAll("tbody th"));
-    fitWords(this.element, [rows, labels(table.querySelectorAll("thead th:not(:first-child)"))],
+    fitWords(this.element, [rows, { ...labels(table.querySelectorAll("thead th:not(:first-child)")), turn: true }],
       () => fitFirstColumn(table, rows.nodes[0], rows.texts));
     for (const { arms, good, bad } of state.episode.counts) this.#set(arms, good, bad);
     this.good = state.episode.good;

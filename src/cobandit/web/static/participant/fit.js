@@ -1,6 +1,7 @@
 // Words that stay whole: where a label's longest word is wider than its box, the letters become smaller.
 
-/** @typedef {{ nodes: HTMLElement[], texts: string[] }} Labels labels of one size, and every text they may show */
+/** @typedef {{ nodes: HTMLElement[], texts: string[], turn?: boolean }} Labels labels of one size, and every text they may
+ * show; `turn`: words that are too long even in the smallest letters are turned upwards */
 
 const SMALLEST = 9; // pixels; a word that needs smaller letters is hyphenated or broken instead
 const SPARE = 1; // pixels between what is measured and what is drawn
@@ -21,10 +22,10 @@ function longestWord(style, texts) {
 }
 
 /** @param {Labels} labels */
-function fit({ nodes, texts }) {
+function fit({ nodes, texts, turn = false }) {
   for (const node of nodes) {
     node.style.removeProperty("font-size");
-    node.classList.remove("tight");
+    node.classList.remove("tight", "turned");
   }
   let [size, tight] = [Infinity, false];
   for (const node of nodes) {
@@ -37,6 +38,10 @@ function fit({ nodes, texts }) {
     tight ||= fitting < SMALLEST;
   }
   if (size === Infinity) return;
+  if (tight && turn) {
+    for (const node of nodes) node.classList.add("turned");
+    return;
+  }
   for (const node of nodes) {
     node.style.setProperty("font-size", `${Math.floor(10 * size) / 10}px`);
     node.classList.toggle("tight", tight);
@@ -69,6 +74,5 @@ export function fitFirstColumn(table, head, texts) {
   table.style.removeProperty("--row-head");
   const style = getComputedStyle(head);
   const needed = longestWord(style, texts) + parseFloat(style.paddingLeft) + parseFloat(style.paddingRight) + 2 * SPARE;
-  const most = table.clientWidth * (table.rows[0].cells.length > 3 ? 0.25 : 0.3);
-  table.style.setProperty("--row-head", `${Math.ceil(Math.min(needed, most))}px`);
+  table.style.setProperty("--row-head", `${Math.ceil(Math.min(needed, 0.3 * table.clientWidth))}px`);
 }

@@ -1,4 +1,5 @@
-// What stands around every step: title, language, ribbon, progress, banner, heading and the voice for screen readers.
+// The frame of every step: title, language, badge of a demo, progress, banner, heading and announcements for screen
+// readers.
 
 import { el } from "./dom.js";
 import { languageName } from "./text.js";
@@ -7,15 +8,15 @@ export class Frame {
   #banner = el("p", { class: "banner", role: "status", hidden: true });
   #hint = el("p", { class: "banner hint", role: "status", hidden: true });
   #voice = el("p", { class: "unseen", "aria-live": "polite" });
-  #ribbon = el("p", { class: "ribbon", hidden: true });
   #bar = el("div", { class: "fill" });
   #steps = el("span", { class: "steps" });
   #meter = el("div", { class: "meter", role: "progressbar", "aria-valuemin": "0" }, this.#bar);
   #progress = el("div", { class: "progress", hidden: true }, this.#meter, this.#steps);
   #title = el("p", { class: "study" });
   #tools = el("div", { class: "tools" });
-  #chip = el("span", { class: "chip", hidden: true });
+  #chip = el("button", { type: "button", class: "chip", hidden: true, onclick: () => this.hint(this.#chip.title) });
   #step = el("div", { class: "step" });
+  notes = el("div", { class: "notes", role: "log", "aria-live": "polite" });
   #hinted = 0;
   #done = 0;
   #total = 1;
@@ -26,23 +27,21 @@ export class Frame {
    */
   constructor(header, main) {
     this.main = main;
-    header.replaceChildren(el("div", { class: "bar" }, this.#title, this.#chip, this.#tools), this.#ribbon, this.#progress);
-    main.replaceChildren(this.#banner, this.#hint, this.#step, this.#voice);
+    header.replaceChildren(el("div", { class: "bar" }, this.#title, this.#chip, this.#tools), this.#progress);
+    main.replaceChildren(this.#banner, this.#hint, this.notes, this.#step, this.#voice);
     main.removeAttribute("aria-busy");
   }
 
   /**
-   * Title, ribbon and the choice of language.
-   * @param {{ title: string, kind: string, languages: string[], texts: Texts, onLanguage: (chosen: string) => void }} dress
+   * Title, badge, the choice of language, and the button to withdraw.
+   * @param {{ title: string, kind: string, languages: string[], texts: Texts, onLanguage: (chosen: string) => void, onWithdraw?: (() => void) | null }} dress
    */
-  dress({ title, kind, languages, texts, onLanguage }) {
+  dress({ title, kind, languages, texts, onLanguage, onWithdraw = null }) {
     document.documentElement.lang = texts.language;
     document.title = title;
     this.#title.textContent = title;
-    this.#ribbon.hidden = kind === "real";
     this.#chip.hidden = kind === "real";
     if (kind !== "real") {
-      this.#ribbon.textContent = texts.say(`ribbon.${kind}`);
       this.#chip.textContent = texts.say(`ribbon.${kind}.short`);
       this.#chip.title = texts.say(`ribbon.${kind}`);
     }
@@ -50,14 +49,16 @@ export class Frame {
     const choice = el("select", { id: "language", onchange: () => onLanguage(choice.value) },
       languages.map((language) => el("option", { value: language, lang: language }, languageName(language))));
     choice.value = texts.language;
-    const focused = document.activeElement?.id === "language";
+    const focused = document.activeElement?.id;
+    const leave = el("button", { type: "button", id: "withdraw", class: "leave", onclick: () => onWithdraw?.() }, texts.say("withdraw.button"));
     this.#tools.replaceChildren(...(languages.length > 1
-      ? [el("label", { for: "language", class: "unseen" }, texts.say("language.label")), choice] : []));
-    if (focused) choice.focus();
+      ? [el("label", { for: "language", class: "unseen" }, texts.say("language.label")), choice] : []), ...(onWithdraw ? [leave] : []));
+    if (focused === "language") choice.focus();
+    else if (focused === "withdraw" && onWithdraw) leave.focus();
   }
 
   /**
-   * Show how far the whole study is, in steps. During a game the heading counts games, so the steps are only in the bar.
+   * Show how far the whole study is, in steps. Where the heading counts games or parts, the steps are only in the bar.
    * @param {number} done
    * @param {number} total
    * @param {Texts} texts
@@ -94,6 +95,11 @@ export class Frame {
       scrollTo(0, 0);
       title.focus({ preventScroll: true });
     }
+  }
+
+  /** Put the focus at the beginning of the page. */
+  focus() {
+    this.#step.querySelector("h1")?.focus();
   }
 
   hideProgress() {

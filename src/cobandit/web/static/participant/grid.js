@@ -1,19 +1,21 @@
-// A task with labels of its own: a card for each seat, all turned over together.
+// A task with labels, and perhaps icons, of its own: a card for each seat, all turned over together.
 
 import { face, range } from "./counts.js";
 import { el, still } from "./dom.js";
 import { fitWords } from "./fit.js";
 import { avatar } from "./partner.js";
+import { symbol } from "./symbols.js";
 import { turns } from "./turns.js";
 
 /** @param {App} app */
 export const grid = (app) => turns(app, new Cards(app.texts, app.state.task, app.state.partner));
 
-class Cards {
+export class Cards {
   #texts;
   #seat;
   /** @type {HTMLElement[]} */
   #cards;
+  #icons;
   #outcome = el("div", { class: "outcome" });
 
   /**
@@ -24,6 +26,14 @@ class Cards {
   constructor(texts, task, partner) {
     this.#texts = texts;
     this.#seat = task.seat;
+    const { icons } = task;
+    this.#icons = icons;
+    if (icons) {
+      /** @type {(seat: number, arm: number) => Element} */
+      this.symbol = (seat, arm) => symbol(icons[seat][arm]);
+      /** @type {(arm: number) => Element} */
+      this.icon = (arm) => symbol(icons[task.seat][arm]);
+    }
     this.#cards = task.arms.map(() => el("strong", {}));
     const sides = this.#cards.map((card, seat) => el("div", { class: seat === task.seat ? "side mine" : "side" },
       el("span", { class: "soft who" }, partner && seat !== task.seat && avatar(partner.look), texts.seat(seat, task.seat)), card));
@@ -33,20 +43,29 @@ class Cards {
     fitWords(this.element, [{ nodes: this.#cards, texts: labels }]);
   }
 
+  /**
+   * @param {number} seat
+   * @param {number} arm
+   */
+  #turn(seat, arm) {
+    const icon = this.#icons ? symbol(this.#icons[seat][arm]) : "";
+    this.#cards[seat].replaceChildren(icon, el("span", { class: "words" }, this.#texts.arm(seat, arm)));
+  }
+
   clear() {
-    for (const card of this.#cards) card.textContent = "?";
+    for (const card of this.#cards) card.replaceChildren(el("span", { class: "hidden-card" }, "?"));
     this.#outcome.replaceChildren();
   }
 
   /** @param {number} arm */
   hold(arm) {
     this.clear();
-    this.#cards[this.#seat].textContent = this.#texts.arm(this.#seat, arm);
+    this.#turn(this.#seat, arm);
   }
 
   /** @param {Round} round */
   show({ arms, good }) {
-    this.#cards.forEach((card, seat) => { card.textContent = this.#texts.arm(seat, arms[seat]); });
+    this.#cards.forEach((_, seat) => this.#turn(seat, arms[seat]));
     this.#outcome.replaceChildren(...(good === null ? [] : [face(good)]));
   }
 

@@ -6,15 +6,24 @@ import { casino } from "./casino.js";
 import { el } from "./dom.js";
 import { grid } from "./grid.js";
 import { Moves, Sender } from "./moves.js";
+import { lobbyPage } from "./lobby.js";
+import { Notes } from "./notes.js";
 import { badge } from "./partner.js";
 import { labBurger, RobotNews, robotIsThrough } from "./robot/lab.js";
 import { stagedBurger } from "./robot/stage.js";
 import { STEPS } from "./steps.js";
+import { Signals } from "./signals.js";
+import { TeamNews } from "./team.js";
 import { lasting, passing, uuid } from "./store.js";
 import { oneTab } from "./tabs.js";
+import { episodeTitle } from "./title.js";
+import { withdrawDialog } from "./withdraw.js";
 
 /** @type {Record<string, (app: App) => Task>} */
 const TASKS = { burger: robotOrNone, casino, grid };
+
+/** Steps whose headings say "Casino 7 of 50" or "Part 1 of 2": a second count would confuse. */
+const COUNTED_IN_HEADING = ["episode", "rest", "partner", "survey"];
 
 /** The burger shop, with the robot that the server has.
  * @param {App} app */
@@ -43,6 +52,7 @@ export class Journey {
   #sender = null;
   #link;
   #events;
+  #signals;
   /** @type {Tab | null} */
   #tab = null;
   #on = false;
@@ -50,7 +60,11 @@ export class Journey {
   #lastInput = performance.now();
   #warned = false;
   #errors = 0;
+  /** @type {{ close(): void } | null} */
+  #team = null; // the lobby, or the news of the team
+  #given = 0; // the last round that the task was given
   #stored = 0; // rounds of the present episode that the server has
+  #notes;
 
   /** @param {{ token: string, frame: Frame, words: Words, language: Language, texts: Texts }} lent */
   constructor({ token, frame, words, language, texts }) {
@@ -61,12 +75,18 @@ export class Journey {
     this.#texts = texts;
     this.#moves = new Moves(lasting, `cobandit:moves:${token}`);
     this.#events = new Events(token);
+    this.#signals = new Signals((kind, data) => this.#events.note(kind, data));
     this.#link = new Link((lost) => this.#connection(lost));
+    this.#notes = new Notes({
+      token, region: frame.notes, texts: () => this.#texts, wanted: () => this.#on, leave: () => frame.focus(),
+      ask: async () => (await api.notes(token)).messages,
+      note: (key, dismissed) => this.#link.insist(() => api.noteMessage(token, key, dismissed)),
+    });
     this.#watch();
   }
 
   start() {
-    this.#events.note("load");
+    this.#events.note("load", { webdriver: navigator.webdriver === true });
     this.#tab = oneTab(`cobandit:${this.#token}`, { active: () => this.#wakeUp(), passive: () => this.#stepAside() });
   }
 
@@ -105,7 +125,9 @@ export class Journey {
     };
     for (const kind of ["keydown", "pointerdown", "touchstart", "input"]) addEventListener(kind, awake, { passive: true });
     setInterval(() => this.#idle(), 1000);
-    addEventListener("keydown", (event) => this.#keys?.(event));
+    addEventListener("keydown", (event) => {
+      if (!document.querySelector("dialog[open]")) this.#keys?.(event); // a dialog is modal for the keys of a task, too
+    });
     addEventListener("online", () => this.#events.note("online"));
     addEventListener("offline", () => this.#events.note("offline"));
     document.addEventListener("visibilitychange", () => this.#events.note(document.visibilityState === "hidden" ? "hidden" : "visible"));
@@ -113,6 +135,8 @@ export class Journey {
     addEventListener("unhandledrejection", (event) => this.#complain(String(event.reason)));
     // A page that the browser kept aside must neither hold the lock there nor come back with an old round.
     addEventListener("pagehide", () => {
+      this.#signals.end();
+      this.#events.flush();
       this.#sender?.stop();
       this.#tab?.leave();
     });
@@ -180,6 +204,7 @@ export class Journey {
     const again = this.#drawn === state.step.id;
     this.#drawn = state.step.id;
     this.#state = state;
+    this.#signals.begin(state.step.id);
     this.#since = performance.now();
     this.#frame.dress({
       title: state.title, kind: state.kind, languages: state.languages, texts,
@@ -188,17 +213,23 @@ export class Journey {
         this.#events.note("language", { language });
         this.#refresh(false);
       },
+      onWithdraw: state.step.kind === "consent" || state.thanks?.ending === "withdrew" ? null : () => this.#askToWithdraw(state),
     });
-    this.#frame.progress(state.progress.done, state.progress.total, texts, state.step.kind !== "episode");
+    this.#frame.progress(state.progress.done, state.progress.total, texts, !COUNTED_IN_HEADING.includes(state.step.kind));
     this.#frame.main.dataset.step = state.step.id;
     if (state.step.kind === "episode") this.#play(state, focus && !again);
+    else if (state.step.kind === "lobby") this.#wait(state, focus && !again);
     else this.#draw(state, state.step.kind, focus && !again);
     this.#connection(this.#link.lost);
+    this.#notes.dress();
+    this.#notes.take(state.messages);
   }
 
   #clear() {
     this.#task?.close();
     this.#task = null;
+    this.#team?.close();
+    this.#team = null;
     this.#keys = null;
   }
 
@@ -226,7 +257,7 @@ export class Journey {
    */
   #draw(state, kind, focus) {
     this.#moves.fit(null, 0);
-    this.#frame.show({ ...STEPS[kind](this.#lent(state)), focus });
+    if (kind !== "lobby") this.#frame.show({ ...STEPS[kind](this.#lent(state)), focus });
   }
 
   /** Where a finished person came from, if someone else may begin there.
@@ -235,6 +266,29 @@ export class Journey {
     const from = lasting.get(`cobandit:from:${this.#token}`);
     if (!from || (from.named && state.kind === "real")) return null;
     return { href: from.href, forget: () => lasting.remove(from.name) };
+  }
+
+  /** Ask once; then the server deletes or anonymises the data.
+   * @param {State} state */
+  #askToWithdraw(state) {
+    const rule = state.withdrawal;
+    withdrawDialog({ texts: this.#texts, rule, finished: state.step.kind === "thanks", confirm: () => this.#withdraw() });
+  }
+
+  async #withdraw() {
+    const turn = (this.#turn += 1);
+    const wanted = () => this.#on && turn === this.#turn;
+    this.#sender?.stop();
+    this.#clear();
+    try {
+      const state = await this.#link.insist(() => api.withdraw(this.#token, this.#language()), wanted);
+      this.#signals.end();
+      this.#events.forget();
+      this.#moves.fit(null, 0);
+      if (wanted()) await this.#show(state);
+    } catch (trouble) {
+      if (wanted()) this.#refuse(trouble);
+    }
   }
 
   /** @param {State} state */
@@ -273,6 +327,59 @@ export class Journey {
     }
   }
 
+  // ------------------------------------------------------------------------------------------------ teams
+
+  /** The lobby: other people are waited for.
+   * @param {State} state
+   * @param {boolean} focus */
+  #wait(state, focus) {
+    const turn = this.#turn;
+    const wanted = () => this.#on && turn === this.#turn;
+    const visit = async (/** @type {boolean} */ ready) => {
+      try {
+        return await this.#link.insist(() => api.lobby(this.#token, this.#language(), ready), wanted);
+      } catch (trouble) {
+        if (wanted()) this.#refuse(trouble);
+        return null;
+      }
+    };
+    this.#moves.fit(null, 0);
+    const page = lobbyPage({
+      texts: this.#texts, lobby: state.lobby ?? null, visit, done: () => this.#refresh(), wanted,
+      stream: () => this.#stream(), speak: (text) => this.#frame.speak(text),
+    });
+    this.#team = page;
+    this.#frame.show({ heading: this.#texts.say("lobby.heading"), body: [page.element], focus });
+  }
+
+  /** The events of the lobby or the team; messages among them are shown immediately. */
+  #stream() {
+    const events = api.stream(this.#token, this.#language());
+    events?.addEventListener("message", (event) => this.#on && this.#notes.take([JSON.parse(event.data)]));
+    return events;
+  }
+
+  /** Listen to what the others in the team do.
+   * @param {State} state
+   * @param {(lines: string[]) => void} tell */
+  #listen(state, tell) {
+    const { index } = state.episode;
+    const turn = this.#turn;
+    const wanted = () => this.#on && turn === this.#turn;
+    this.#team = new TeamNews({
+      texts: this.#texts, team: /** @type {Team} */ (state.team), wanted, tell,
+      stream: () => this.#stream(),
+      ask: () => api.team(this.#token, index, this.#stored),
+      sealed: (reply) => {
+        if (reply.episode !== index) return;
+        this.#moves.settle(index, reply.played);
+        this.#answered(reply);
+      },
+      moved: () => this.#moves.size > 0,
+      step: () => this.#refresh(),
+    });
+  }
+
   // ------------------------------------------------------------------------------------------------ rounds
 
   /**
@@ -283,9 +390,9 @@ export class Journey {
     const { episode, task } = state;
     const texts = this.#texts;
     this.#stored = episode.played;
+    this.#given = episode.played;
     this.#moves.reload();
     this.#moves.fit(episode.index, episode.played);
-    const several = episode.sets > 1 || episode.episodes > 1;
     /** @type {App} */
     const app = {
       state,
@@ -306,9 +413,22 @@ export class Journey {
       this.#waitForRobot(app, state.robot, focus);
       return;
     }
+    if (state.team?.meeting) {
+      const line = el("p", { role: "status" });
+      this.#moves.fit(null, 0);
+      this.#frame.show({ heading: texts.say("team.meeting"), body: [line], focus });
+      this.#listen(state, (lines) => { line.textContent = lines.join(" "); });
+      return;
+    }
     this.#frame.main.dataset.shown = String(episode.played);
-    this.#task = (TASKS[task.kind] ?? grid)(app);
-    this.#frame.show({ heading: this.#title(state, several), body: [this.#task.element], layout: "play wide",
+    // The scenes of two are drawn for one person and an AI; several people see the labels of all seats.
+    this.#task = (task.people ? grid : TASKS[task.kind] ?? grid)(app);
+    const notice = state.team ? el("p", { class: "notice", role: "status" }) : null;
+    if (notice) this.#listen(state, (lines) => {
+      const text = lines.join(" ");
+      if (notice.textContent !== text) notice.textContent = text;
+    });
+    this.#frame.show({ heading: episodeTitle(texts, state), body: [notice, this.#task.element], layout: "play wide",
       beside: badge(state.partner, texts.say("partner.with", { partner: state.partner?.name })), focus });
     this.#sender?.stop();
     /** @type {() => boolean} */
@@ -326,7 +446,7 @@ export class Journey {
   }
 
   /**
-   * The robot in the lab is with somebody else, or still with the burger before: the page goes on by itself.
+   * Wait while the robot in the lab serves another participant or finishes the previous burger; then continue.
    * @param {App} app
    * @param {LabRobot} robot
    * @param {boolean} focus
@@ -352,27 +472,13 @@ export class Journey {
   }
 
   /**
-   * @param {State} state
-   * @param {boolean} several
-   */
-  #title(state, several) {
-    const { practice, set, sets, episode, episodes } = state.episode;
-    const kind = this.#texts.knows(`episode.${state.task.kind}.one`) ? state.task.kind : "grid";
-    if (practice) return this.#texts.say(`episode.${kind}.trial`);
-    if (episodes > 1) return this.#texts.say(`episode.${kind}.many`, {
-      set, sets, episode, episodes, number: (set - 1) * episodes + episode, total: sets * episodes,
-    });
-    return several ? this.#texts.say("episode.part", { set, sets }) : this.#texts.say(`episode.${kind}.one`);
-  }
-
-  /**
    * @param {Episode} episode
    * @param {number} arm
    * @param {number} ms
    */
   #choose({ index, rounds }, arm, ms) {
     const t = this.#moves.next(this.#stored);
-    if (t > rounds || !this.#on) return false;
+    if (t > rounds || !this.#on || (this.#state?.team && this.#moves.size)) return false;
     this.#moves.add({ episode: index, t, arm, key: uuid(), ms: Math.max(0, ms) });
     this.#count();
     this.#sender?.kick();
@@ -381,8 +487,12 @@ export class Journey {
 
   /** @param {RoundsReply} reply */
   #answered(reply) {
-    this.#stored = reply.played;
-    this.#task?.answered(reply);
+    this.#stored = Math.max(this.#stored, reply.played);
+    // A round of a team may come as the answer to the own move, and by the stream: it is shown once.
+    const rounds = reply.rounds.filter((round) => !this.#state?.team || round.t > this.#given);
+    this.#given = Math.max(this.#given, ...rounds.map((round) => round.t));
+    this.#task?.answered({ ...reply, rounds });
+    this.#notes.take(reply.messages);
     this.#count();
   }
 
@@ -396,7 +506,10 @@ export class Journey {
   #refuse(trouble) {
     if (!(trouble instanceof Trouble)) throw trouble;
     if (trouble.status === 409) this.#catchUp(trouble);
-    else if (trouble.status === 404) this.#end("unknown");
+    else if (trouble.status === 404 && this.#state) {
+      this.#state = null; // ask once more: after a withdrawal on another device, the server has a page that says so
+      this.#refresh();
+    } else if (trouble.status === 404) this.#end("unknown");
     else if (trouble.status === 403) this.#end(this.#texts.knows(`${trouble.code}.title`) ? trouble.code : "forbidden");
     else {
       this.#complain(`${trouble.status} ${trouble.code}: ${trouble.message}`);

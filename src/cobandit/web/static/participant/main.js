@@ -6,12 +6,13 @@ import { Journey } from "./journey.js";
 import { openLink } from "./open.js";
 import { lasting } from "./store.js";
 import { Texts } from "./text.js";
+import { ROOT } from "../shared/root.js";
 
 const FALLBACK = "en";
 
 const main = /** @type {HTMLElement} */ (document.getElementById("app"));
-const { mode, study = "", version = "", token = "", demo } = main.dataset;
-const LANGUAGE = `cobandit:language:${token || study}`;
+const { mode, study = "", version = "", token = "", identity = "", demo } = main.dataset;
+const LANGUAGE = `cobandit:language:${token || ROOT + study}`;
 const frame = new Frame(/** @type {HTMLElement} */ (document.getElementById("top")), main);
 const link = new Link();
 const served = document.documentElement.lang || FALLBACK;
@@ -41,5 +42,5 @@ const asked = new URLSearchParams(location.search).get("language");
 if (asked) language(asked);
 
 const texts = await words(language());
-if (mode === "open") openLink({ study, demo: demo === "true", frame, words, language, texts });
+if (mode === "open") openLink({ study, identity, demo: demo === "true", frame, words, language, texts });
 else new Journey({ token, frame, words, language, texts }).start();

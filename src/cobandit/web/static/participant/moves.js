@@ -19,7 +19,7 @@ export class Moves {
     this.reload();
   }
 
-  /** Read again what is kept: another tab may have added to it. */
+  /** Read the stored moves again: another tab may have added some. */
   reload() {
     const kept = this.#store.get(this.#name);
     this.#kept = Array.isArray(kept) ? kept.filter(sound) : [];
@@ -101,7 +101,7 @@ function sound(move) {
     && typeof move.key === "string" && Number.isInteger(move.ms);
 }
 
-/** Sends what is kept: one request at a time, and all that came up meanwhile in the next. */
+/** Sends stored moves: one request at a time; moves made in the meantime are in the next request. */
 export class Sender {
   #moves;
   #post;
@@ -111,7 +111,7 @@ export class Sender {
   #stopped = false;
 
   /**
-   * `post(batch)` tries until an answer comes; `answered(reply)` and `refused(trouble)` are told of it.
+   * `post(batch)` tries until the server answers; then `answered(reply)` or `refused(trouble)` is called.
    * @param {Moves} moves
    * @param {(batch: Batch) => Promise<RoundsReply>} post
    * @param {(reply: RoundsReply) => void} answered
@@ -142,6 +142,10 @@ export class Sender {
           return;
         }
         if (this.#stopped) return;
+        if (reply.waiting) { // kept until all members have moved, so that a reload shows the move again
+          this.#answered(reply);
+          return;
+        }
         this.#moves.settle(batch.episode, batch.moves[batch.moves.length - 1].t);
         this.#answered(reply);
       }

@@ -1,27 +1,29 @@
-// The open link: welcome and consent. Agreeing makes the participant, once, whatever is clicked or lost meanwhile.
+// The open link: welcome and consent. Agreeing creates one participant, also after double clicks and lost responses.
 
 import { api, Link, pageOf, Trouble } from "./api.js";
 import { el } from "./dom.js";
 import { consentPage } from "./steps.js";
 import { lasting, uuid } from "./store.js";
+import { ROOT } from "../shared/root.js";
 
-const IDS = ["PROLIFIC_PID", "survey_code", "id", "workerId", "label"];
+const IDS = ["PROLIFIC_PID", "survey_code", "id", "workerId", "participantId", "label"];
 const OURS = ["language", "demo"];
 const OWN_PAGES = ["closed", "invite-only", "full", "not-ready", "unfilled"]; // codes of refusals that have texts of their own
 /** @type {Record<number, string>} */
 const PAGES = { 403: "forbidden", 404: "unknown" };
-const PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"; // what MTurk puts in place of an assignment that nobody has accepted
+const PREVIEW = "ASSIGNMENT_ID_NOT_AVAILABLE"; // MTurk's placeholder in the preview of a task, before a worker accepts it
 
 /**
- * @param {{ study: string, demo: boolean, frame: Frame, words: Words, language: Language, texts: Texts }} lent
+ * @param {{ study: string, identity: string, demo: boolean, frame: Frame, words: Words, language: Language, texts: Texts }} lent
  */
-export async function openLink({ study, demo, frame, words, language, texts }) {
+export async function openLink({ study, identity, demo, frame, words, language, texts }) {
   const query = new URLSearchParams(location.search);
   const recruiting = Object.fromEntries([...query].filter(([name]) => !OURS.includes(name)).slice(0, 20)
     .map(([name, value]) => [name.slice(0, 100), value.slice(0, 200)]));
   const kind = demo ? "demo" : "real";
-  const ids = IDS.filter((name) => recruiting[name]).map((name) => `${name}=${recruiting[name]}`).join("&");
-  const name = `cobandit:open:${study}:${kind}:${ids}`;
+  const names = identity && !IDS.includes(identity) ? [identity, ...IDS] : IDS;
+  const ids = names.filter((name) => recruiting[name]).map((name) => `${name}=${recruiting[name]}`).join("&");
+  const name = `cobandit:open:${ROOT}${study}:${kind}:${ids}`;
   const link = new Link((lost) => frame.banner(lost ? texts.say("connection.waiting") : null));
 
   async function known() {
@@ -78,7 +80,7 @@ export async function openLink({ study, demo, frame, words, language, texts }) {
     };
     try {
       const { token } = await link.insist(() => api.begin(study, body));
-      // A demo begins anew with each visit, so only its page knows it.
+      // Each visit starts a new demo, so the browser does not store its token.
       if (kind === "real") lasting.set(name, { token });
       else lasting.remove(name);
       lasting.set(`cobandit:from:${token}`, { href: location.href, name, named: Boolean(ids) });

@@ -41,6 +41,11 @@ const HEADS = {
   ],
 };
 
+HEADS.person = () => [
+  svg("circle", { class: "steel edge", cy: -22, r: 20 }),
+  svg("path", { class: "steel edge", d: "M-36 36q0-34 36-34t36 34z" }),
+];
+
 /** A head to be placed in a drawing.
  * @param {string | undefined} look */
 export const head = (look) => svg("g", {}, (HEADS[look ?? ""] ?? HEADS[DEFAULT_LOOK])());
@@ -52,7 +57,7 @@ export function avatar(look) {
 }
 
 /**
- * The face and a line beside it.
+ * The partner's face with a line of text.
  * @param {Partner | undefined} partner
  * @param {string} line
  */

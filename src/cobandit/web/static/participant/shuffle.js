@@ -1,7 +1,7 @@
 // The same order for the same name, on every machine and after every reload.
 
 /**
- * The numbers from 0 to `count` - 1 in an order that hangs on `name` alone.
+ * Return the numbers from 0 to `count` - 1 in an order that depends only on `name`.
  * @param {number} count
  * @param {string} name
  */

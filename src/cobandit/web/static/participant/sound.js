@@ -1,4 +1,4 @@
-// The sound of a casino: off until somebody wants it, made by the browser itself, never in the way of a pull.
+// The sound of a casino: off until the participant turns it on, made by the browser, and never delays a pull.
 
 import { lasting } from "./store.js";
 

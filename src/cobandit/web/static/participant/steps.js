@@ -1,17 +1,15 @@
 // The pages around the task: consent, questions, instructions, quiz, rest, survey and thanks. Each takes what the app
 // lends it ({ state, texts, answer, draft, ... }) and gives the elements below the heading.
 
-import { el, marked, prose, typing, unseen } from "./dom.js";
+import { el, marked, prose, typing } from "./dom.js";
+import { pictures } from "./example.js";
+import { button, failing, form, Missing, radios, scales } from "./form.js";
 import { avatar, badge } from "./partner.js";
+import { questionnaire } from "./questionnaire.js";
 
-/** `{ heading, body }` of a step.
- * @type {Record<StepKind, (lent: Lent) => Shown>} */
-export const STEPS = { consent, demographics, instructions, quiz, partner, rest, survey, thanks };
-
-/** @param {string} text */
-function button(text, attributes = {}) {
-  return el("button", { type: "button", class: "primary", ...attributes }, text);
-}
+/** `{ heading, body }` of a step; the lobby has a page of its own (lobby.js).
+ * @type {Record<Exclude<StepKind, "lobby">, (lent: Lent) => Shown>} */
+export const STEPS = { consent, demographics, instructions, quiz, partner, rest, survey, questionnaire, thanks };
 
 /**
  * A button that cannot be pressed twice while an answer is under way; it keeps the focus.
@@ -58,118 +56,6 @@ function consent({ state, texts, answer, decline }) {
 }
 
 // ---------------------------------------------------------------------------------------------------- questions
-
-/** A required answer that is not given. */
-class Missing extends Error {}
-
-/**
- * A form of fields `{ id, node, read, fail }`; `read` returns a value or throws an error with the message to show.
- * @param {{ texts: Texts, draft: Draft, fields: Field[], action: string,
- *   submit: (answers: Answers, show: ShowWrong) => Promise<unknown> }} lent
- */
-function form({ texts, draft, fields, submit, action }) {
-  const summary = el("p", { class: "problem", role: "alert", hidden: true });
-  const go = button(action, { type: "submit" });
-  const made = el("form", { class: "form", novalidate: true }, fields.map((field) => field.node), summary,
-    el("div", { class: "actions" }, go));
-  made.addEventListener("input", () => draft.keep(Object.fromEntries(fields.map((field) => [field.id, field.raw()]))));
-
-  /** @type {ShowWrong} */
-  const show = (wrong, message) => {
-    for (const field of fields) field.fail(wrong.get(field.id) ?? "");
-    summary.hidden = !message;
-    summary.textContent = message;
-    const first = fields.find((field) => wrong.has(field.id));
-    first?.focus();
-  };
-
-  made.addEventListener("submit", async (event) => {
-    event.preventDefault();
-    if (go.getAttribute("aria-disabled") === "true") return;
-    /** @type {Answers} */
-    const answers = {};
-    /** @type {Map<string, string>} */
-    const wrong = new Map();
-    let missing = 0;
-    for (const field of fields) {
-      try {
-        answers[field.id] = field.read();
-      } catch (problem) {
-        wrong.set(field.id, problem instanceof Error ? problem.message : String(problem));
-        missing += problem instanceof Missing ? 1 : 0;
-      }
-    }
-    if (wrong.size) {
-      const others = wrong.size - missing;
-      const parts = [missing && texts.say("form.missing", { n: missing }), others && texts.say("form.wrong", { n: others })];
-      show(wrong, parts.filter(Boolean).join(" "));
-      return;
-    }
-    show(new Map(), "");
-    go.setAttribute("aria-disabled", "true");
-    try {
-      await submit(answers, show);
-    } finally {
-      go.removeAttribute("aria-disabled");
-    }
-  });
-  return made;
-}
-
-/**
- * The part that every field has: a line that says what is wrong with it.
- * @param {string} id
- * @param {HTMLElement} node
- * @param {HTMLElement[]} controls
- * @returns {(text: string) => void}
- */
-function failing(id, node, controls) {
-  const line = el("p", { class: "problem", id: `${id}-problem`, hidden: true });
-  node.append(line);
-  return (text) => {
-    line.hidden = !text;
-    line.textContent = text;
-    node.classList.toggle("failed", Boolean(text));
-    for (const control of controls) {
-      if (text) {
-        control.setAttribute("aria-describedby", line.id);
-        control.setAttribute("aria-invalid", "true");
-      } else {
-        control.removeAttribute("aria-describedby");
-        control.removeAttribute("aria-invalid");
-      }
-    }
-  };
-}
-
-/**
- * @param {{ id: string, legend: string, choices: string[], value: unknown, required: boolean, texts: Texts,
- *   layout?: string, ends?: string[] | null, from?: number }} wanted
- * @returns {Field}
- */
-function radios({ id, legend, choices, value, required, texts, layout = "choices", ends = null, from = 0 }) {
-  const inputs = choices.map((choice, i) =>
-    el("input", { type: "radio", name: id, id: `${id}-${i}`, value: String(i + from), checked: value === i + from }));
-  const options = inputs.map((input, i) => el("label", { for: input.id, class: "option" }, input,
-    el("span", {}, choices[i]), ends?.[i] && unseen(`, ${ends[i]}`)));
-  const node = el("fieldset", { class: layout, id: `field-${id}` },
-    el("legend", {}, legend), el("div", { class: "options" }, options),
-    ends && el("div", { class: "ends", "aria-hidden": "true" }, el("span", {}, ends[0]), el("span", {}, ends.at(-1))));
-  const fail = failing(id, node, inputs);
-  const chosen = () => inputs.find((input) => input.checked);
-  return {
-    id, node, fail,
-    raw() {
-      const input = chosen();
-      return input ? Number(input.value) : null;
-    },
-    read() {
-      if (!chosen() && required) throw new Missing(texts.say("form.choose"));
-      return this.raw();
-    },
-    focus: () => (chosen() ?? inputs[0]).focus(),
-  };
-}
 
 /**
  * @param {{ question: Question, texts: Texts, value: unknown }} wanted
@@ -239,8 +125,9 @@ function instructions({ state, texts, answer }) {
   const keys = `instructions.keys.${state.task.kind}`;
   return {
     heading: texts.say("instructions.heading"),
+    layout: "wide lesson",
     body: [
-      reading(state.instructions, state.marked),
+      el("div", { class: "lesson-columns" }, reading(state.instructions, state.marked), pictures(state, texts)),
       texts.knows(keys) && el("p", { class: state.task.kind === "casino" ? "note" : "note keyboard-only" }, texts.say(keys)),
       el("div", { class: "actions" }, once(button(texts.say("continue")), () => answer({}))),
     ],
@@ -269,7 +156,7 @@ function quiz({ state, texts, answer, draft }) {
 
 // ---------------------------------------------------------------------------------------------------- partner
 
-/** Enter goes on, wherever the focus is.
+/** Let Enter press the button, wherever the focus is.
  * @param {Lent["keys"]} keys
  * @param {HTMLElement} go */
 function enterPresses(keys, go) {
@@ -302,7 +189,9 @@ function partner({ state, texts, answer, keys }) {
 
 // ---------------------------------------------------------------------------------------------------- rest
 
-/** How it went: this time beside all times before.
+const MOST_NUMBERED = 10;
+
+/** Return the chart of results: the latest one compared with all before.
  * @param {number[]} results
  * @param {Texts} texts */
 function record(results, texts) {
@@ -310,8 +199,14 @@ function record(results, texts) {
   const latest = results[results.length - 1];
   const best = Math.max(...results);
   const mean = results.reduce((sum, value) => sum + value, 0) / results.length;
+  const last = results.length - 1;
+  const top = results.indexOf(best);
+  // Every bar of a few has its number; of many, the latest has, and the best where it is far enough to the left.
+  /** @param {number} i */
+  const numbered = (i) => last < MOST_NUMBERED || i === last || (i === top && last - top > last / 6);
   const bars = results.map((value, i) => {
-    const bar = el("span", { class: i === results.length - 1 ? "result latest" : "result", title: texts.shown(value) });
+    const bar = el("span", { class: i === last ? "result latest" : "result", title: texts.shown(value) },
+      numbered(i) && el("span", { class: "value" }, texts.shown(value)));
     bar.style.setProperty("height", `${best ? Math.max(4, (100 * value) / best) : 4}%`);
     return bar;
   });
@@ -319,6 +214,7 @@ function record(results, texts) {
   return el("div", { class: "card record-of-results" },
     el("p", { class: first ? "record-broken" : null }, first ? texts.say("rest.record") : texts.say("rest.best", { n: best })),
     el("div", { class: "bars", role: "img", "aria-label": `${texts.say("rest.chart")}: ${results.map((value) => texts.shown(value)).join(", ")}` }, bars),
+    el("div", { class: "bars-axis", "aria-hidden": "true" }, el("span", {}, texts.shown(1)), el("span", {}, texts.shown(results.length))),
     el("p", { class: "soft" }, texts.say("rest.average", { n: Math.round(mean) })));
 }
 
@@ -363,10 +259,12 @@ function survey({ state, texts, answer, draft }) {
   first?.node.prepend(el("p", { class: "apart-heading" }, texts.say("survey.apart")));
   return {
     heading: sets > 1 ? texts.say("survey.heading", { set, sets }) : texts.say("survey.only"),
+    layout: "survey",
     body: [
       state.partner && el("p", {}, badge(state.partner, texts.say("partner.survey", { partner: state.partner.name }))),
       el("p", {}, texts.say("survey.lead", { partner: texts.own("task.partner"), points, low, high })),
-      form({ texts, draft, fields, submit: answer, action: texts.say("continue") }),
+      form({ texts, draft, fields, submit: answer, action: texts.say("continue"),
+        nodes: scales(fields.map(({ node }, i) => ({ node, apart: Boolean(items[i].apart) })), numbers, ends) }),
     ],
   };
 }
@@ -381,10 +279,14 @@ function thanks({ state, texts, again }) {
   const copy = async () => {
     said.textContent = texts.say((await copied(code ?? "", output)) ? "thanks.copied" : "thanks.select");
   };
+  const { ending, pay, data } = state.thanks;
+  const withdrew = ending === "withdrew";
+  const story = withdrew ? `withdrew.${data}` : ending === "short" || ending === "screened-out" ? `thanks.${ending}` : "thanks.stored";
   return {
-    heading: texts.say("thanks.heading"),
+    heading: texts.say(withdrew ? "withdrew.heading" : "thanks.heading"),
     body: [
-      el("p", {}, texts.say("thanks.stored")),
+      el("p", {}, texts.say(story)),
+      pay && el("p", {}, texts.say("thanks.pay", { pay })),
       debriefing && el("div", { class: "card prose debriefing" }, prose(debriefing)),
       code && el("div", { class: "card big" },
         el("p", { id: "code-label" }, texts.say("thanks.code")), output,

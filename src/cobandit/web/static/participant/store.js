@@ -78,7 +78,7 @@ const open = (pick) => new Store(...[usable(pick), new Memory()].filter((place) 
 /** Kept until removed. */
 export const lasting = open(() => window.localStorage);
 
-/** Kept as long as the tab: answers that are not given yet are nobody else's business on a shared computer. */
+/** Kept as long as the tab is open: on a shared computer, others must not see answers that are not sent yet. */
 export const passing = open(() => window.sessionStorage);
 
 /** A random UUID; `crypto.randomUUID` is missing on plain http in a lab's network. */

@@ -5,7 +5,7 @@ const WAIT = 600;
 
 /**
  * @param {string} name
- * @param {{ active: () => void, passive: () => void }} told
+ * @param {{ active: () => void, passive: () => void }} callbacks
  * @returns {Tab}
  */
 export function oneTab(name, { active, passive }) {
@@ -127,7 +127,7 @@ class Asked {
       if (this.#mine) this.#channel.postMessage("me");
       return;
     }
-    // "me" answers a question, perhaps late; "mine" takes it from whoever holds it; "here" is for those who still wait.
+    // "me" answers a question, perhaps late; "mine" takes it from the tab that has it; "here" is for tabs that still wait.
     const late = word === "me" && performance.now() - this.#asked < 10 * WAIT;
     if (this.#waiting || (this.#mine && (late || word === "mine"))) {
       this.leave();

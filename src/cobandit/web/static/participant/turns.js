@@ -11,7 +11,7 @@ const STEPS = { ArrowLeft: -1, ArrowUp: -1, ArrowRight: 1, ArrowDown: 1 };
 
 /**
  * A scene has `element`, `hold(arm, t)` (the participant's choice, the other's still hidden), `reveal(round)` which gives
- * animations (`expect(round)`, if there is one, is called a moment before), `show(round)` (at once) and `clear()`; `icon(arm)` and `picture(i, j)` are optional drawings, and `question` is the
+ * animations (`expect(round)`, if there is one, is called a moment before), `show(round)` (without animation) and `clear()`; `icon(arm)`, `picture(i, j)` and `symbol(seat, arm)` are optional drawings, and `question` is the
  * key of what to ask, where it is not "Your choice?".
  * @param {App} app
  * @param {Scene} scene
@@ -21,7 +21,7 @@ export function turns(app, scene) {
   const { state, texts } = app;
   const { episode } = state;
   const { seat } = state.task;
-  const counts = new Counts(state, texts, scene.picture);
+  const counts = new Counts(state, texts, scene.picture, scene.symbol);
   let played = episode.played;
   let waiting = false;
   let ready = performance.now();
@@ -97,7 +97,7 @@ export function turns(app, scene) {
     counts.mark(null);
     scene.hold(arm, played + 1);
     news.replaceChildren(); // the line below says what happens now
-    say(texts.say("turn.waiting", { partner: texts.own("task.partner"), n: state.task.arms.length - 1 }));
+    say(texts.say("turn.waiting", { partner: texts.capital(texts.own("task.partner")), n: state.task.arms.length - 1 }));
   }
 
   /** Show one line above the choices, and nothing of the scene's own.

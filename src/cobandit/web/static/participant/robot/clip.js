@@ -26,7 +26,7 @@ export class Clip {
     document.addEventListener("visibilitychange", this.#wait);
   }
 
-  /** Nobody watches a hidden tab: the film waits, and goes on where it was. */
+  /** Pause the film in a hidden tab, and resume it when the tab is visible again. */
   #wait = () => {
     if (!this.#end) return;
     if (document.hidden) this.element.pause();
@@ -55,7 +55,7 @@ export class Clip {
     this.#shown = name;
   }
 
-  /** A burger as it stands at the end; null: the kitchen before the first layer.
+  /** Show a finished burger; null: the kitchen before the first layer.
    * @param {number[] | null} arms */
   async show(arms) {
     await this.#load(arms ?? FIRST);
@@ -76,7 +76,7 @@ export class Clip {
       video.onerror = () => reject(new Error("The film broke off."));
     });
     try {
-      if (!document.hidden) await video.play().catch((error) => { if (error.name !== "AbortError") throw error; }); // stopped at once
+      if (!document.hidden) await video.play().catch((error) => { if (error.name !== "AbortError") throw error; }); // stopped before it began
       await over;
     } finally {
       this.#end = null;

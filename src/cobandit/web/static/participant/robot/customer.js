@@ -1,13 +1,13 @@
-// Who stands at the counter: somebody else each time, with hair and brows of their own, who shows what they make of it.
+// The customers at the counter: each one looks different, and shows by face whether the burger is good.
 
 import { shuffled } from "../shuffle.js";
 
 /** @typedef {typeof import("three")} Three */
 /** @typedef {"wait" | "good" | "bad"} Mood */
 
-/** The colours of the described figure, which everybody else replaces by their own. */
+/** The colours of the figure in the recording; each customer replaces them by their own. */
 export const [SKIN, SHIRT] = ["#b8a6d9", "#7d6bb3"];
-/** Nobody in particular: skin, shirt, hair, and how the hair is worn. */
+/** The looks of the customers: skin, shirt, hair, and hair style. */
 const PEOPLE = [
   ["#e8c29b", "#3f8f79", "#5b3a24", "short"],
   ["#b07b52", "#4a7fb5", "#231a17", "bun"],
@@ -35,7 +35,7 @@ export class Customer {
   #hair;
   /** @type {import("three").Mesh[]} */
   #brows;
-  /** What is painted anew for everybody.
+  /** The materials that change with each customer.
    * @type {{ colour: string, materials: { color: import("three").Color }[] }[]} */
   #looks = [];
   /** The order in which people come. */
@@ -45,7 +45,7 @@ export class Customer {
    * @param {Three} three
    * @param {import("three").Group} body
    * @param {import("three").Group} mouth
-   * @param {string} company the order in which people come hangs on it alone
+   * @param {string} company the seed of the customers' order
    */
   constructor(three, body, mouth, company) {
     this.#order = shuffled(PEOPLE.length, company);
@@ -70,7 +70,7 @@ export class Customer {
   }
 
   /**
-   * A part of the described figure whose colour is everybody's own.
+   * Register a part of the figure whose colour changes with the customer.
    * @param {string} colour
    * @param {{ color: import("three").Color }[]} materials
    */

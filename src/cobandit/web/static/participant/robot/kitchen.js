@@ -92,7 +92,7 @@ export class Kitchen {
     /** @type {Map<string, { body: string, colour: string, finish: string, geoms: KitchenGeom[] }>} */
     const parts = new Map();
     for (const geom of geoms) {
-      if (geom.type === FLOOR) continue; // it comes with the room
+      if (geom.type === FLOOR) continue; // `Room` draws the floor
       const lips = geom.body === CUSTOMER && geom.type === "capsule" && geom.size[0] < 0.01;
       const body = lips ? MOUTH : geom.body;
       const colour = geom.colour === ROBOT_COLOURS[DEFAULT_LOOK] ? ROBOT_COLOURS[look] ?? geom.colour : geom.colour;

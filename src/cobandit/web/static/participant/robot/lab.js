@@ -1,4 +1,4 @@
-// The burger shop beside a real arm: the page waits for the robot, tells what it does, and goes on when it is done.
+// The burger shop with a real arm: the page waits for the robot, shows what it does, and continues when it has finished.
 
 import { Shop } from "../burger.js";
 import { el } from "../dom.js";
@@ -11,17 +11,17 @@ const PAUSE = 500;
 export const labBurger = (app) => turns(app, new LabStage(app));
 
 /**
- * Waits until the robot lets this person go on; `told` hears what it is doing.
+ * Wait until the robot has finished; call `watch` with the robot's state in the meantime.
  * @param {App} app
- * @param {(robot: LabRobot) => void} told
+ * @param {(robot: LabRobot) => void} watch
  * @param {() => boolean} wanted
  */
-export async function robotIsThrough(app, told, wanted) {
+export async function robotIsThrough(app, watch, wanted) {
   while (wanted()) {
     const robot = await app.robot().catch(() => null); // a lost connection comes back
     if (!wanted()) return;
     if (robot?.kind === "lab") {
-      told(robot);
+      watch(robot);
       if (!robot.wait) return;
     }
     await new Promise((resolve) => setTimeout(resolve, PAUSE));
@@ -74,7 +74,7 @@ class LabStage {
   #shop;
   #news;
   #closed = false;
-  /** Nobody skips a robot but the experimenter. */
+  /** Only the experimenter can skip a burger of a real robot. */
   patient = true;
 
   /** @param {App} app */

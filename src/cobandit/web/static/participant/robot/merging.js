@@ -1,4 +1,4 @@
-// Many small shapes are drawn one after the other; as one, at once.
+// Merge many small shapes into one, because each shape costs a draw call.
 
 /** @typedef {typeof import("three")} Three */
 /** @typedef {import("three").BufferGeometry} Shape */

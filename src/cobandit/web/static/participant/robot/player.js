@@ -17,8 +17,8 @@ const LADDER = [
   { shadows: false, rich: false, ratio: 1, width: 480 },
   { shadows: false, rich: false, ratio: 1, width: 320 },
 ];
-/** A picture that stays may take its time: this wide at least, whatever the level, once nothing has moved for a while
- * (milliseconds). Whoever has just chosen waits for the arm, and for no fine picture of an empty plate. */
+/** A still picture may take longer to draw: it has at least this width on every level, once nothing has moved for some
+ * milliseconds. Right after a choice there is none, because the participant waits for the arm. */
 const [RESTING, SETTLED] = [900, 700];
 const SLOW = 48; // milliseconds per frame on average: below some 20 pictures a second something must go
 const LONGEST = 250; // a machine that stands still for a while skips no layer
@@ -26,15 +26,17 @@ const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 const ASPECT = 1.6;
 const QUALITY = "cobandit:robot:quality";
 
-/** Where the camera goes: from the whole kitchen to the plate while the burger grows, and at the end low over the table, with
- * the burger in front and the customer's face behind it.
+/** Where the camera goes: from the whole kitchen to the table while the burger grows, and at the end low over the table, with
+ * the burger in front and the customer's face behind it. The shots are as close as they can be with the whole arm in the
+ * picture wherever it moves, in a picture that is at least half as wide again as it is high.
  * @typedef {{ position: number[], target: number[], fov: number }} Shot */
 const AIM = [0, 0.02, 0.05]; // the picture is wider than high, and the customer's head belongs into it
-const CLOSE = { target: [0.64, 0.03, 0.86], part: 0.5, fov: 32 };
 /** @type {Shot} */
-const ENDED = { position: [1.0, -0.74, 1.06], target: [0.56, 0.4, 0.91], fov: 39 };
+export const CLOSE = { position: [1.8, -0.64, 1.16], target: [0.68, -0.09, 1.01], fov: 28.5 };
+/** @type {Shot} */
+export const ENDED = { position: [0.96, -0.45, 0.86], target: [0.52, 0.04, 0.94], fov: 54 };
 const [COMING, GOING] = [0.2, 0.86]; // the parts of the time when it is close, and when it leaves
-const DRIFT = 0.14; // radians that it wanders about the table meanwhile
+const DRIFT = 0.05; // radians that it wanders about the table meanwhile
 const REACTION = 900; // milliseconds for which a customer hops or shakes their head
 
 export class Player {
@@ -133,7 +135,7 @@ export class Player {
     if (LADDER[this.#level].width < RESTING) this.#fit();
   }
 
-  /** Something has changed: a picture at once, and a fine one when nothing follows. */
+  /** Draw after a change: a quick picture now, and a fine one when no further change follows. */
   #stir() {
     clearTimeout(this.#settling);
     this.#settled = false;
@@ -209,10 +211,7 @@ export class Player {
     const aimed = target.map((value, i) => value + AIM[i]);
     /** @type {Shot} */
     const wide = { position: position.map((value, i) => value + AIM[i]), target: aimed, fov };
-    const away = position.map((value, i) => value - target[i]);
-    /** @type {Shot} */
-    const close = { ...CLOSE, position: CLOSE.target.map((value, i) => value + CLOSE.part * away[i]) };
-    return between(between(wide, close, this.#close), ENDED, this.#ended);
+    return between(between(wide, CLOSE, this.#close), ENDED, this.#ended);
   }
 
   /** Something has to go when pictures come too slowly.
@@ -245,7 +244,7 @@ export class Player {
     return person;
   }
 
-  /** A burger as it ended, or, for null, the kitchen before the first layer; at once.
+  /** Show a finished burger, or, for null, the kitchen before the first layer, without animation.
    * @param {Recording | null} recording */
   show(recording) {
     this.stop();
@@ -257,7 +256,7 @@ export class Player {
   }
 
   /**
-   * Play a burger from its start; `watch(frame)` is told of every picture. Ends when the burger stands or `stop` comes.
+   * Play a burger from its start; call `watch(frame)` for every picture. End when the burger is finished or at `stop`.
    * @param {Recording} recording
    * @param {(frame: number) => void} watch
    * @returns {Promise<void>}

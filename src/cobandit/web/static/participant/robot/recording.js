@@ -1,4 +1,4 @@
-// A recorded burger: from the server's bytes to the pose of every body at any moment. The format is told in
+// A recorded burger: from the server's bytes to the pose of every body at any moment. The format is described in
 // `cobandit/robot/recording.py`.
 
 const MAGIC = 0x52524243; // "CBRR"

@@ -1,5 +1,5 @@
-// The room around the kitchen: floor, two walls, and what hangs on them. It has the colours of the page, light or dark,
-// so it is no part of what the server describes.
+// The interior around the kitchen: floor, two walls and their decoration. It has the colours of the page, light or dark,
+// so the browser draws it and recordings do not contain it.
 
 import { merged } from "./merging.js";
 
@@ -14,7 +14,7 @@ const COLOURS = {
 };
 const [BACK, SIDE] = [2.0, -1.05]; // where the walls stand: y of the one behind the customer, x of the one behind the robot
 const DADO = 0.98; // up to here the walls are panelled
-/** What stands on the shelf: colour, radius, height. */
+/** The jars on the shelf: colour, radius, height. */
 const JARS = [["#c8402f", 0.034, 0.15], ["#e8b530", 0.034, 0.15], ["#7da453", 0.045, 0.10], ["#efe8da", 0.045, 0.12], ["#b5573c", 0.04, 0.09]];
 /** The four burgers of the menu, from below. */
 const MENU = [["#6a3d22", "#d4402f", "#f2b92c", "#6fae3a"], ["#6a3d22", "#6fae3a", "#f2b92c", "#d4402f"], ["#f2b92c", "#d4402f", "#6a3d22", "#6fae3a"], ["#f2b92c", "#6fae3a", "#6a3d22", "#d4402f"]];

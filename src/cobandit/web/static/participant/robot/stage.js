@@ -11,7 +11,7 @@ import { Clip } from "./clip.js";
 import { Recording } from "./recording.js";
 
 const PATIENCE = 4000; // milliseconds for a recording; then the film has to do
-const OPENING = 60_000; // for the kitchen, which nobody waits for: until then the shop is drawn
+const OPENING = 60_000; // milliseconds for the kitchen, which loads in the background: until then the shop is drawn
 const MEANWHILE = 2000; // an empty wall for so long at most
 const REACTION = 900; // the customer's face, before the next choice
 const EXCUSE = 6000;
@@ -134,7 +134,7 @@ export class Stage {
     this.#paint();
   }
 
-  /** What is to be seen.
+  /** Put an element into view.
    * @param {Element} element */
   #lift(element) {
     if (this.#view.firstElementChild !== element) this.#view.replaceChildren(element);
@@ -149,7 +149,7 @@ export class Stage {
 
   // ------------------------------------------------------------------------------------------------ without motion
 
-  /** Show what is to be seen now. */
+  /** Draw the current state without animation. */
   async #paint() {
     const round = this.#latest;
     const turn = (this.#turn += 1);
@@ -174,7 +174,7 @@ export class Stage {
     }
   }
 
-  /** Which round's burger is on the plate, for whoever looks at the page from outside.
+  /** Publish which round's burger is on the plate, as an attribute that tests and tools can read.
    * @param {Round | null} round */
   #showing(round) {
     this.element.dataset.burger = round ? `${round.t}:${round.arms.join("-")}` : "";
