@@ -134,7 +134,7 @@ class TestDiagnose:
     def test_there_is_no_csv_of_it(self, run):
         done = run(*SMALL, *TWO, "--diagnose", "--format", "csv")
         assert done.exit_code == 2
-        assert "--diagnose has no form as CSV" in done.stderr
+        assert "--format must be json or text" in done.stderr
 
     def test_markov_teams_are_not_diagnosed(self):
         with pytest.raises(cb.InvalidInput, match="a Problem is needed for it"):

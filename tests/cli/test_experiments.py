@@ -106,15 +106,15 @@ def test_a_sweep_and_its_report(tmp_path: Path) -> None:
     [
         (["reproduce", "sim9"], "There is no panel 'sim9'"),
         (["reproduce", "sim1-lefft"], "Did you mean 'sim1-left'?"),
-        (["reproduce", "sim4", "--runs", "0"], "runs is 0"),
-        (["reproduce", "sim4", "--horizon", "1"], "horizon is 1"),
+        (["reproduce", "sim4", "--runs", "0"], "runs must be"),
+        (["reproduce", "sim4", "--horizon", "1"], "horizon must be"),
         (["reproduce", "sim4", "--horizon", "long"], "theorem-1-standoff alone; sim4 was named"),
         (["reproduce", "--horizon", "long"], "no panel was named"),
         (["reproduce", "sim4", "--index", "papper"], "Did you mean 'paper'?"),
         (["reproduce", "sim4", "--engine", "desk"], "Did you mean 'dask'?"),
-        (["reproduce", "sim4", "--dask-address", "tcp://127.0.0.1:1"], "goes with --engine dask"),
+        (["reproduce", "sim4", "--dask-address", "tcp://127.0.0.1:1"], "requires --engine dask"),
         (["reproduce", "sim4", "--engine", "dask", "--dask-address", "here"], "one like tcp://127.0.0.1:8786"),
-        (["reproduce", "sim4", "--workers", "0"], "workers is 0"),
+        (["reproduce", "sim4", "--workers", "0"], "workers must be"),
         (["sweep", "nowhere.toml"], "cannot be read: No such file"),
         (["report", "."], "holds no results"),
         (["report", "nowhere"], "The folder 'nowhere' is not there; one that reproduce, sweep or arena has filled"),
@@ -141,7 +141,7 @@ def test_ctrl_c_keeps_finished_chunks_and_says_how_to_go_on(tmp_path: Path) -> N
     _, errors = job.communicate()
     assert job.returncode == 130
     assert "Traceback" not in errors
-    assert "finished chunks are kept in" in errors
+    assert "finished chunks are stored in" in errors
     assert "cobandit reproduce sim1-left --runs 40000" in errors
     assert "--resume" in errors
     assert 3 <= len(chunk_files(out)) < 240

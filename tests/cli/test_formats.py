@@ -15,8 +15,12 @@ from cobandit.cli.formats import TextJsonOrCsv, TextOrJson
 PRINT_NO_RESULTS = {
     "watch",
     "play",
+    "llm demo",
+    "partner keys revoke",
+    "partner serve",
     "study new",
     "study plan",
+    "study schema",
     "study serve",
     "study restore",
     "study delete-participant",
@@ -71,7 +75,7 @@ def test_a_contradiction_is_told_before_any_work(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = run("reproduce", "sim4", "--json", "--format", "text")
     assert done.exit_code == 2
-    assert done.stderr == "Error: --json and --format text contradict each other; one of them is needed.\n"
+    assert done.stderr == "Error: --json and --format text contradict each other; use one of them.\n"
     assert not list(tmp_path.iterdir())
 
 

@@ -43,9 +43,9 @@ def test_problems_are_listed_and_drawn(run, tmp_path):
         ("mdp simulate --team naive-ucb", "Did you mean 'naive-ucbvi'"),
         ("mdp simulate --option windw=3", "window"),
         ("mdp simulate --episodes none", "episodes"),
-        ("mdp compare --team optimal+centralised-ucbvi", "one brain"),
-        ("play --problem chain --arms 2,2", "do not go with --problem"),
-        ("play --problem chain --partner centralised-ucbvi", "one brain"),
+        ("mdp compare --team optimal+centralised-ucbvi", "chooses for the whole team"),
+        ("play --problem chain --arms 2,2", "cannot be combined with --problem"),
+        ("play --problem chain --partner centralised-ucbvi", "chooses for the whole team"),
     ],
 )
 def test_refusals(run, command, words):

@@ -15,6 +15,7 @@ from cobandit import (
     Problem,
     StudentT,
     Team,
+    UnknownName,
     local_optima,
     two_corners,
 )
@@ -58,6 +59,11 @@ class TestProblems:
         each = problem_of(means="fixed", reward="gaussian", sd="[[.1,.2],[.3,.4]]")
         assert each == Problem.gaussian(means, [0.1, 0.5], sd=[[0.1, 0.2], [0.3, 0.4]])
 
+    def test_hidden_actions(self):
+        assert problem_of(actions="hidden") == Problem.bernoulli([[0.8, 0.4], [0.2, 0.6]], [1.0, 0.5], actions="hidden")
+        with pytest.raises(UnknownName, match="hidden"):
+            problem_of(actions="hide")
+
     def test_drift_delay_and_other_rewards(self):
         before, after = [[0.8, 0.4], [0.2, 0.6]], [[0.3, 0.4], [0.2, 0.9]]
         turning = problem_of(means=f"[{before},{after}]", changes_at="21", delay=3)
@@ -70,11 +76,11 @@ class TestProblems:
     @pytest.mark.parametrize(
         ("options", "said"),
         [
-            ({"df": "3"}, "--df was given, but it goes with --reward student-t alone"),
-            ({"correlation": "1", "reward": "student-t"}, "goes with --reward correlated-gaussian alone"),
-            ({"changes_at": "5"}, "--changes-at was given, but --means is fixed; a list of matrices is needed"),
+            ({"df": "3"}, "--df requires --reward student-t"),
+            ({"correlation": "1", "reward": "student-t"}, "requires --reward correlated-gaussian"),
+            ({"changes_at": "5"}, "--means must be a list of matrices"),
             ({"changes_at": "5,x", "means": "[[[1,0],[0,0]],[[0,1],[0,0]]]"}, "--changes-at"),
-            ({"delay": -1}, "delay is -1; a whole number"),
+            ({"delay": -1}, "delay must be an integer"),
             ({"reward": "student-t", "df": 1}, "would have no mean"),
         ],
     )
@@ -126,7 +132,7 @@ class TestHelp:
                 first.setdefault(name, (default, text))
         for name, (default, text) in first.items():
             if name in AGENT_FLAGS:
-                assert f"--{name} " in shown
+                assert f"--{name.replace('_', '-')} " in shown
                 assert f"{text} [default: {'none' if default is None else default}" in shown
             else:
                 assert name in shown

@@ -52,7 +52,9 @@ def test_numbers(text, entries):
 
 @pytest.mark.parametrize("text", ["1;0.5", "", "1 0.5", "one,two", "1,,2"])
 def test_numbers_that_are_none(text):
-    with pytest.raises(InvalidInput, match=r"--observability is .*numbers and commas are needed, such as 1,0\.5"):
+    with pytest.raises(
+        InvalidInput, match=r"--observability must be numbers separated by commas, such as 1,0\.5, got "
+    ):
         parsing.numbers("--observability", text, "1,0.5")
 
 

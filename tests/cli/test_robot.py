@@ -84,8 +84,8 @@ class TestCheck:
             (("--driver", "rosbridge"), "needs its address"),
             (("--driver", "rosbridge", "--url", "localhost"), "ws://"),
             (("--item", "tomatoe"), "Did you mean 'tomato'"),
-            (("--speed", "0"), "speed is 0"),
-            (("--speed", "nan"), "speed is nan"),
+            (("--speed", "0"), "speed must be"),
+            (("--speed", "nan"), "speed must be"),
         ],
     )
     def test_wrong_input(self, arguments, words):
@@ -133,9 +133,9 @@ class TestDemo:
     @pytest.mark.parametrize(
         ("arguments", "words"),
         [
-            (("--configuration", "0,2"), "robot's arm is 2"),
+            (("--configuration", "0,2"), "robot's arm must be an integer from 0 to 1, got 2"),
             (("--configuration", "burger"), "--configuration"),
-            (("--width", "3"), "--width is 3"),
+            (("--width", "3"), "--width must be an integer from 160 to 3,840, got 3"),
             (("--out", "burger.gif"), ".png"),
         ],
     )

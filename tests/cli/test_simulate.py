@@ -60,7 +60,7 @@ class TestJson:
         assert "Agent 0 insisted in" in table
         refused = run(*SMALL, "--diagnose", "--format", "csv")
         assert refused.exit_code != 0
-        assert "no form as CSV" in refused.stderr
+        assert "--format must be json or text" in refused.stderr
 
     def test_one_run_has_no_standard_error(self, run):
         told = strict(run(*SMALL, "--runs", "1", "--format", "json").stdout)

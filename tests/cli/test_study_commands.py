@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import sqlite3
 import stat
@@ -17,7 +18,7 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from cobandit.studies import load_design
+from cobandit.studies import design_text, load_design
 from cobandit.studies.export import read_export
 from cobandit.web.storage import study_data as stored
 from cobandit.web.storage.database import Database
@@ -73,9 +74,9 @@ class TestDesigns:
             (("list",), "There is no database"),
             (("export", "burger"), "There is no database"),
             (("verify", "burger", "--database", "nonsense"), "an address such as"),
-            (("serve", "burger", "--port", "x"), "port is 'x'"),
+            (("serve", "burger", "--port", "x"), "port must be"),
             (("serve", "burger", "--backup", "b", "--every", "soon"), "a time such as 30s"),
-            (("serve", "burger", "--backup", "b", "--keep", "0"), "keep is 0"),
+            (("serve", "burger", "--backup", "b", "--keep", "0"), "keep must be"),
             (("serve", "burger", "--every", "2h"), "go with --backup"),
             (("serve", "burger", "--port", "0", "--unlisted", "burgr"), "Did you mean 'burger'"),
             (("backup", "b"), "There is no database"),
@@ -89,13 +90,13 @@ class TestDesigns:
                 "one process drives the arm",
             ),
             (("serve", "burger", "--robot", "simulated", "--robot-url", "ws://robot"), "goes with an arm"),
-            (("serve", "burger", "--robot", "null", "--robot-speed", "2"), "robot-speed is 2"),
+            (("serve", "burger", "--robot", "null", "--robot-speed", "2"), "robot-speed must be"),
             (("serve", "burger", "--robot", "simulated", "--robot-skin", "fetsh"), "Did you mean 'fetch'"),
             (("serve", "burger", "--robot", "simulated", "--robot-skin", "fetch"), "pip install gymnasium-robotics"),
             (("serve", "burger", "--password", "short"), "at least 8"),
             (("serve", "burger", "--password-file", "none"), "cannot be read"),
             (("simulate", "nothing"), "There is no study 'nothing'"),
-            (("simulate", "burger", "--participants", "0"), "participants is 0"),
+            (("simulate", "burger", "--participants", "0"), "participants must be"),
             (("simulate", "burger", "--behaviour", "sofmax"), "Did you mean 'softmax'"),
             (("simulate", "burger", "--url", "http://127.0.0.1:1"), "asks for the researcher's password"),
             (("simulate", "burger", "--url", "http://127.0.0.1:1", "--password", "x"), "cannot be reached"),
@@ -157,7 +158,7 @@ class TestData:
     def test_rehearsals_are_not_among_real_data(self, run: Any, database: str, here: Path) -> None:
         done = run("study", "export", "tea")
         assert done.exit_code == 0
-        assert "Nobody has taken part" in done.stderr
+        assert "has no participants yet" in done.stderr
         assert len(read_export(here / "out" / "tea")[1]["wide"]["participant"]) == 0
 
     def test_verify_finds_what_was_changed(self, run: Any, database: str) -> None:
@@ -298,3 +299,27 @@ def test_accounts_are_added_listed_reset_and_removed(run: Any, tmp_path: Path, m
     assert run("study", "accounts", "reset", "owner").exit_code == 0
     assert run("study", "accounts", "remove", "anna").exit_code == 0
     assert run("study", "accounts", "remove", "owner").exit_code == 2
+
+
+def test_services_of_a_design_are_asked(run, here, monkeypatch):
+    english = design_text("three-seats").partition("[translations")[0]
+    text = re.sub(r"^(seats|languages) = .*\n", "", english, flags=re.MULTILINE)
+    model = 'player = "service"\nservice = { kind = "language-model" }'
+    (here / "model.toml").write_text(text.replace('player = "agent"', model, 1), encoding="utf-8")
+    shown = run("study", "check", "model.toml", "--services")
+    assert shown.exit_code == 0, shown.output
+    assert "service language-model in the seat" in shown.stdout
+    assert "moves, up to some" in shown.stdout
+    assert shown.stdout.count("asked language-model in the seat") == len(load_design("three-seats").conditions)
+    monkeypatch.delenv("COBANDIT_LLM_URL")
+    silent = run("study", "check", "model.toml", "--services")
+    assert silent.exit_code == 1
+    assert "no move: COBANDIT_LLM_URL must be the address" in silent.stdout
+
+
+def test_schema_is_printed_and_written(run: Any, here: Path) -> None:
+    printed = json.loads(run("study", "schema").stdout)
+    assert printed["title"] == "cobandit study design"
+    done = run("study", "schema", "--out", "design.schema.json")
+    assert "#:schema ./design.schema.json" in done.output
+    assert json.loads((here / "design.schema.json").read_text(encoding="utf-8")) == printed

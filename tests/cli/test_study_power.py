@@ -79,8 +79,8 @@ class TestPower:
             (("--participants", "1,5"), "from 2"),
             (("--participants", "20,10"), "must ascend"),
             (("--participants", "4,6,...,9"), "does not lead to 9"),
-            (("--participants", "ten"), "numbers and commas"),
-            (("--simulations", "0"), "simulations is 0"),
+            (("--participants", "ten"), "numbers separated by commas"),
+            (("--simulations", "0"), "simulations must be"),
             (("--simulations", "1000000"), "from 1 to 100,000"),
             (("--behaviour", "softmux"), "Did you mean 'softmax'?"),
             (("--behaviour", "softmax(temp=1)"), "option of softmax"),
@@ -119,7 +119,7 @@ class TestCalibrate:
         assert {one["index"] for one in found["rehearsals"]} == {"paper", "companion"}
 
     def test_mistakes(self, run):
-        for words, says in ((("burgr",), "'burger'"), (("burger", "--simulations", "1"), "simulations is 1")):
+        for words, says in ((("burgr",), "'burger'"), (("burger", "--simulations", "1"), "simulations must be")):
             done = run("study", "calibrate", *words)
             assert done.exit_code == 2
             assert says in done.stderr

@@ -25,10 +25,10 @@ def test_it_is_said_and_changed_and_written_down(run: Any, stored: str) -> None:
     def state(*words: str) -> Any:
         return run("study", "state", "three-by-three", *words, "--database", stored)
 
-    assert "open: anybody may begin" in state().output
+    assert "open: all visitors may begin" in state().output
     assert "open: 0 of 60 places are taken" in state("quota", "--quota", "60").output
     assert json.loads(state("--json").stdout) == {
-        "study": "three-by-three", "version": 2, "state": "quota", "quota": 60, "taken": 0,
+        "study": "three-by-three", "version": 3, "state": "quota", "quota": 60, "taken": 0,
         "availability": {"code": "open", "word": "Open", "reason": None, "taken": 0},
     }  # fmt: skip
     assert "open (0 of 60)" in run("study", "list", "--database", stored).output
@@ -45,8 +45,8 @@ def test_it_is_said_and_changed_and_written_down(run: Any, stored: str) -> None:
         (("opened",), "Did you mean 'open'"),
         (("quota",), "goes with the state 'quota'"),
         (("open", "--quota", "3"), "goes with the state 'quota'"),
-        (("quota", "--quota", "none"), "quota is"),
-        (("quota", "--quota", "0"), "quota is 0"),
+        (("quota", "--quota", "none"), "quota must be"),
+        (("quota", "--quota", "0"), "quota must be"),
         (("--quota", "3"), "goes with the state quota"),
     ],
 )
@@ -54,4 +54,4 @@ def test_states_that_are_none(run: Any, stored: str, words: tuple[str, ...], sai
     done = run("study", "state", "three-by-three", *words, "--database", stored)
     assert done.exit_code == 2
     assert said in " ".join(done.stderr.split())
-    assert "open: anybody" in run("study", "state", "three-by-three", "--database", stored).output
+    assert "open: all visitors" in run("study", "state", "three-by-three", "--database", stored).output

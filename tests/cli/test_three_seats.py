@@ -13,6 +13,7 @@ from cobandit.studies import load_design, read_export
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("svg_alone")
 def test_from_the_design_to_the_findings(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     design = load_design("three-seats")

@@ -14,4 +14,4 @@ def test_it_writes_the_page_and_says_where(run, tmp_path):
 def test_a_run_that_is_not_there_is_refused(run):
     done = run("watch", "--horizon", "20", "--runs", "3", "--run", "3")
     assert done.exit_code == 2
-    assert "run is 3; a whole number from 0 to 2 is needed." in done.output
+    assert "run must be an integer from 0 to 2, got 3." in done.output

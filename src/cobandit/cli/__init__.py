@@ -1,7 +1,7 @@
-"""The command line: ``cobandit simulate``, ``compare``, ``play``, ``reproduce``, ``study serve`` and the rest.
+"""Command line interface: ``cobandit simulate``, ``compare``, ``play``, ``reproduce``, ``study serve`` and others.
 
-One file per command. Nothing heavy (NumPy, Numba, Matplotlib) is imported before a command needs it, so that
-``cobandit --help`` answers at once.
+One file per command. Commands import NumPy, Numba and Matplotlib only when they need them, so that ``cobandit --help``
+answers immediately.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from cobandit.cli.bound import bound
 from cobandit.cli.compare import compare
 from cobandit.cli.door import ErrorHandlingGroup
 from cobandit.cli.experiments import report, reproduce, sweep
+from cobandit.cli.llm import app as llm
 from cobandit.cli.mdp import app as mdp
 from cobandit.cli.options import GroupedHelp, HelpFromAgents
+from cobandit.cli.partner import app as partner
 from cobandit.cli.play import play
 from cobandit.cli.robot import app as robot
 from cobandit.cli.simulate import simulate
@@ -47,7 +49,7 @@ def _print_version(wanted: bool) -> None:
 @app.callback()
 def root(
     version: Annotated[
-        bool, typer.Option("--version", help="Print the version and stop.", callback=_print_version, is_eager=True)
+        bool, typer.Option("--version", help="Print the version and stop", callback=_print_version, is_eager=True)
     ] = False,
 ) -> None:
     """Bandit teams: agents, or a person and an AI, who choose together, see different rewards and cannot talk."""
@@ -65,16 +67,19 @@ app.command(cls=GroupedHelp)(arena)
 app.command(cls=GroupedHelp)(report)
 app.add_typer(mdp)
 app.add_typer(study)
+app.add_typer(partner)
 app.add_typer(robot)
+app.add_typer(llm)
 
 
 def main() -> None:
-    """The entry point of the ``cobandit`` command."""
+    """Run the ``cobandit`` command."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if stream is None:  # closed by whoever started the program: nobody listens
+        if stream is None:  # the parent process has closed the stream, so nothing can be printed
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115 - open until the end
         elif hasattr(stream, "reconfigure"):
-            # A terminal without, say, the sign for plus-minus gets a stand-in, not a crash.
+            # A terminal whose encoding lacks a character, such as plus-minus, gets a replacement character instead of
+            # an error.
             stream.reconfigure(errors="replace")
     app(prog_name="cobandit")

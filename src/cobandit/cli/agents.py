@@ -1,4 +1,4 @@
-"""``cobandit agents``: every registered agent, its options and the part of the paper it implements."""
+"""``cobandit agents``: list the registered agents with their options and the part of the paper they implement."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def agents(
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="Only this one, with all that is said of it.", autocompletion=completion.agents
+            metavar="NAME", help="Name of one agent, for a full description", autocompletion=completion.agents
         ),
     ] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """List the agents and their options.
 
-    Each comes with the part of the paper that it implements.
+    The list names the part of the paper that each agent implements.
     """
     from cobandit.agents import AGENTS, agent_class
     from cobandit.base.plugins import AGENTS as GROUP
@@ -60,7 +60,7 @@ def agents(
 
 
 def _brought() -> list[tuple[type[Agent] | type[Controller], str]]:
-    """The agents of other packages, each with its package; one that cannot be used is told of and left out."""
+    """Return the agents of other packages, each with its package. Skip unusable ones with a warning."""
     from cobandit.agents import plugin_agents, plugin_class
 
     usable = []
@@ -73,7 +73,7 @@ def _brought() -> list[tuple[type[Agent] | type[Controller], str]]:
 
 
 def _row(kind: type[Agent] | type[Controller], package: str) -> dict[str, Any]:
-    """What is said of an agent; ``package`` where another one than ours brings it."""
+    """Return the description of an agent; ``package`` is the package that provides it, if it is not cobandit."""
     from cobandit.agents import Controller
 
     rows = kind.option_rows()

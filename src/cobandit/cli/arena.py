@@ -1,4 +1,4 @@
-"""``cobandit arena``: everybody with everybody in every setting, on one page."""
+"""``cobandit arena``: a tournament of all leaders and followers in every setting, reported on one page."""
 
 from __future__ import annotations
 
@@ -24,43 +24,45 @@ if TYPE_CHECKING:
     from cobandit.experiments import ArenaResult
 
 WHO = "Who plays, and where"
-ALL = "(repeatable; all, where none is named)."
+ALL = "(repeatable; default: all)"
 
 
 @with_option_groups
 def arena(
     setting: Annotated[
         list[str] | None,
-        names_option(help=f"A setting {ALL}", panel=WHO, complete=completion.arena_settings),
+        names_option(help=f"Setting {ALL}", panel=WHO, complete=completion.arena_settings),
     ] = None,
     leader: Annotated[
         list[str] | None,
-        names_option(help=f"A leader {ALL}", panel=WHO, complete=completion.arena_leaders),
+        names_option(help=f"Leader {ALL}", panel=WHO, complete=completion.arena_leaders),
     ] = None,
     follower: Annotated[
         list[str] | None,
-        names_option(help=f"A follower {ALL}", panel=WHO, complete=completion.arena_followers),
+        names_option(help=f"Follower {ALL}", panel=WHO, complete=completion.arena_followers),
     ] = None,
     own: Annotated[
         list[str] | None,
         names_option(
             "--with",
             metavar="MODULE:CLASS",
-            help="An agent of your own, which joins as leader, follower and team (repeatable).",
+            help="Your own agent, as leader, follower and team (repeatable)",
             panel=WHO,
         ),
     ] = None,
-    runs: Annotated[int, integer_option("runs", 2, "Runs of each team in each setting.", THE_WORK, high=20_000)] = 2000,
-    seed: Annotated[int, integer_option("seed", 0, "The seed.", THE_WORK)] = 0,
+    runs: Annotated[int, integer_option("runs", 2, "Runs of each team in each setting", THE_WORK, high=20_000)] = 2000,
+    seed: Annotated[int, integer_option("seed", 0, "Random seed", THE_WORK)] = 0,
     relabel: Annotated[
         bool,
         typer.Option(
-            "--relabel/--no-relabel", help="Permute each agent's arms at random in every run.", rich_help_panel=THE_WORK
+            "--relabel/--no-relabel",
+            help="Random permutation of each agent's arms in every run",
+            rich_help_panel=THE_WORK,
         ),
     ] = True,
     machine: MachineOptions = MachineOptions(),
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="The folder for chunks and the report.", rich_help_panel=THE_OUTPUT)
+        Path, typer.Option(metavar="DIR", help="Folder for chunks and the report", rich_help_panel=THE_OUTPUT)
     ] = Path("out/arena"),
     form: TextOrJson = TextOrJson(),
 ) -> None:
@@ -68,7 +70,8 @@ def arena(
 
     Play every leader with every follower, and every whole team, in every setting, and write one offline report.
 
-    All meet the same luck. Finished pieces are stored at once: an arena that was stopped goes on with --resume.
+    All teams use the same random numbers. Finished chunks are stored immediately: continue an interrupted tournament
+    with --resume.
     """
     require_extras("The arena", parquet=True, plot=True, dask=machine.engine == "dask")
     from cobandit.experiments.arena import Arena, arena_settings
@@ -86,12 +89,14 @@ def arena(
 
 
 def finish_arena(result: ArenaResult, out: Path, as_json: bool, about: dict[str, Any]) -> None:
-    """The page, the numbers as files, and the leagues and verdicts for a person or a program."""
+    """Write the report and the result files, and print the rankings and verdicts as text or JSON."""
     from cobandit.cli import output
+    from cobandit.cli.progress import working
     from cobandit.experiments.arena.settings import MARKOV
     from cobandit.report import write_arena_report
 
-    page = write_arena_report(result, out, about)
+    with working("drawing figures"):
+        page = write_arena_report(result, out, about)
     result.save(out / "arena.json")
     result.save(out / "arena.csv")
     if as_json:

@@ -1,4 +1,4 @@
-"""``cobandit compare``: several teams side by side on one problem, as a table and as a figure."""
+"""``cobandit compare``: compare several teams on one problem, as a table and as a figure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import require_extras
 from cobandit.cli import completion
 from cobandit.cli import options as shared
-from cobandit.cli.formats import CSV, TextJsonOrCsv
+from cobandit.cli.formats import CSV, TextJsonCsvOrPlot
 
 if TYPE_CHECKING:
     from cobandit.engine.result import RegretName
@@ -29,7 +29,7 @@ TEAMS = (
 
 
 LONGEST_HEAD = 11
-"""Letters in a line of a column's head; longer names are broken."""
+"""Maximal number of letters in one line of a column head; longer names are broken."""
 
 
 @shared.with_option_groups
@@ -50,29 +50,29 @@ def compare(
         str,
         typer.Option(
             metavar="task|team",
-            help="Which regret to show: the task's, or the share of it that the agents observe.",
+            help="Regret to show: of the task, or as the agents observe it",
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = "task",
-    form: TextJsonOrCsv = TextJsonOrCsv(),
+    form: TextJsonCsvOrPlot = TextJsonCsvOrPlot(),
     figure: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE.svg|png|pdf", help="Draw the comparison into this file.", rich_help_panel=shared.THE_OUTPUT
+            metavar="FILE.svg|png|pdf", help="File for a figure of the comparison", rich_help_panel=shared.THE_OUTPUT
         ),
     ] = None,
     diagnose: Annotated[
         bool,
         typer.Option(
             "--diagnose",
-            help="Say why each team lost: regret by cause, as a table, in the figure and in JSON.",
+            help="Causes of each team's regret, as table, figure and JSON",
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = False,
 ) -> None:
-    """Compare teams on one problem, all with the same luck.
+    """Compare teams on one problem, with common random numbers.
 
-    Each --team is one team: NAME fills every place with that agent, NAME+NAME names one for each place. An option goes
+    Each --team is one team: NAME uses that agent in every seat, NAME+NAME names one agent per seat. An option is passed
     to every agent that has it. Without --team, the paper's algorithms and baselines are compared.
     """
     require_extras("This comparison", fast=work.engine == "fast", plot=figure is not None)
@@ -85,12 +85,12 @@ def compare(
 
     shown_regret: RegretName = checked_regret("regret", regret)
     if diagnose and form.style == CSV:
-        raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
+        raise InvalidInput("--format must be json or text with --diagnose, got csv.")
     problem = problem_options.problem()
     lineups = [shared.lineup_of([name]) for name in dict.fromkeys(team or TEAMS)]
     teams = shared.teams_of(lineups, agent_options.values())
     for lineup in teams:
-        lineup.playing(problem).agents(problem.agents)  # a team of the wrong size is told of before anything else
+        lineup.playing(problem).agents(problem.agents)  # refuse a team of the wrong size before anything else
     target = None if figure is None else checked_figure(figure)
     with progress_bar(len(teams)) as progress:
         compared = compare_teams(problem, teams, **work.values(), progress=progress, diagnose=diagnose)
@@ -102,6 +102,8 @@ def compare(
         output.print_csv(COLUMNS, compared.rows(shown_regret))
     else:
         print_comparison(compared, shown_regret)
+        if form.plot:
+            _print_curves(compared, shown_regret)
         if diagnose:
             print_causes(compared)
     if (hint := output.fast_hint(compared.results)) is not None:
@@ -111,7 +113,7 @@ def compare(
 
 
 def print_comparison(compared: TeamComparison, regret: RegretName) -> None:
-    """The teams side by side, as a table."""
+    """Print the teams as the rows of a table."""
     from cobandit.cli.output import (
         SUMMARISED,
         console,
@@ -158,8 +160,19 @@ def print_comparison(compared: TeamComparison, regret: RegretName) -> None:
         paragraph(screen, SUMMARISED)
 
 
+def _print_curves(compared: TeamComparison, regret: RegretName) -> None:
+    from cobandit.cli.curves import Curve, print_curves
+
+    summaries = [result.summary() for result in compared.results]
+    curves = [
+        Curve(label, (summary.task_regret if regret == "task" else summary.team_regret).mean.tolist())
+        for label, summary in zip(compared.labels, summaries, strict=True)
+    ]
+    print_curves(f"{regret} regret, mean of the runs", summaries[0].checkpoints.tolist(), curves)
+
+
 def print_causes(compared: TeamComparison) -> None:
-    """The task regret of each team by its causes, as a table."""
+    """Print the task regret of each team by its causes, as a table."""
     from cobandit.cli.output import console, decimals_for, number, paragraph, table
 
     counted = [result.diagnostics for result in compared.results]

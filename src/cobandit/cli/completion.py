@@ -1,6 +1,6 @@
-"""What a shell offers when somebody presses Tab: names of agents, teams, problems, panels and designs.
+"""Shell completion of the names of agents, teams, problems, panels and designs.
 
-``cobandit --install-completion`` sets a shell up. Nothing is loaded before somebody asks.
+``cobandit --install-completion`` sets up a shell. Modules are imported only when a completion is requested.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from collections.abc import Iterable
 
 
 def agents(incomplete: str) -> list[str]:
-    """Agents, ours and those of other packages."""
+    """Return the agents of this and of other packages."""
     from cobandit.agents.lookup import known_agents
 
     return _beginning(known_agents(), incomplete)
 
 
 def partners(incomplete: str) -> list[str]:
-    """Agents that can sit beside a person."""
+    """Return the agents that can be the partner of a person."""
     from cobandit.agents import AGENTS, Controller, known_agents
 
     return [
@@ -25,23 +25,23 @@ def partners(incomplete: str) -> list[str]:
 
 
 def lineups(incomplete: str) -> list[str]:
-    """Agents, also behind a plus sign: the members of a mixed team."""
+    """Return the agents, also after a plus sign: the members of a mixed team."""
     before, plus, last = incomplete.rpartition("+")
     return [f"{before}{plus}{name}" for name in agents(last)]
 
 
 def problems(incomplete: str) -> list[str]:
-    """Means that go by a name."""
+    """Return the names of means."""
     from cobandit.problem.named import known_means
 
     return _beginning(known_means(), incomplete)
 
 
 def panels(incomplete: str) -> list[str]:
-    """The panels of the paper's figures, and those of Markov problems."""
-    from cobandit.experiments.figures import MARKOV_GROUP, PANELS, STANDOFF, THEORY
+    """Return the panels of the paper's figures, and those of Markov problems."""
+    from cobandit.experiments.figures import CURIOSITY_GROUP, HIDDEN_ACTIONS, MARKOV_GROUP, PANELS, STANDOFF, THEORY
 
-    names = [*PANELS, THEORY, STANDOFF, MARKOV_GROUP]
+    names = [*PANELS, THEORY, STANDOFF, HIDDEN_ACTIONS, CURIOSITY_GROUP, MARKOV_GROUP]
     if incomplete.startswith(MARKOV_GROUP):  # they are many, and take a while to load
         from cobandit.experiments.figures.markov import MARKOV
 
@@ -50,14 +50,14 @@ def panels(incomplete: str) -> list[str]:
 
 
 def markov_problems(incomplete: str) -> list[str]:
-    """The problems of `cobandit.mdp`; where none fits, the shell offers files."""
+    """Return the problems of `cobandit.mdp`; if none matches, the shell offers files."""
     from cobandit.mdp import DYNAMICS
 
     return _beginning(DYNAMICS, incomplete)
 
 
 def markov_lineups(incomplete: str) -> list[str]:
-    """The agents of `cobandit.mdp`, also behind a plus sign."""
+    """Return the agents of `cobandit.mdp`, also after a plus sign."""
     from cobandit.mdp import AGENTS
 
     before, plus, last = incomplete.rpartition("+")
@@ -65,28 +65,28 @@ def markov_lineups(incomplete: str) -> list[str]:
 
 
 def arena_settings(incomplete: str) -> list[str]:
-    """The settings of the arena."""
+    """Return the settings of the arena."""
     from cobandit.experiments.arena.settings import SETTINGS
 
     return _beginning((setting.name for setting in SETTINGS), incomplete)
 
 
 def arena_leaders(incomplete: str) -> list[str]:
-    """Who can lead in the arena."""
+    """Return the agents that can lead in the arena."""
     from cobandit.experiments.arena.entries import LEADERS
 
     return _beginning((entry.name for entry in LEADERS), incomplete)
 
 
 def arena_followers(incomplete: str) -> list[str]:
-    """Who can follow in the arena."""
+    """Return the agents that can follow in the arena."""
     from cobandit.experiments.arena.entries import FOLLOWERS
 
     return _beginning((entry.name for entry in FOLLOWERS), incomplete)
 
 
 def designs(incomplete: str) -> list[str]:
-    """The shipped designs of studies; where none fits, the shell offers files."""
+    """Return the shipped study designs; if none matches, the shell offers files."""
     from cobandit.studies.design import shipped_designs
 
     return _beginning(shipped_designs(), incomplete)

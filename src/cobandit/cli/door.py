@@ -1,4 +1,4 @@
-"""The way out of every command: errors as one line, Ctrl-C as 130, a closed pipe as silence."""
+"""Error handling of all commands: errors as one line, exit code 130 after Ctrl-C, no message for a closed pipe."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from typer.core import TyperGroup
 from cobandit.base.errors import CobanditError
 
 WRONG_INPUT = 2
-INTERRUPTED = 130  # 128 + SIGINT, as every shell counts
+INTERRUPTED = 130  # 128 + SIGINT, the convention of shells
 
 
 class ErrorHandlingGroup(TyperGroup):
-    """The group of all commands. Whatever leaves a command on purpose leaves without a traceback."""
+    """The group of all commands. Expected errors end a command without a traceback."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command and turn its errors into one line and an exit code."""
@@ -39,7 +39,9 @@ class ErrorHandlingGroup(TyperGroup):
             _fail("The memory of this machine is full; ask for fewer runs, checkpoints, rounds or arms.")
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
-        """Run the program; what it printed is out, or known to be undeliverable, before Python shuts down."""
+        """Run the program, and flush its output before Python shuts down, or detect that the output cannot be
+        delivered.
+        """
         try:
             try:
                 return super().main(*args, **kwargs)
@@ -55,7 +57,7 @@ class ErrorHandlingGroup(TyperGroup):
 
 
 class _Notices(logging.Handler):
-    """What the package logs, as lines for the person. That something is being compiled is told on a terminal alone."""
+    """A log handler that prints the package's messages on stderr. Messages about compiling appear on terminals only."""
 
     def __init__(self, show: Callable[[str], object]) -> None:
         super().__init__(logging.WARNING)
@@ -68,7 +70,7 @@ class _Notices(logging.Handler):
 
 @contextlib.contextmanager
 def notices(show: Callable[[str], object]) -> Iterator[None]:
-    """Meanwhile, have what the package logs shown by ``show``."""
+    """Show the package's log messages with ``show`` inside of the with block."""
     log, handler = logging.getLogger("cobandit"), _Notices(show)
     outside, propagates = log.handlers, log.propagate
     log.handlers, log.propagate = [handler], False
@@ -79,13 +81,13 @@ def notices(show: Callable[[str], object]) -> Iterator[None]:
 
 
 def say(text: str) -> None:
-    """One line for the person, beside the data: on stderr."""
+    """Print one line on stderr, so that stdout contains only data."""
     with contextlib.suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
 
 def os_error_line(error: OSError) -> str:
-    """What the system refused, and for which file."""
+    """Return a line with the error of the operating system and the file."""
     reason = error.strerror or str(error) or type(error).__name__
     return f"{reason}: {str(error.filename)!r}." if error.filename is not None else f"{reason}."
 
@@ -96,6 +98,6 @@ def _fail(message: str) -> NoReturn:
 
 
 def _forget_stdout() -> None:
-    """Let Python's own flush at shutdown succeed, whatever is left in the buffer."""
+    """Make Python's own flush at shutdown succeed even if data are left in the buffer."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,4 @@
-"""``cobandit reproduce``, ``sweep`` and ``report``: many curves, stored piece by piece, judged, shown on one page."""
+"""``cobandit reproduce``, ``sweep`` and ``report``: experiments of many curves, stored in chunks, with one report."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ if TYPE_CHECKING:
 
 EXECUTORS = ("processes", "dask")
 LONG = "long"
-"""In place of a number of rounds: as many as the long form of a panel takes."""
+"""The word that replaces a number of rounds for the long form of a panel."""
 
 OUTCOMES: tuple[Outcome, ...] = ("holds", "does not hold", "undecided")
 THE_WORK = "The work"
 
 Out = Annotated[
-    Path, typer.Option(metavar="DIR", help="The folder for chunks, figures and the report.", rich_help_panel=THE_OUTPUT)
+    Path, typer.Option(metavar="DIR", help="Folder for chunks, figures and the report", rich_help_panel=THE_OUTPUT)
 ]
 Engine = Annotated[
     str,
     typer.Option(
         metavar="|".join(EXECUTORS),
-        help="Where to play: this machine's cores, or a Dask cluster; the numbers are the same.",
+        help="Local processes or a Dask cluster; the results are equal",
         rich_help_panel=THE_WORK,
     ),
 ]
@@ -46,28 +46,28 @@ Address = Annotated[
     str | None,
     typer.Option(
         metavar="tcp://HOST:PORT",
-        help="The cluster's scheduler; without it --engine dask starts workers on this machine.",
+        help="Address of the Dask scheduler (default: local workers)",
         rich_help_panel=THE_WORK,
     ),
 ]
 Workers = Annotated[
-    int | None, integer_option("workers", 1, "Worker processes (all cores, if not given).", THE_WORK, high=4096)
+    int | None, integer_option("workers", 1, "Worker processes (default: all cores)", THE_WORK, high=4096)
 ]
 Resume = Annotated[
     bool,
-    typer.Option("--resume", help="Keep finished chunks and play only what is missing.", rich_help_panel=THE_WORK),
+    typer.Option("--resume", help="Continue an interrupted run: play only missing chunks", rich_help_panel=THE_WORK),
 ]
 
 Relabel = Annotated[
     bool,
-    typer.Option("--relabel", help="Permute each agent's arms at random in every run.", rich_help_panel=THE_WORK),
+    typer.Option("--relabel", help="Random permutation of each agent's arms in every run", rich_help_panel=THE_WORK),
 ]
 
 Diagnose = Annotated[
     bool,
     typer.Option(
         "--diagnose",
-        help="Say in the report why each team lost: the first 200 runs of a curve are played again and counted.",
+        help="Causes of regret in the report, from 200 more runs per curve",
         rich_help_panel=THE_OUTPUT,
     ),
 ]
@@ -75,7 +75,7 @@ Diagnose = Annotated[
 
 @dataclass(frozen=True)
 class MachineOptions:
-    """Where the pieces of a job are played."""
+    """Where the chunks of a job run."""
 
     engine: Engine = "processes"
     dask_address: Address = None
@@ -83,7 +83,7 @@ class MachineOptions:
     resume: Resume = False
 
     def executor(self) -> Executor:
-        """Return the executor that they describe."""
+        """Return the executor that the options describe."""
         if self.engine == "dask":
             from cobandit.experiments.dask import Dask
 
@@ -91,7 +91,7 @@ class MachineOptions:
         if self.engine != "processes":
             raise UnknownName("engine", self.engine, EXECUTORS)
         if self.dask_address is not None:
-            raise InvalidInput("--dask-address goes with --engine dask.")
+            raise InvalidInput("--dask-address requires --engine dask.")
         from cobandit.experiments import Processes
 
         return Processes(self.workers)
@@ -103,28 +103,26 @@ def reproduce(
         list[str] | None,
         typer.Argument(
             metavar="[PANEL]...",
-            help="Panels of the paper, such as sim1-left (all, where none is named); mdp: those of Markov problems.",
+            help="Panels such as sim1-left, or mdp:NAME (default: the paper's)",
             autocompletion=completion.panels,
         ),
     ] = None,
-    runs: Annotated[int, integer_option("runs", 1, "Runs of each curve.", THE_WORK)] = 100,
+    runs: Annotated[int, integer_option("runs", 1, "Runs of each curve", THE_WORK)] = 100,
     horizon: Annotated[
         str | None,
         typer.Option(
             metavar="INTEGER|long",
-            help="Rounds in a run (the panel's own, if not given; long: 100,000,000 of theorem-1-standoff).",
+            help="Rounds per run, or long (10^7 in theorem-1-standoff)",
             rich_help_panel=THE_WORK,
         ),
     ] = None,
     index: Annotated[
         str,
-        typer.Option(metavar="NAME", help="Index variant of the UCB family.", rich_help_panel=THE_WORK),
+        typer.Option(metavar="NAME", help="Index variant of the UCB family", rich_help_panel=THE_WORK),
     ] = "paper",
-    seed: Annotated[int, integer_option("seed", 0, "The seed.", THE_WORK)] = 0,
+    seed: Annotated[int, integer_option("seed", 0, "Random seed", THE_WORK)] = 0,
     relabel: Relabel = False,
-    chunk_runs: Annotated[
-        int, integer_option("chunk_runs", 1, "Runs of one chunk, the piece that is stored.", THE_WORK)
-    ] = 500,
+    chunk_runs: Annotated[int, integer_option("chunk_runs", 1, "Runs per stored chunk", THE_WORK)] = 500,
     machine: MachineOptions = MachineOptions(),
     out: Out = Path("out/reproduce"),
     diagnose: Diagnose = False,
@@ -134,7 +132,7 @@ def reproduce(
 
     Check each claim about them and write one offline report.
 
-    Finished chunks are stored at once: a run that was stopped goes on with --resume.
+    Finished chunks are stored immediately: continue an interrupted run with --resume.
     """
     require_extras("Reproducing the paper's figures", parquet=True, plot=True, dask=machine.engine == "dask")
     from cobandit.experiments import Job, Settings
@@ -175,7 +173,7 @@ def reproduce(
 
 
 def _long_horizon(panels: list[str]) -> str:
-    """The rounds of the long form of the panels, which all must have one."""
+    """Return the number of rounds of the long form of the panels. All panels must have a long form."""
     from cobandit.experiments.figures import STANDOFF, panel
 
     rounds = {panel(name).long_horizon for name in panels}
@@ -187,14 +185,16 @@ def _long_horizon(panels: list[str]) -> str:
 
 @with_option_groups
 def sweep(
-    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="What to run: problem, teams, grid of options.")],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE.toml", help="TOML file with problem, teams and grid of options")
+    ],
     relabel: Relabel = False,
     machine: MachineOptions = MachineOptions(),
     out: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Output folder (default: out/ and the name of FILE without .toml)",
+            help="Output folder (default: out/ and the name of FILE)",
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
@@ -219,11 +219,11 @@ def sweep(
 
 @with_option_groups
 def report(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A folder that reproduce, sweep or arena has filled.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by reproduce, sweep or arena")],
     diagnose: Diagnose = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Write the report of stored results again.
+    """Rebuild the report of stored results.
 
     Nothing is simulated, unless you add --diagnose.
     """
@@ -249,9 +249,9 @@ def _run(job: Job, out: Path, executor: Executor, resume: bool, again: list[str]
 
 @contextmanager
 def watched(out: Path, again: list[str], executor: Executor) -> Iterator[Callable[[ChunkEvent], None]]:
-    """Bars for what is played into a folder; whoever interrupts it is told what is kept and how to go on.
+    """Show progress bars of a job. After Ctrl-C, print which chunks are stored and how to continue.
 
-    Afterwards, whoever waited for plain Python on this machine is told of the extra that would have helped.
+    At the end, if plain Python took long, name the extra that would have been faster.
     """
     from cobandit.cli.output import slow_hint
 
@@ -273,20 +273,20 @@ def watched(out: Path, again: list[str], executor: Executor) -> Iterator[Callabl
         if (hint := slow_hint(slow)) is not None:
             say(hint)
     except KeyboardInterrupt:
-        say(f"Interrupted. {finished} finished chunks are kept in {out}; go on with:")
+        say(f"Interrupted. {finished} finished chunks are stored in {out}; continue with:")
         say(f"  cobandit {shlex.join(again)} --resume")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def _shipped(chunk: Chunk) -> bool:
-    """Whether all who play are ours: agents of one's own are played by plain Python in any install."""
+    """Return whether all agents are shipped with the package: user-defined agents always run in plain Python."""
     players = chunk.curve.team.players(chunk.curve.problem.agents)
     return all(type(player).__module__.startswith("cobandit.") for player in players)
 
 
 @contextmanager
 def _bars() -> Iterator[Callable[[ChunkEvent], None]]:
-    """One bar per panel, with rate and remaining time; on a terminal only."""
+    """Show one bar per panel, with rate and remaining time, on terminals only."""
     if not sys.stderr.isatty():
         yield lambda event: None
         return
@@ -309,11 +309,13 @@ def _bars() -> Iterator[Callable[[ChunkEvent], None]]:
 
 
 def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[str, Any], diagnose: bool) -> None:
-    """Figures, page, and the verdicts for a person or a program."""
+    """Write the figures and the report, and print the verdicts as text or JSON."""
     from cobandit.cli import output
+    from cobandit.cli.progress import working
     from cobandit.report import write_report
 
-    page = write_report(results, out, about, diagnose=diagnose)
+    with working("drawing figures"):
+        page = write_report(results, out, about, diagnose=diagnose)
     if as_json:
         output.print_json({"report": str(page), **about, "panels": [result.to_dict() for result in results]})
         return
@@ -322,7 +324,7 @@ def _finish(results: list[PanelResult], out: Path, as_json: bool, about: dict[st
 
 
 def _print_verdicts(results: list[PanelResult]) -> None:
-    """Panel by panel, each claim with its verdict and the number that decides it."""
+    """Print each claim of each panel with its verdict and the number that decides it."""
     from cobandit.cli.output import console, number, paragraph
 
     screen = console()

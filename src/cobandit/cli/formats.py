@@ -1,7 +1,7 @@
-"""``--format`` and ``--json``: how results leave a command, declared once for all of them.
+"""``--format`` and ``--json``: the output format of a command, declared once for all commands.
 
-A command takes one of the groups below as a parameter, by `cobandit.cli.options.with_option_groups`. A group is
-checked as it is made, so a wrong word is told before any work starts.
+A command takes one of the groups below as a parameter, with `cobandit.cli.options.with_option_groups`. A group is
+checked when it is created, so an unknown format is an error before any work starts.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from cobandit.base.errors import InvalidInput, UnknownName
 THE_OUTPUT = "The output"
 TEXT, JSON, CSV = "text", "json", "csv"
 TABLE = "table"
-"""Another word for `TEXT`."""
+"""An alias of `TEXT`."""
 
 
 @dataclass(frozen=True)
 class TextOrJson:
-    """For people, or as one JSON object for programs."""
+    """Text for people, or one JSON object for programs."""
 
     known: ClassVar[tuple[str, ...]] = (TEXT, JSON)
 
@@ -29,35 +29,35 @@ class TextOrJson:
         str | None,
         typer.Option(
             metavar="text|json",
-            help="For people, or for programs.",
+            help="Output format",
             show_default=TEXT,
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None
-    json: Annotated[bool, typer.Option("--json", help="Short for --format json.", rich_help_panel=THE_OUTPUT)] = False
+    json: Annotated[bool, typer.Option("--json", help="Short for --format json", rich_help_panel=THE_OUTPUT)] = False
 
     def __post_init__(self) -> None:
         if self.format not in (None, TABLE, *self.known):
             raise UnknownName("format", str(self.format), self.known)
         if self.json and self.format not in (None, JSON):
-            raise InvalidInput(f"--json and --format {self.format} contradict each other; one of them is needed.")
+            raise InvalidInput(f"--json and --format {self.format} contradict each other; use one of them.")
 
     @property
     def style(self) -> str:
-        """One of `known`."""
+        """The format, one of `known`."""
         if self.json:
             return JSON
         return TEXT if self.format in (None, TABLE) else str(self.format)
 
     @property
     def as_json(self) -> bool:
-        """Whether a program reads it."""
+        """Whether the output is JSON."""
         return self.style == JSON
 
 
 @dataclass(frozen=True)
 class TextJsonOrCsv(TextOrJson):
-    """The same, and CSV for spreadsheets."""
+    """Text for people, JSON for programs, or CSV for spreadsheets."""
 
     known: ClassVar[tuple[str, ...]] = (TEXT, JSON, CSV)
 
@@ -65,8 +65,20 @@ class TextJsonOrCsv(TextOrJson):
         str | None,
         typer.Option(
             metavar="text|json|csv",
-            help="For people (text, also called table), or for programs.",
+            help="Output format (table is an alias of text)",
             show_default=TEXT,
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None
+
+
+@dataclass(frozen=True)
+class TextJsonCsvOrPlot(TextJsonOrCsv):
+    """The same, and on a terminal a drawing below the text."""
+
+    plot: Annotated[
+        bool,
+        typer.Option(
+            "--plot/--no-plot", help="Draw the regret below the table, on a terminal.", rich_help_panel=THE_OUTPUT
+        ),
+    ] = True

@@ -28,7 +28,7 @@ app = typer.Typer(
     name="mdp",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Teams in Markov decision processes.",
+    help="Simulate teams in Markov decision processes.",
 )
 
 Agents = Annotated[
@@ -44,7 +44,7 @@ Report = Annotated[
     str | None,
     typer.Option(
         metavar="DIR",
-        help="Write report.html there: regret, growth, visits of states over time, where runs stick.",
+        help="Folder for report.html: regret, growth and state visits",
         rich_help_panel=shared.THE_OUTPUT,
     ),
 ]
@@ -52,13 +52,13 @@ Report = Annotated[
 
 @dataclass(frozen=True)
 class MarkovOptions:
-    """What is played."""
+    """The options that describe a Markov problem."""
 
     problem: Annotated[
         str,
         typer.Option(
             metavar="NAME|FILE.toml",
-            help="A problem of the library (see cobandit mdp problems), or a TOML file.",
+            help="Problem (see cobandit mdp problems), or a TOML file",
             rich_help_panel=shared.THE_PROBLEM,
             autocompletion=completion.markov_problems,
         ),
@@ -67,7 +67,7 @@ class MarkovOptions:
         list[str] | None,
         typer.Option(
             metavar="NAME=VALUE",
-            help="An option of the problem (repeatable), such as steps=3.",
+            help="Option of the problem, such as steps=3 (repeatable)",
             rich_help_panel=shared.THE_PROBLEM,
         ),
     ] = None
@@ -75,35 +75,35 @@ class MarkovOptions:
         str | None,
         typer.Option(
             metavar="P,P",
-            help="Probability that each agent sees the reward (agent 0: 1, the others 0.5).",
+            help="Probability that each agent sees the reward (default: 1,0.5)",
             rich_help_panel=shared.THE_PROBLEM,
         ),
     ] = None
     roles: shared.Roles = "observability"
 
     def made(self) -> MarkovProblem:
-        """The problem that they describe."""
+        """Return the problem that the options describe."""
         return markov_problem(self.problem, self.set, self.observability, self.roles)
 
 
 @dataclass(frozen=True)
 class MarkovWork:
-    """How much is played, and how."""
+    """The options of the simulation of a Markov problem."""
 
-    episodes: Annotated[int, shared.integer_option("episodes", 1, "Episodes in a run.", shared.THE_WORK)] = 1000
+    episodes: Annotated[int, shared.integer_option("episodes", 1, "Episodes in a run", shared.THE_WORK)] = 1000
     runs: shared.Runs = 100
     seed: shared.Seed = 0
     engine: shared.Engine = "auto"
     threads: shared.Threads = None
 
     def values(self) -> dict[str, Any]:
-        """The arguments of `simulate` that they stand for, but for the episodes."""
+        """Return the arguments of `simulate`, except the number of episodes."""
         return {name: value for name, value in asdict(self).items() if name != "episodes"}
 
 
 @dataclass(frozen=True)
 class MarkovAgentOptions:
-    """The options of the agents: some with a flag of their own, and --option for all the others."""
+    """The options of the agents: some with their own flag, and --option for all others."""
 
     window: shared.Window = None
     repeat: shared.Repeat = None
@@ -112,16 +112,16 @@ class MarkovAgentOptions:
     option: shared.Option = None
 
     def values(self) -> dict[str, Any]:
-        """Every option that was named on the command line."""
+        """Return every option that the command line names."""
         flags = {name: getattr(self, name) for name in ("window", "repeat", "exploration", "index")}
         return shared.agent_options(flags, self.option)
 
 
 class HelpFromMarkovAgents(shared.GroupedHelp):
-    """A command whose help on the agents is taken from their rows, at the moment somebody asks for it."""
+    """A command whose help on the agents is generated from the agents when ``--help`` is requested."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Fill the words in."""
+        """Insert the help texts of the agents."""
         from cobandit.mdp import AGENTS
 
         words = shared.agent_help(AGENTS, ("window", "repeat", "exploration", "index"))
@@ -132,13 +132,15 @@ class HelpFromMarkovAgents(shared.GroupedHelp):
 
 
 def markov_problem(name: str, settings: list[str] | None, observability: str | None, roles: str) -> MarkovProblem:
-    """The problem of a name or a file, with options as they stand on the command line."""
+    """Return the problem of a name or a file, with the options of the command line."""
     from cobandit.base.errors import InvalidInput
     from cobandit.mdp import load_problem, make_problem
 
     if name.endswith(".toml"):
         if settings or observability is not None or roles != "observability":
-            raise InvalidInput("A problem from a file has its options, sight and roles there; leave the others out.")
+            raise InvalidInput(
+                "A problem file contains options, observability and roles; remove these options from the command line."
+            )
         return load_problem(name)
     options = dict(map(parsing.setting, settings or ()))
     sight = None if observability is None else parsing.numbers("--observability", observability, "1,0.5")
@@ -156,16 +158,13 @@ def simulate(
     form: TextJsonOrCsv = TextJsonOrCsv(),
     out: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE.parquet", help="Keep every run in this Parquet file.", rich_help_panel=shared.THE_OUTPUT
-        ),
+        typer.Option(metavar="FILE.parquet", help="Parquet file for every run", rich_help_panel=shared.THE_OUTPUT),
     ] = None,
     report: Report = None,
 ) -> None:
     """Simulate a team and print its regret.
 
-    NAME fills every place with that agent, NAME+NAME names one for each place. Without --team it is
-    partner-aware-ucbvi.
+    NAME uses that agent in every seat, NAME+NAME names one agent per seat. Without --team it is partner-aware-ucbvi.
     """
     require_extras("This simulation", fast=work.engine == "fast", parquet=out is not None, plot=report is not None)
     from cobandit import mdp
@@ -212,11 +211,9 @@ def compare(
     form: TextJsonOrCsv = TextJsonOrCsv(),
     report: Report = None,
 ) -> None:
-    """Compare teams on one problem.
+    """Compare teams on one problem, with common random numbers.
 
-    All teams have the same luck.
-
-    Each --team is one team: NAME fills every place with that agent, NAME+NAME names one for each place. An option goes
+    Each --team is one team: NAME uses that agent in every seat, NAME+NAME names one agent per seat. An option is passed
     to every agent that has it.
     """
     require_extras("This comparison", fast=work.engine == "fast", plot=report is not None)
@@ -252,7 +249,7 @@ def compare(
 def problems(
     figures: Annotated[
         str | None,
-        typer.Option(metavar="DIR", help="Draw the states of every problem into this folder, as SVG."),
+        typer.Option(metavar="DIR", help="Folder for drawings of all problems' states, as SVG"),
     ] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
@@ -286,7 +283,7 @@ def problems(
 
 
 def _problem_row(name: str, kind: type[Any]) -> dict[str, Any]:
-    """What is said of a problem of the library."""
+    """Return the description of a problem of the library."""
     from dataclasses import fields
 
     from cobandit.mdp import make_problem
@@ -310,7 +307,7 @@ def _teams(names: list[str], options: dict[str, Any]) -> list[Team]:
 
 
 def _folder(path: str) -> str:
-    """A folder for files, made before any work starts."""
+    """Create a folder for files before any work starts, and return it."""
     from pathlib import Path
 
     from cobandit.base.files import make_folder

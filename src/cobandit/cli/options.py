@@ -1,22 +1,24 @@
-"""The options that several commands share, and what problems and teams they make.
+"""Options that several commands share, and the problems and teams that they describe.
 
-Numbers are parsed and checked as Typer reads the command line, by the library's own checks, so a mistake gets the same
-error message on the command line and in Python. The words about the agents' options come from the agents' own rows.
+Typer parses numbers with the library's own checks, so a mistake gets the same error message on the command line and in
+Python. The help texts of the agents' options come from the agents' own rows.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.cli import completion, parsing
+from cobandit.cli.examples import EXAMPLES
 from cobandit.cli.formats import THE_OUTPUT as THE_OUTPUT
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ THE_PROBLEM = "The problem"
 THE_WORK = "The simulation"
 
 # The agents' options that have a flag of their own; every other one is reached by --option.
-AGENT_FLAGS = ("window", "repeat", "exploration", "index", "ties", "discount")
+AGENT_FLAGS = ("window", "repeat", "exploration", "follower_exploration", "index", "ties", "discount")
 
 
 def integer_option(
@@ -48,9 +50,7 @@ Means = Annotated[
     str,
     typer.Option(
         metavar="MATRIX|NAME",
-        help=f"The means: a matrix such as {parsing.MATRIX} (for N agents N levels of brackets), or fixed (the "
-        "paper's matrix), random (drawn anew for each run), local-optima, corners, random-walk; the last four with "
-        "--arms. With --changes-at, a list of matrices.",
+        help=f"Mean rewards: a matrix ({parsing.MATRIX}) or a name",
         rich_help_panel=THE_PROBLEM,
         autocompletion=completion.problems,
     ),
@@ -59,18 +59,16 @@ Arms = Annotated[
     str | None,
     typer.Option(
         metavar="K,K",
-        help="Number of arms of each agent (two each, if not given).",
+        help="Number of arms of each agent (default: two each)",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
-Reward = Annotated[str, typer.Option(metavar="|".join(REWARDS), help="The reward model.", rich_help_panel=THE_PROBLEM)]
+Reward = Annotated[str, typer.Option(metavar="|".join(REWARDS), help="Reward model", rich_help_panel=THE_PROBLEM)]
 Spread = Annotated[
     str | None,
     typer.Option(
         metavar="S|LOW,HIGH",
-        help="Standard deviation of Gaussian rewards: one number, a range to draw each from (0.1,0.5 if not "
-        "given), or a matrix like the means; for correlated-gaussian one number, for student-t its scale "
-        "(both 0.25).",
+        help="Standard deviation of the rewards, or a range of it",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -78,7 +76,7 @@ Observation = Annotated[
     str | None,
     typer.Option(
         metavar="missed|missed-known|flipped|noisy",
-        help="What an agent sees if it does not see the reward (missed; for Gaussian rewards noisy).",
+        help="What an agent sees if it does not see the reward",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -86,7 +84,7 @@ Observability = Annotated[
     str | None,
     typer.Option(
         metavar="P,P",
-        help="Probability that each agent sees the reward (two agents 1,0.5; N agents 1/N to 1).",
+        help="Probability that each agent sees the reward (default: 1,0.5)",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -94,7 +92,7 @@ Noise = Annotated[
     str | None,
     typer.Option(
         metavar="S,S",
-        help="Standard deviation of each agent's observation noise (two agents 0.1,0.5).",
+        help="Observation noise of each agent, as standard deviation",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -102,7 +100,7 @@ Weights = Annotated[
     str | None,
     typer.Option(
         metavar="W,W",
-        help="The agents' weights in the team reward (equal, adding up to 1).",
+        help="Weights of the agents in the team reward (default: equal)",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -110,8 +108,7 @@ Roles = Annotated[
     str,
     typer.Option(
         metavar="observability|random|elected|RANKS",
-        help="Who leads: the best observer, an agent drawn for each run, an agent elected in the first rounds, or "
-        "each agent's rank (1,0: the second leads).",
+        help="How the leader is determined, or the rank of each agent",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -120,7 +117,7 @@ ChangesAt = Annotated[
     str | None,
     typer.Option(
         metavar="T,T",
-        help="Rounds at which the means change to the next matrix of the list.",
+        help="Rounds at which the means change to the next matrix",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -129,7 +126,7 @@ Df = Annotated[
     typer.Option(
         metavar="FLOAT",
         parser=parsing.number,
-        help="Degrees of freedom of student-t rewards: more than 1 (3, if not given); the fewer, the heavier tails.",
+        help="Degrees of freedom of student-t rewards (default: 3)",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -138,17 +135,26 @@ Correlation = Annotated[
     typer.Option(
         metavar="FLOAT",
         parser=parsing.number,
-        help="Correlation of correlated-gaussian rewards from each round to the next (0.9, if not given).",
+        help="Correlation of successive correlated-gaussian rewards",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
-Delay = Annotated[int, integer_option("delay", 0, "Feedback delay, in rounds.", THE_PROBLEM, high=10**6)]
+Delay = Annotated[int, integer_option("delay", 0, "Feedback delay, in rounds", THE_PROBLEM, high=10**6)]
+
+Actions = Annotated[
+    str,
+    typer.Option(
+        metavar="observed|hidden",
+        help="Whether agents observe their partners' arms",
+        rich_help_panel=THE_PROBLEM,
+    ),
+]
 
 Relabel = Annotated[
     bool,
     typer.Option(
         "--relabel",
-        help="Permute each agent's arms at random in every run.",
+        help="Random permutation of each agent's arms in every run",
         rich_help_panel=THE_PROBLEM,
     ),
 ]
@@ -168,6 +174,7 @@ TeamNames = Annotated[
 Window = Annotated[str | None, typer.Option(metavar="W", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
 Repeat = Annotated[str | None, typer.Option(metavar="L", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
 Exploration = Annotated[str | None, typer.Option(metavar="C", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
+FollowerExploration = Annotated[str | None, typer.Option(metavar="C", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
 Index = Annotated[str | None, typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
 Ties = Annotated[str | None, typer.Option(metavar="NAME", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
 Discount = Annotated[str | None, typer.Option(metavar="GAMMA", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)]
@@ -175,14 +182,14 @@ Option = Annotated[
     list[str] | None, typer.Option(metavar="NAME=VALUE", help=_FROM_THE_AGENTS, rich_help_panel=THE_TEAM)
 ]
 
-Horizon = Annotated[int, integer_option("horizon", 1, "Rounds in a run.", THE_WORK)]
-Runs = Annotated[int, integer_option("runs", 1, "Number of runs.", THE_WORK)]
+Horizon = Annotated[int, integer_option("horizon", 1, "Rounds in a run", THE_WORK)]
+Runs = Annotated[int, integer_option("runs", 1, "Number of runs", THE_WORK)]
 Seed = Annotated[
     int,
     typer.Option(
         metavar="INTEGER|none",
         parser=parsing.seed(),
-        help="Random seed; the same seed gives the same runs, none draws a new one.",
+        help="Random seed; none draws a new one",
         rich_help_panel=THE_WORK,
     ),
 ]
@@ -190,7 +197,7 @@ Engine = Annotated[
     str,
     typer.Option(
         metavar="auto|fast|reference",
-        help="Compiled or plain Python; the results are the same.",
+        help="Compiled or plain Python; the results are equal",
         rich_help_panel=THE_WORK,
     ),
 ]
@@ -199,7 +206,7 @@ Threads = Annotated[
     integer_option(
         "threads",
         1,
-        "Threads of the fast engine (all cores, if not given); the results are the same.",
+        "Threads of the fast engine (default: all cores)",
         THE_WORK,
         high=4096,
     ),
@@ -208,24 +215,25 @@ Threads = Annotated[
 
 @dataclass(frozen=True)
 class AgentOptions:
-    """The options of the agents: those with a flag of their own (`AGENT_FLAGS`), and --option for all the others."""
+    """The options of the agents: those with their own flag (`AGENT_FLAGS`), and --option for all others."""
 
     window: Window = None
     repeat: Repeat = None
     exploration: Exploration = None
+    follower_exploration: FollowerExploration = None
     index: Index = None
     ties: Ties = None
     discount: Discount = None
     option: Option = None
 
     def values(self) -> dict[str, Any]:
-        """Every option that was named on the command line."""
+        """Return every option that the command line names."""
         return agent_options({name: getattr(self, name) for name in AGENT_FLAGS}, self.option)
 
 
 @dataclass(frozen=True)
 class ProblemOptions:
-    """What is played."""
+    """The options that describe a problem."""
 
     means: Means = "fixed"
     arms: Arms = None
@@ -240,10 +248,11 @@ class ProblemOptions:
     df: Df = None
     correlation: Correlation = None
     delay: Delay = 0
+    actions: Actions = "observed"
     relabel: Relabel = False
 
     def problem(self, sight_of: Callable[[int], tuple[float, ...]] | None = None) -> Problem:
-        """The problem that they describe; what is not said is as in the paper's simulations."""
+        """Return the problem that the options describe. Defaults are those of the paper's simulations."""
         from cobandit.cli.problems import paper_sight, problem_of
 
         return problem_of(self, sight_of or paper_sight)
@@ -251,7 +260,7 @@ class ProblemOptions:
 
 @dataclass(frozen=True)
 class WorkOptions:
-    """How much is played, and how."""
+    """The options of a simulation."""
 
     horizon: Horizon = 2000
     runs: Runs = 100
@@ -260,14 +269,14 @@ class WorkOptions:
     threads: Threads = None
 
     def values(self) -> dict[str, Any]:
-        """The arguments of `simulate` that they stand for."""
+        """Return the arguments of `simulate`."""
         return asdict(self)
 
 
 def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose parameters that are dataclasses become one command line option for each of their fields.
+    """Replace each parameter that is a dataclass by one command line option per field.
 
-    The default of such a parameter is a group, whose values are the defaults of the options.
+    The default of such a parameter is an instance, whose values are the defaults of the options.
     """
     hints = get_type_hints(command, include_extras=True)
     parameters: list[inspect.Parameter] = []
@@ -289,21 +298,43 @@ def with_option_groups(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = kind(**{field.name: given.pop(field.name) for field in fields(kind)})
         command(**given)
 
-    # Typer reads either of the two.
+    # Typer reads one or the other, depending on its version.
     expanded.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     expanded.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del expanded.__wrapped__
     return expanded
 
 
-class GroupedHelp(TyperCommand):
-    """A command whose help puts its options under the headings they were declared with.
+PREFIX = "COBANDIT_"
+"""How the environment variables of options begin."""
 
-    Typer does so by way of rich, whose import alone takes longer than all the rest of ``--help``.
+
+def with_environment(command: Callable[..., None]) -> Callable[..., None]:
+    """Let environment variables set the options of a command: ``--alert-url`` is COBANDIT_ALERT_URL.
+
+    An option on the command line takes precedence, and an empty variable counts as not set. Options whose declaration
+    names a variable keep it. COBANDIT_PASSWORD is read with the password itself, where a file takes precedence.
+    """
+    parameters = []
+    for name, parameter in inspect.signature(command).parameters.items():
+        kind, *declarations = get_args(parameter.annotation)
+        declaration = copy.copy(declarations[0])  # other commands have the same one
+        if declaration.envvar is None and name != "password":
+            declaration.envvar, declaration.show_envvar = f"{PREFIX}{name.upper()}", False
+        parameters.append(parameter.replace(annotation=Annotated[kind, declaration]))
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return command
+
+
+class GroupedHelp(TyperCommand):
+    """A command whose help lists options under the headings they were declared with, and examples at the end.
+
+    Typer can do this with rich, but importing rich takes longer than all the rest of ``--help``.
     """
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Each heading with its options; those without one come last."""
+        """Write each heading with its options; options without a heading are last."""
         sections: dict[str, list[tuple[str, str]]] = {}
         for param in self.get_params(ctx):
             record = param.get_help_record(ctx)
@@ -314,12 +345,19 @@ class GroupedHelp(TyperCommand):
             with formatter.section(heading):
                 formatter.write_dl(sections[heading], col_max=24)
 
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        """Write the examples of the command. Long lines are not wrapped, so that they can be copied."""
+        lines = EXAMPLES.get(ctx.command_path.partition(" ")[2], ())
+        if lines:
+            with formatter.section("Examples"):
+                formatter.write("".join(f"{'':{formatter.current_indent}}{line}\n" for line in lines))
+
 
 class HelpFromAgents(GroupedHelp):
-    """A command whose help on the agents' options is taken from their rows, at the moment somebody asks for it."""
+    """A command whose help on the agents' options is generated from the agents when ``--help`` is requested."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Fill the words in."""
+        """Insert the help texts of the agents."""
         words = agent_help()
         for param in self.params:
             if param.name in words and hasattr(param, "help"):
@@ -328,7 +366,7 @@ class HelpFromAgents(GroupedHelp):
 
 
 def agent_help(known_agents: Mapping[str, Any] | None = None, flags: Sequence[str] = AGENT_FLAGS) -> dict[str, str]:
-    """The help of each option about agents, by the option's name; of the bandit's agents where none are given."""
+    """Return the help of each option about agents, by the option's name; by default for the bandit's agents."""
     from cobandit.agents import AGENTS
 
     agents: Mapping[str, Any] = AGENTS if known_agents is None else known_agents
@@ -338,15 +376,15 @@ def agent_help(known_agents: Mapping[str, Any] | None = None, flags: Sequence[st
             rows.setdefault(name, []).append((agent, default, text))
     words = {name: _option_help(entries) for name, entries in rows.items() if name in flags}
     rest = sorted(name for name in rows if name not in flags)
-    words["option"] = f"Any other option of an agent (repeatable): {', '.join(rest)}."
+    words["option"] = f"Other options of agents (repeatable): {', '.join(rest)}"
     known = ", ".join(agents)
-    words["team"] = f"The agents: {known}."
-    words["partner"] = f"The AI: {', '.join(name for name, kind in agents.items() if not is_joint(kind))}."
+    words["team"] = f"Agents: {known}"
+    words["partner"] = f"AI partner: {', '.join(name for name, kind in agents.items() if not is_joint(kind))}"
     return words
 
 
 def _option_help(rows: list[tuple[str, Any, str]]) -> str:
-    """One agent's words stand for all of them; a default of its own is told with the agent's name."""
+    """Return the first agent's help for an option, with the defaults of the agents that have another default."""
     _, default, text = rows[0]
     others = [f"{agent}: {_plain(other)}" for agent, other, _ in rows if other != default]
     return f"{text} [default: {'; '.join([_plain(default), *others])}]"
@@ -357,37 +395,37 @@ def _plain(default: Any) -> str:
 
 
 def is_joint(kind: Any) -> bool:
-    """Whether it is one brain for a whole team."""
+    """Return whether the agent is a controller, which chooses for the whole team."""
     from cobandit.agents import Controller
 
     return issubclass(kind, Controller)
 
 
 def agent_options(given: Mapping[str, str | None], settings: Sequence[str] | None) -> dict[str, Any]:
-    """The options named on the command line: those with a flag of their own and those of --option."""
+    """Return the options that the command line names: those with their own flag and those of --option."""
     options = {name: parsing.value(text) for name, text in given.items() if text is not None}
     for text in settings or ():
         name, setting = parsing.setting(text)
         if name in options:
-            raise InvalidInput(f"The option {name} was given twice; once is needed.")
+            raise InvalidInput(f"The option {name} must be given once, got two values.")
         options[name] = setting
     return options
 
 
 def lineup_of(names: Sequence[str]) -> list[str]:
-    """Return the names of one line-up, each given by itself or joined with others by ``+``."""
+    """Return the names of one line-up, given one by one or joined by ``+``."""
     return [part.strip() for name in names for part in name.split("+")]
 
 
-def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], room: Any = None) -> list[Any]:
-    """A team from each line-up: one name for every place, or one name per place.
+def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], package: Any = None) -> list[Any]:
+    """Return a team for each line-up: one name for every seat, or one name per seat.
 
-    An option goes to every agent that has it; at least one must have it. ``room`` is where agents and teams are known:
-    `cobandit.agents`, or `cobandit.mdp`.
+    An option is passed to every agent that has it; at least one must have it. ``package`` provides agents and teams:
+    `cobandit.agents` or `cobandit.mdp`.
     """
-    if room is None:
-        from cobandit import agents as room
-    kinds = {name: room.agent_class(name) for lineup in lineups for name in lineup}
+    if package is None:
+        from cobandit import agents as package
+    kinds = {name: package.agent_class(name) for lineup in lineups for name in lineup}
     taken = {name: {row[0] for row in kind.option_rows()} for name, kind in kinds.items()}
     for option in options:
         if not any(option in known for known in taken.values()):
@@ -402,14 +440,16 @@ def teams_of(lineups: Sequence[Sequence[str]], options: Mapping[str, Any], room:
     teams = []
     for lineup in lineups:
         if len(lineup) == 1:
-            teams.append(room.Team.of(lineup[0], **options_of(lineup[0])))
+            teams.append(package.Team.of(lineup[0], **options_of(lineup[0])))
             continue
         members = []
         for name in lineup:
-            if issubclass(kinds[name], room.Team.controller_kind):
-                raise InvalidInput(f"{name} is one brain for the whole team; it cannot sit beside {_others(lineup)}.")
-            members.append(room.make_agent(name, **options_of(name)))
-        teams.append(room.Team(members))
+            if issubclass(kinds[name], package.Team.controller_kind):
+                raise InvalidInput(
+                    f"{name} chooses for the whole team, so it cannot be combined with {_others(lineup)}."
+                )
+            members.append(package.make_agent(name, **options_of(name)))
+        teams.append(package.Team(members))
     return teams
 
 

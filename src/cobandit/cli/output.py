@@ -1,4 +1,4 @@
-"""How results leave a command: tables for people, strict JSON and CSV for programs."""
+"""Output of results: tables for people, strict JSON and CSV for programs."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ if TYPE_CHECKING:
 
     from cobandit.engine import Result
 
-SUMMARISED = "So many runs are summarised while they are played: median, 10 % and 90 % are within 0.4 %."
-"""What stands below a table of runs that were not kept."""
+SUMMARISED = "Large numbers of runs are summarised during the simulation: median, 10 % and 90 % are within 0.4 %."
+"""The note below a table of runs that were not stored."""
 
 
 def console() -> Console:
-    """The screen; plain text where stdout is not a terminal or NO_COLOR is set."""
+    """Return the screen: plain text if stdout is not a terminal or NO_COLOR is set."""
     from rich.console import Console
 
     return Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
 
 
 def table(*heads: str, first: str = "right") -> Table:
-    """An airy table with numbers to the right, whose first column may be words; it folds where it does not fit."""
+    """Return a table with numbers aligned right. The first column may contain words. The table folds if it does not
+    fit.
+    """
     from rich import box
 
     from cobandit.cli.tables import FoldingTable
@@ -44,23 +46,23 @@ def table(*heads: str, first: str = "right") -> Table:
 
 
 def number(value: float | None, decimals: int | None = None) -> str:
-    """A number with as many digits as a person reads, or with the decimals its column has."""
+    """Return a number with a readable number of digits, or with the decimals of its column."""
     return TERMINAL.format(value, decimals)
 
 
 def decimals_for(values: Iterable[float]) -> int:
-    """How many decimals a column needs whose values are as large as these."""
+    """Return the number of decimals for a column with such values."""
     return TERMINAL.decimals_for(values)
 
 
 def plus_minus(mean: float, error: float | None, decimals: int) -> str:
-    """A mean with its standard error, where there is one."""
+    """Return a mean with its standard error, if there is one."""
     unknown = error is None or math.isnan(error)
     return number(mean, decimals) + ("" if unknown else f" ± {number(error, decimals)}")
 
 
 def paragraph(screen: Console, text: str, indent: int = 0) -> None:
-    """Words wrapped to the screen, without the blanks that rich would fill each line up with."""
+    """Print text wrapped to the screen, without the trailing spaces that rich adds to each line."""
     margin = " " * indent
     width = max(20, min(screen.width, 100))
     wrapped = textwrap.fill(
@@ -70,28 +72,28 @@ def paragraph(screen: Console, text: str, indent: int = 0) -> None:
 
 
 def played(runs: int, horizon: int) -> str:
-    """How much was played."""
+    """Return a text with the number of runs and rounds."""
     return f"{count(runs, 'run')} of {count(horizon, 'round')}"
 
 
 def seconds(value: float) -> str:
-    """A duration for people."""
+    """Return a duration as text."""
     return f"{value:.2f} s" if value < 10.0 else f"{value:.0f} s" if value < 120.0 else f"{value / 60.0:.1f} min"
 
 
 SLOW_SECONDS = 3.0
-"""How long plain Python may take before somebody is told that there is a faster way."""
+"""After this many seconds of plain Python, a hint names the faster engine."""
 
 
 def fast_hint(results: Iterable[Result]) -> str | None:
-    """What to say where plain Python took its time because the compiled engine is not installed."""
+    """Return a hint if plain Python was slow because the compiled engine is not installed."""
     from cobandit.engine.choice import NO_NUMBA
 
     return slow_hint(sum(result.seconds for result in results if result.engine_reason == NO_NUMBA))
 
 
 def slow_hint(slow: float) -> str | None:
-    """The same after so many seconds of plain Python that the compiled engine would have saved."""
+    """Return the hint after ``slow`` seconds of plain Python that the compiled engine would have saved."""
     if slow < SLOW_SECONDS:
         return None
     return (
@@ -101,10 +103,10 @@ def slow_hint(slow: float) -> str | None:
 
 
 def print_json(data: Any) -> None:
-    """One object in strict JSON: what is not a finite number becomes null."""
+    """Print one object as strict JSON: numbers that are not finite become null."""
     print(json.dumps(strict(data), allow_nan=False))
 
 
 def print_csv(heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """A header and rows; what is unknown stays empty."""
+    """Print a header and rows as CSV; unknown values stay empty."""
     write_csv(sys.stdout, heads, rows)

@@ -1,4 +1,4 @@
-"""Values from the text of a command line: never by ``eval``, and checked by the library's own checks."""
+"""Parse values from the command line, without ``eval``, with the library's own checks."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from cobandit.base.errors import CobanditError, InvalidInput, UnknownName, short
 
 MATRIX = '"[[.8,.4],[.2,.6]]"'
 NAMED_MEANS = ("fixed", "random", "local-optima", "corners")
-"""The means that go by a name, as `cobandit.problem.named` has them; told here so that ``--help`` need not load it."""
+"""The named means of `cobandit.problem.named`, repeated here so that ``--help`` need not import them."""
 
 _GROUPED = re.compile(r"[1-9]\d{0,2}(,\d{3})+")
 
 
 def literal(text: str) -> Any:
-    """A number, a list, a string, true, false or null; raises ValueError for anything else.
+    """Return a number, a list, a string, true, false or null; raise ValueError for anything else.
 
-    Python's own literals come first because ``.8`` is how people write and is not JSON.
+    Python's literals are tried first, because people write ``.8``, which is not JSON.
     """
     stripped = text.strip()
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # "[1][2]" is a slip to be told of here, not a warning on the screen
+            warnings.simplefilter("error")  # "[1][2]" must be an error here, not a SyntaxWarning on the screen
             return ast.literal_eval(stripped)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError, Warning):
         pass
-    # What Python has no literal for: null, true, and the numbers that the library then refuses by name.
+    # Values without a Python literal: null, true, and NaN and infinity, which the library's checks then refuse.
     said = re.sub(r"(?<![\d.])\.(?=\d)", "0.", stripped)
     said = re.sub(r"\b(nan|inf)\b", lambda word: {"nan": "NaN", "inf": "Infinity"}[word[0].lower()], said, flags=re.I)
     try:
@@ -41,7 +41,7 @@ def literal(text: str) -> Any:
 
 
 def value(text: str) -> Any:
-    """A literal where the text is one (``none`` too), else the text itself."""
+    """Return the literal if the text is one (or ``none``), else the text itself."""
     if text.strip().lower() == "none":
         return None
     try:
@@ -51,13 +51,13 @@ def value(text: str) -> Any:
 
 
 def number(text: str) -> Any:
-    """Return a single value, or the text where it is a list; 2,000 is read as our own tables print it."""
+    """Return a single number, or the text if it is a list. 2,000 is a number, because our tables print it so."""
     single = value(text.replace(",", "") if _GROUPED.fullmatch(text.strip()) else text)
     return text if isinstance(single, (tuple, list, dict)) else single
 
 
 class InvalidOption(CobanditError):
-    """An option has a wrong value. It is no ValueError, because Typer would replace the message of one."""
+    """An option has a wrong value. This is not a ValueError, because Typer would replace its message."""
 
 
 def integer(name: str, low: int, high: int | None = None) -> Callable[[Any], Any]:
@@ -82,6 +82,17 @@ def positive_real(name: str, high: float = math.inf) -> Callable[[Any], Any]:
     return _parser(check)
 
 
+def share(name: str, high: float = 1.0) -> Callable[[Any], Any]:
+    """Return the parser of an option that takes a number from 0 to ``high``."""
+
+    def check(value: Any) -> Any:
+        from cobandit.base.checks import real
+
+        return real(0.0, high)(name, value)
+
+    return _parser(check)
+
+
 def seed() -> Callable[[Any], Any]:
     """Return the parser of an option that takes a seed; ``none`` draws a fresh one."""
 
@@ -94,7 +105,7 @@ def seed() -> Callable[[Any], Any]:
 
 
 def _parser(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return a parser for Typer. A default is taken as it is, so that a command without options loads no check."""
+    """Return a parser for Typer. Defaults are not parsed, so that a command without options imports no checks."""
 
     def parse(text: Any) -> Any:
         if not isinstance(text, str):
@@ -108,16 +119,18 @@ def _parser(check: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def numbers(flag: str, text: str, example: str) -> tuple[Any, ...]:
-    """Numbers separated by commas; each of them is checked where it is used."""
+    """Return numbers separated by commas. The caller checks each of them."""
     try:
         values = literal(text)
     except ValueError:
-        raise InvalidInput(f"{flag} is {short_repr(text)}; numbers and commas are needed, such as {example}.") from None
+        raise InvalidInput(
+            f"{flag} must be numbers separated by commas, such as {example}, got {short_repr(text)}."
+        ) from None
     return tuple(values) if isinstance(values, (tuple, list)) else (values,)
 
 
 def means(flag: str, text: str) -> Any:
-    """A matrix, or the name of means: one of `NAMED_MEANS`, or one that another package brings."""
+    """Return a matrix, or the name of means: one of `NAMED_MEANS`, or one from another package."""
     word = text.strip()
     if word in NAMED_MEANS:
         return word
@@ -141,10 +154,10 @@ def means(flag: str, text: str) -> Any:
 
 
 def setting(text: str) -> tuple[str, Any]:
-    """``name=value`` of an agent's option."""
+    """Return the name and the value of ``name=value``, an agent's option."""
     name, sign, rest = text.partition("=")
     if not sign or not name.strip():
-        raise InvalidInput(f"--option is {short_repr(text)}; name=value is needed, such as prior_sd=0.5.")
+        raise InvalidInput(f"--option must be name=value, such as prior_sd=0.5, got {short_repr(text)}.")
     return name.strip().replace("-", "_"), value(rest)
 
 
@@ -152,8 +165,8 @@ _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 def seconds(name: str, text: str) -> int:
-    """A time such as ``30s``, ``10m``, ``2h`` or ``1d``, in seconds."""
+    """Return a duration such as ``30s``, ``10m``, ``2h`` or ``1d``, in seconds."""
     match = re.fullmatch(r"\s*([1-9][0-9]{0,5})\s*([smhd])\s*", text)
     if match is None:
-        raise InvalidInput(f"--{name} is {short_repr(text)}; a time such as 30s, 10m, 2h or 1d is needed.")
+        raise InvalidInput(f"--{name} must be a time such as 30s, 10m, 2h or 1d, got {short_repr(text)}.")
     return int(match[1]) * _SECONDS[match[2]]

@@ -1,4 +1,4 @@
-"""``cobandit play``: a person at the terminal and an AI partner, the very agent that simulations play."""
+"""``cobandit play``: a person at the terminal plays with an AI partner, the same agent class as in simulations."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 THE_GAME = "The game"
 LEAVING = ("q", "quit", "exit")
 WIDEST_GRID = 6
-"""More arms of the partner than this make a list of what was tried, not a grid."""
+"""If the partner has more arms than this, tried team actions are shown as a list, not as a grid."""
 
 YARDSTICK = "partner-aware-ucb"
 RUN = 0
@@ -42,7 +42,7 @@ Partner = Annotated[
 
 
 class _Leave(Exception):
-    """The person wants to stop."""
+    """Raised when the person wants to stop."""
 
 
 @shared.with_option_groups
@@ -53,7 +53,7 @@ def play(
         str | None,
         typer.Option(
             metavar="NAME|FILE.toml",
-            help="A Markov problem (see cobandit mdp problems), step by step; --rounds are then its episodes.",
+            help="Markov problem (see cobandit mdp problems), by steps",
             rich_help_panel=shared.THE_PROBLEM,
             autocompletion=completion.markov_problems,
         ),
@@ -64,7 +64,7 @@ def play(
         str | None,
         typer.Option(
             metavar="P,P",
-            help="The chance of seeing a hit, yours first (1 for you and 0.5 for each partner).",
+            help="Probability of seeing a hit, yours first (default: 1,0.5)",
             rich_help_panel=shared.THE_PROBLEM,
         ),
     ] = None,
@@ -73,25 +73,27 @@ def play(
         str | None,
         typer.Option(
             metavar="A,B;C,D",
-            help='Names for the arms, yours first, such as "patty,cheese;tomato,lettuce".',
+            help='Names of the arms, such as "patty,cheese;tomato,lettuce"',
             rich_help_panel=shared.THE_PROBLEM,
         ),
     ] = None,
-    rounds: Annotated[int, shared.integer_option("rounds", 1, "How many rounds.", THE_GAME)] = 20,
+    rounds: Annotated[
+        int, shared.integer_option("rounds", 1, "Number of rounds, or of episodes of a Markov problem", THE_GAME)
+    ] = 20,
     seed: Annotated[
         int | None,
-        shared.integer_option("seed", 0, "Play that luck again (fresh, if not given).", THE_GAME),
+        shared.integer_option("seed", 0, "Random seed (default: a new one)", THE_GAME),
     ] = None,
     save: Annotated[
         str | None,
-        typer.Option(metavar="FILE.csv", help="Keep the rounds in this file.", rich_help_panel=shared.THE_OUTPUT),
+        typer.Option(metavar="FILE.csv", help="CSV file for the rounds", rich_help_panel=shared.THE_OUTPUT),
     ] = None,
 ) -> None:
     """Play at the terminal with an AI partner.
 
-    Each round you both pick an arm at the same time, and the team hits or misses. You are agent 0; the AI takes every
-    other place. Some pairs of arms hit more often than others, and neither of you
-    can talk. Type the number or the name of an arm, and q to stop.
+    Each round you and the AI pick an arm at the same time, and the team hits or misses. You are agent 0; the AI takes
+    every other seat. Some pairs of arms hit more often than others, and you cannot talk. Type the number or the name of
+    an arm, or q to stop.
     """
     import secrets
 
@@ -101,7 +103,7 @@ def play(
 
     if problem is not None:
         if arms is not None or labels is not None or means != "random":
-            raise InvalidInput("--means, --arms and --labels do not go with --problem, which has its own.")
+            raise InvalidInput("--means, --arms and --labels cannot be combined with --problem, which defines them.")
         _play_markov(problem, partner, agent_options.values(), observability, roles, (rounds, seed, save))
         return
     bandit = shared.ProblemOptions(means, arms, observability=observability, roles=roles).problem(_sight)
@@ -121,7 +123,7 @@ def play(
     refused: OSError | None = None
     if target is not None and len(played):
         try:
-            played.save(target)  # first of all, as nobody can repeat these rounds
+            played.save(target)  # saved first, because these rounds cannot be repeated
         except OSError as error:
             refused = error
     yardstick = Team.of(YARDSTICK, **(options if partner == YARDSTICK else {}))
@@ -142,7 +144,7 @@ def _play_markov(
     roles: str,
     work: tuple[int, int | None, str | None],
 ) -> None:
-    """The same in a Markov problem."""
+    """Play a Markov problem instead of a bandit."""
     import secrets
 
     from cobandit.base.checks import MOST, whole
@@ -173,7 +175,7 @@ def _play_markov(
 
 @dataclass
 class _Seat:
-    """What the person sees and does: asked through `ask`, shown each round through `tell`."""
+    """The person's seat: `ask` reads an arm, `tell` shows each round."""
 
     screen: Console
     names: list[list[str]]
@@ -182,7 +184,7 @@ class _Seat:
     misses: dict[tuple[int, ...], int] = field(default_factory=dict)
 
     def ask(self, person: Human) -> int:
-        """Ask until an arm, or the wish to stop, comes."""
+        """Ask until the person types an arm or wants to stop."""
         own = self.names[0]
         choices = ", ".join(f"{arm}" if own[arm] == str(arm) else f"{arm} {own[arm]}" for arm in range(len(own)))
         self.screen.print(f"Round {person.round} of {self.rounds}", style="bold")
@@ -220,12 +222,12 @@ def _count(number: int, word: str, many: str = "s") -> str:
 
 
 def _sight(agents: int) -> tuple[float, ...]:
-    """The person sees everything, the partners half of it, as in the paper's studies."""
+    """Return the default observability: the person sees everything, the partners half, as in the paper's studies."""
     return (1.0, *(0.5,) * (agents - 1))
 
 
 def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Trajectory, bool]:
-    """The rounds played until the end, or until the person leaves; and whether Ctrl-C was the way."""
+    """Return the rounds played until the end or until the person leaves, and whether the person pressed Ctrl-C."""
     import numpy as np
 
     from cobandit.engine import Trajectory
@@ -244,7 +246,7 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
     except _Leave:
         pass
     except EOFError:
-        print()  # the question is still waiting on its line
+        print()  # the question is still on this line
     except KeyboardInterrupt:
         interrupted = True
         print()
@@ -258,7 +260,7 @@ def _played(problem: Problem, team: Team, horizon: int, seed: int) -> tuple[Traj
 
 
 def _line(question: str) -> str:
-    """One line from the person; with a file in the person's place, the answer is shown as if typed."""
+    """Return one line from the person. If stdin is a file, print the answer as if it was typed."""
     answer = input(question).strip()
     if not sys.stdin.isatty():
         print(answer)
@@ -266,7 +268,7 @@ def _line(question: str) -> str:
 
 
 def _arm(answer: str, own: list[str]) -> int | None:
-    """The arm meant: by its name, by its number, or by the beginning of one name alone."""
+    """Return the arm for an answer: its name, its number, or the beginning of exactly one name."""
     word = answer.casefold()
     folded = [name.casefold() for name in own]
     if word in folded:
@@ -279,13 +281,13 @@ def _arm(answer: str, own: list[str]) -> int | None:
 
 
 def _labels(text: str | None, arms: tuple[int, ...]) -> list[list[str]]:
-    """A name for each arm of each agent; the numbers where none are given."""
+    """Return a name for each arm of each agent; by default, the numbers."""
     if text is None:
         return [[str(arm) for arm in range(size)] for size in arms]
     names = [[name.strip() for name in part.split(",")] for part in text.split(";")]
     needed = ";".join(",".join("name" for _ in range(size)) for size in arms)
     if [len(part) for part in names] != list(arms) or not all(all(part) for part in names):
-        raise InvalidInput(f"--labels is {short_repr(text)}; names for all arms are needed, as in {needed!r}.")
+        raise InvalidInput(f"--labels must be names for all arms, as in {needed!r}, got {short_repr(text)}.")
     for part in names:
         folded = [name.casefold() for name in part]
         if len(set(folded)) != len(part):
@@ -298,15 +300,15 @@ def _labels(text: str | None, arms: tuple[int, ...]) -> list[list[str]]:
 
 
 def _checked_file(path: str) -> Path:
-    """Where the rounds will go; refused before the first round if it cannot be written."""
+    """Return the path for the rounds, or raise an error before the first round if it cannot be written."""
     import os
 
     target = Path(path).expanduser()
     if target.suffix != ".csv":
-        raise InvalidInput(f"--save is {str(target)!r}; a name that ends in .csv is needed.")
+        raise InvalidInput(f"--save must be a name that ends in .csv, got {str(target)!r}.")
     place = target if target.exists() else target.parent
     if target.is_dir() or not target.parent.is_dir() or not os.access(place, os.W_OK):
-        raise InvalidInput(f"--save is {str(target)!r}; a file in a folder that can be written to is needed.")
+        raise InvalidInput(f"--save must be a file in a folder that can be written to, got {str(target)!r}.")
     return target
 
 
@@ -337,7 +339,7 @@ def _farewell(
     seed: int,
     yardstick: Team,
 ) -> None:
-    """The truth, now that it can do no harm: the means, the best team action, the regret."""
+    """Print the true means, the best team action and the regret after the last round."""
     import numpy as np
 
     from cobandit.cli.output import number, paragraph
@@ -372,7 +374,7 @@ def _farewell(
 
 
 def _grid(names: list[list[str]], cells: dict[tuple[int, ...], str]) -> Table:
-    """A grid of two players' arms, or a list of team actions where a grid would not fit."""
+    """Return a grid of two players' arms, or a list of team actions if a grid would not fit."""
     from cobandit.cli.output import table
 
     if len(names) == 2 and len(names[1]) <= WIDEST_GRID:

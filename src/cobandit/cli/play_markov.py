@@ -1,4 +1,4 @@
-"""``cobandit play --problem burger-line``: a person and an AI partner through the episodes of a Markov problem."""
+"""``cobandit play --problem burger-line``: a person plays episodes of a Markov problem with an AI partner."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ RUN = 0
 
 
 class Leave(Exception):
-    """The person wants to stop."""
+    """Raised when the person wants to stop."""
 
 
 @dataclass
 class Person(MarkovAgent):
-    """Agent 0: asked at every step, and told what came of it."""
+    """Agent 0: the person chooses at every step and sees the outcome."""
 
     screen: Any = None
     problem: Any = None
     hits: int = 0
 
     def clone(self) -> Person:
-        """The same person: there is only one at the terminal."""
+        """Return the same object: there is only one person at the terminal."""
         return self
 
     def choose(self, state: int, step: int) -> int:
-        """Ask until an arm, or the wish to stop, comes."""
+        """Ask until the person types an arm or wants to stop."""
         dynamics = self.problem.dynamics
         own = dynamics.arm_names()[0]
         if step == 0:
@@ -68,16 +68,16 @@ class Person(MarkovAgent):
 
 
 def checked_partner(name: str, options: dict[str, Any], agents: int) -> list[Any]:
-    """The AI on every other place."""
+    """Return the AI agents for all other seats."""
     if issubclass(agent_class(name), Team.controller_kind):
-        raise InvalidInput(f"{name} is one brain for the whole team; it cannot be the partner of a person.")
+        raise InvalidInput(f"{name} chooses for the whole team, so it cannot be the partner of a person.")
     return [make_agent(name, **options) for _ in range(agents - 1)]
 
 
 def play_markov(
     screen: Console, problem: MarkovProblem, partners: list[Any], episodes: int, seed: int
 ) -> tuple[list[dict[str, Any]], bool]:
-    """Play until the last episode, or until the person leaves: the steps as rows, and whether Ctrl-C was the way."""
+    """Play to the last episode or until the person leaves; return the steps, and whether Ctrl-C was pressed."""
     person = Person(screen=screen, problem=problem)
     match = MarkovMatch(problem, Team([person, *partners]), episodes * problem.steps, seed, RUN)
     rows: list[dict[str, Any]] = []
@@ -99,7 +99,7 @@ def play_markov(
 
 
 def _tell_truth(screen: Console, match: MarkovMatch, rows: list[dict[str, Any]]) -> None:
-    """The best way through an episode, now that it can do no harm."""
+    """Print the best policy after the last episode."""
     from cobandit.cli.output import paragraph
 
     problem, instance = match.nature.problem, match.nature.instance

@@ -1,4 +1,4 @@
-"""The problem that the options of a command describe (`options.ProblemOptions`)."""
+"""Build the problem that the options of a command describe (`options.ProblemOptions`)."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ if TYPE_CHECKING:
 
 SIGHT = (1.0, 0.5)
 NOISE = (0.1, 0.5)
-"""What two agents see where nothing is said: the paper's simulations, and those with Gaussian rewards."""
+"""The default observation noise of two agents with Gaussian rewards, as in the paper's simulations."""
 
 
 def paper_sight(agents: int) -> tuple[float, ...]:
-    """The observability in the paper's simulations, of two agents and of more (Fig. "sim4")."""
+    """Return the observability of the paper's simulations, for two agents and for more (Fig. "sim4")."""
     return SIGHT if agents <= 2 else tuple((i + 1) / agents for i in range(agents))
 
 
 def problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, ...]]) -> Problem:
-    """The problem that the options describe, with ``sight_of(agents)`` where nothing is said about sight."""
+    """Return the problem that the options describe; ``sight_of(agents)`` is the default observability."""
     from cobandit.problem.observation import OBSERVATIONS
 
     if options.reward not in REWARDS:
@@ -59,6 +59,7 @@ def problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, .
         "weights": () if options.weights is None else parsing.numbers("--weights", options.weights, "1,1"),
         "roles": ranks,
         "delay": options.delay,
+        "actions": options.actions,
         **sight,
     }
     described = _rewarded(options, matrix, shared)
@@ -66,7 +67,7 @@ def problem_of(options: ProblemOptions, sight_of: Callable[[int], tuple[float, .
 
 
 def _rewarded(options: ProblemOptions, matrix: Any, shared: Mapping[str, Any]) -> Problem:
-    """The problem with the rewards that the options describe."""
+    """Return the problem with the rewards that the options describe."""
     from cobandit.problem import CorrelatedGaussian, Problem, StudentT
 
     spread = None if options.sd is None else parsing.value(options.sd)
@@ -74,7 +75,7 @@ def _rewarded(options: ProblemOptions, matrix: Any, shared: Mapping[str, Any]) -
     given = {name: value for name, value in values.items() if value is not None}
     for name, rewards in (("df", "student-t"), ("correlation", "correlated-gaussian")):
         if name in given and options.reward != rewards:
-            raise InvalidInput(f"--{name} was given, but it goes with --reward {rewards} alone.")
+            raise InvalidInput(f"--{name} requires --reward {rewards}.")
     if options.reward == "bernoulli":
         if given:
             raise InvalidInput("--sd was given, but Bernoulli rewards have none; it goes with --reward gaussian.")
@@ -88,13 +89,13 @@ def _rewarded(options: ProblemOptions, matrix: Any, shared: Mapping[str, Any]) -
 
 
 def _phases(matrix: Any, text: str) -> Any:
-    """Means that change at once, of a list of matrices."""
+    """Return means that change abruptly, from a list of matrices."""
     from cobandit.problem import PiecewiseMeans
 
     if not isinstance(matrix, (list, tuple)):
         raise InvalidInput(
-            f"--changes-at was given, but --means is {matrix}; a list of matrices is needed, such as "
-            '"[[[.8,.4],[.2,.6]],[[.3,.4],[.2,.9]]]".'
+            '--means must be a list of matrices with --changes-at, such as "[[[.8,.4],[.2,.6]],[[.3,.4],[.2,.9]]]", '
+            f"got {matrix}."
         )
     return PiecewiseMeans.of(matrix, parsing.numbers("--changes-at", text, "201"))
 
@@ -102,7 +103,7 @@ def _phases(matrix: Any, text: str) -> Any:
 def _means(
     matrix: Any, sizes: tuple[int, ...] | None, agents: int, ranks: Any, levels: Sequence[Any], model: str
 ) -> Any:
-    """The means themselves, where they were given by name."""
+    """Return the means, after looking up a name."""
     if not isinstance(matrix, str):
         return matrix
     if matrix == "fixed":
@@ -114,24 +115,26 @@ def _means(
 
         arms = sizes or (2, 2)
         if len(set(arms)) != 1 or len(arms) != 2:
-            raise InvalidInput(f"--arms is {_joined(arms)}; --means local-optima needs K,K, such as 3,3.")
+            raise InvalidInput(f"--arms must be K,K, such as 3,3, with --means local-optima, got {_joined(arms)}.")
         return local_optima(arms[0])
     if matrix == "corners":
         from cobandit.problem.means import two_corners
 
         if sizes is not None and set(sizes) != {2}:
-            raise InvalidInput(f"--arms is {_joined(sizes)}; --means corners needs 2 for each agent, such as 2,2,2.")
+            raise InvalidInput(
+                f"--arms must be 2 for each agent, such as 2,2,2, with --means corners, got {_joined(sizes)}."
+            )
         return two_corners(agents, _leader(ranks, levels, model, agents))
     return matrix
 
 
 def _leader(ranks: Any, levels: Sequence[Any], model: str, agents: int) -> int | None:
-    """Who leads, as far as it can be told: --means corners is shaped after it."""
+    """Return the leader, or None if it is unknown: --means corners depends on the leader."""
     if isinstance(ranks, tuple):
         return ranks.index(0) if 0 in ranks and len(ranks) == agents else None
     numeric = all(isinstance(level, (int, float)) for level in levels) and len(levels) == agents
     if ranks != "observability" or not numeric:
-        return None  # drawn for each run, or an input that is about to be refused
+        return None  # drawn for each run, or an input that will be refused later
     best = min(levels) if model == "noisy" else max(levels)
     return levels.index(best)
 
@@ -143,7 +146,7 @@ def _arms(text: str) -> tuple[int, ...]:
 
 
 def _depth(matrix: Any) -> int:
-    """How many agents the means are for: one for each level of brackets, or for each axis of a model."""
+    """Return the number of agents of the means: levels of brackets, or axes of a model."""
     if hasattr(matrix, "arms") or hasattr(matrix, "shape"):
         return len(getattr(matrix, "arms", None) or matrix.shape)
     depth = 0
@@ -155,7 +158,7 @@ def _depth(matrix: Any) -> int:
 
 def _default_noise(agents: int) -> tuple[float, ...]:
     if agents > 2:
-        raise InvalidInput(f"--noise is needed for {agents} agents, such as --noise {_joined((0.1,) * agents)}.")
+        raise InvalidInput(f"--noise must be given for {agents} agents, such as --noise {_joined((0.1,) * agents)}.")
     return NOISE
 
 

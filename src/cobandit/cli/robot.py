@@ -1,4 +1,4 @@
-"""``cobandit robot ...``: a clip of a burger, and a first try of an arm."""
+"""``cobandit robot ...``: a clip of a burger, and a first test of an arm."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cobandit.cli.options import GroupedHelp
 __all__ = ["app"]
 
 NO_MOTION = ("simulated", "null")
-"""Drivers with which nothing moves that could hurt anybody."""
+"""Drivers that move no real arm."""
 
 app = typer.Typer(
     name="robot",
@@ -32,27 +32,27 @@ app = typer.Typer(
 def demo(
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="FILE", help="The clip: .mp4, .webm or .png (animated).", rich_help_panel=shared.THE_OUTPUT
-        ),
+        typer.Option(metavar="FILE", help="Clip: .mp4, .webm or .png (animated)", rich_help_panel=shared.THE_OUTPUT),
     ] = None,
     configuration: Annotated[
-        str, typer.Option(metavar="P,R", help="First of the person, first of the robot: 0 or 1 each.")
+        str, typer.Option(metavar="P,R", help="First filling of the person and of the robot, 0 or 1 each")
     ] = "0,0",
-    seed: Annotated[int, typer.Option(metavar="INTEGER", help="For where items lie and how the hand stacks.")] = 0,
-    speed: Annotated[float, typer.Option(metavar="FLOAT", help="How many times faster than the robot was.")] = 3.0,
+    seed: Annotated[
+        int, typer.Option(metavar="INTEGER", help="Random seed of item positions and of the person's hand")
+    ] = 0,
+    speed: Annotated[float, typer.Option(metavar="FLOAT", help="Speed relative to the robot")] = 3.0,
     width: Annotated[
-        int | None, typer.Option(metavar="PIXELS", help="Width of the clip, which is 16:10 (960; .png 640).")
+        int | None, typer.Option(metavar="PIXELS", help="Width of the clip, which is 16:10 (default: 960; .png 640)")
     ] = None,
     skin: Annotated[
-        str, typer.Option(metavar="own|fetch", help="Our own body, or Fetch's from an installed gymnasium-robotics.")
+        str, typer.Option(metavar="own|fetch", help="Our own arm, or the meshes of gymnasium-robotics")
     ] = "own",
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Stack one burger with the simulated arm, and write it as a clip.
+    """Record a clip of the simulated arm stacking a burger.
 
-    Without --out the clip is out/burger.mp4, or out/burger.png, a smaller animated picture, where no encoder is
-    installed. Drawing needs OpenGL, with or without a display.
+    Without --out the clip is out/burger.mp4, or out/burger.png, a smaller animated picture, if no encoder is installed.
+    Drawing needs OpenGL, with or without a display.
     """
     from cobandit.base.extras import require_extras
 
@@ -63,7 +63,7 @@ def demo(
     from cobandit.robot.burger import checked_configuration
 
     arms = checked_configuration(parsing.numbers("--configuration", configuration, "0,1"))
-    from cobandit.robot import clip  # names a library for drawing before anything loads MuJoCo
+    from cobandit.robot import clip  # selects an OpenGL library before MuJoCo is imported
 
     path = out or Path("out") / ("burger.mp4" if clip.encoder() else "burger.png")
     usual = clip.WIDTHS.get(path.suffix.lower(), clip.USUAL_WIDTH)
@@ -89,21 +89,24 @@ def demo(
 @shared.with_option_groups
 def check(
     driver: Annotated[
-        str, typer.Option(metavar="NAME", help="simulated, rosbridge, null, or one that another package brings.")
+        str, typer.Option(metavar="NAME", help="Driver: simulated, rosbridge, null, or from a plugin")
     ] = "simulated",
     url: Annotated[
-        str | None, typer.Option(metavar="URL", help="Where rosbridge listens: ws://192.168.1.20:9090.")
+        str | None, typer.Option(metavar="URL", help="Address of rosbridge, such as ws://192.168.1.20:9090")
     ] = None,
-    item: Annotated[str, typer.Option(metavar="NAME", help="What to pick: tomato, lettuce or top_bun.")] = "tomato",
-    speed: Annotated[float, typer.Option(metavar="FLOAT", help="Fraction of the allowed joint speeds.")] = 0.25,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm moves.")] = False,
+    arm_file: Annotated[
+        Path | None, typer.Option("--arm", metavar="FILE", help="Description of an arm that is no Fetch (TOML)")
+    ] = None,
+    item: Annotated[str, typer.Option(metavar="NAME", help="Item to pick: tomato, lettuce or top_bun")] = "tomato",
+    speed: Annotated[float, typer.Option(metavar="FLOAT", help="Fraction of the allowed joint speeds")] = 0.25,
+    yes: Annotated[bool, typer.Option("--yes", help="No question before a real arm moves")] = False,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Test a robot arm step by step.
 
-    Connect, home, pick one slice, place it, home. Every step is printed.
+    Connect, home, pick one slice, place it, home. Every step is printed. Behind rosbridge, ROS 1 or 2 is detected.
 
-    Joints and their speeds are compared with the limits. Exits with 1 where a step goes wrong.
+    Joints and their speeds are compared with the limits. The exit code is 1 if a step fails.
     """
     from cobandit.robot.names import require_arm
 
@@ -114,10 +117,10 @@ def check(
     from cobandit.robot.layout import item_named
 
     item_named(item)
-    arm = make_arm(driver, url, speed)
+    arm = make_arm(driver, url, speed, model=arm_file)
     if driver not in NO_MOTION and not yes:
         typer.confirm(
-            "Is everybody out of the arm's reach, and a hand on the stop button?", abort=True, err=form.as_json
+            "Are all people out of the arm's reach, and a hand on the stop button?", abort=True, err=form.as_json
         )
     stop_asking = _answer_requests(arm, sys.stderr if form.as_json else sys.stdout)
     steps: list[dict[str, object]] = []
@@ -144,7 +147,7 @@ def check(
 
 
 def _answer_requests(arm: object, screen: TextIO) -> Callable[[], None]:
-    """Put what the arm asks people for to whoever sits at the terminal; what is given ends that."""
+    """Forward the arm's requests to the person at the terminal; the returned function stops this."""
     from cobandit.robot import AsksPeople
 
     over = threading.Event()
@@ -160,9 +163,9 @@ def _answer_requests(arm: object, screen: TextIO) -> Callable[[], None]:
             try:
                 print(f"     {request.text} [Enter: done, s: skip] ", end="", file=screen, flush=True)
                 done = input().strip().lower() != "s"
-            except (EOFError, OSError, ValueError):  # nobody is there to answer, or in no letters
+            except (EOFError, OSError, ValueError):  # stdin is closed, or the answer cannot be decoded
                 pass
-            finally:  # whatever happens here, the arm's own thread must not wait for ever
+            finally:  # even after an error, the arm's own thread must not wait forever
                 (arm.confirm if done else arm.skip)(request.number)
 
     threading.Thread(target=ask, daemon=True).start()

@@ -1,4 +1,4 @@
-"""``cobandit simulate``: one team on one problem."""
+"""``cobandit simulate``: simulate one team on one problem."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.numbers import percent
 from cobandit.cli import options as shared
 from cobandit.cli import parsing
-from cobandit.cli.formats import CSV, TextJsonOrCsv
+from cobandit.cli.formats import CSV, TextJsonCsvOrPlot
 
 if TYPE_CHECKING:
     from cobandit.engine import Diagnostics, Result
@@ -30,30 +30,28 @@ def simulate(
         str | None,
         typer.Option(
             metavar="N|T,T",
-            help="Rounds at which regret is stored: their number (100 if not given), or a list.",
+            help="Rounds at which regret is stored: their number or a list",
             rich_help_panel=shared.THE_WORK,
         ),
     ] = None,
-    form: TextJsonOrCsv = TextJsonOrCsv(),
+    form: TextJsonCsvOrPlot = TextJsonCsvOrPlot(),
     out: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE.parquet", help="Keep every run in this Parquet file.", rich_help_panel=shared.THE_OUTPUT
-        ),
+        typer.Option(metavar="FILE.parquet", help="Parquet file for every run", rich_help_panel=shared.THE_OUTPUT),
     ] = None,
     diagnose: Annotated[
         bool,
         typer.Option(
             "--diagnose",
-            help="Explain the regret: causes, mismatches, correct predictions, locks.",
+            help="Causes of the regret, mismatches, correct predictions, locks",
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = False,
 ) -> None:
     """Simulate a team on a problem and print its regret.
 
-    One --team fills every place with that agent; given once for each agent, in the order of the places, they make a
-    mixed team, and an option then goes to every member that has it. Without --team it is partner-aware-ucb.
+    One --team uses that agent in every seat. Given once per agent, in the order of the seats, they form a mixed team,
+    and an option is passed to every member that has it. Without --team it is partner-aware-ucb.
     """
     require_extras("This simulation", fast=work.engine == "fast", parquet=out is not None)
     from cobandit.base.parquet import checked_output
@@ -63,7 +61,7 @@ def simulate(
     from cobandit.engine import simulation
 
     if diagnose and form.style == CSV:
-        raise InvalidInput("--diagnose has no form as CSV; --format json or text is needed.")
+        raise InvalidInput("--format must be json or text with --diagnose, got csv.")
     problem = problem_options.problem()
     chosen = shared.teams_of([shared.lineup_of(team or ["partner-aware-ucb"])], agent_options.values())[0]
     target = None if out is None else checked_output(out)
@@ -84,6 +82,8 @@ def simulate(
         print_result_csv(result)
     else:
         print_result_table(result)
+        if form.plot:
+            _print_curves(result)
         if result.counted is not None:
             _print_diagnostics(result.counted)
     if (hint := output.fast_hint([result])) is not None:
@@ -93,7 +93,7 @@ def simulate(
 
 
 def print_result_csv(result: Result) -> None:
-    """Both regrets at every checkpoint, as CSV."""
+    """Print both regrets at every checkpoint, as CSV."""
     from cobandit.cli import output
 
     summary = result.summary()
@@ -104,7 +104,7 @@ def print_result_csv(result: Result) -> None:
 
 
 def print_result_table(result: Result) -> None:
-    """Both regrets at some checkpoints, as a table."""
+    """Print both regrets at some checkpoints, as a table."""
     from cobandit.cli.output import (
         SUMMARISED,
         console,
@@ -149,6 +149,15 @@ def print_result_table(result: Result) -> None:
     )
     if not result.keeps_runs:
         paragraph(screen, SUMMARISED)
+
+
+def _print_curves(result: Result) -> None:
+    from cobandit.cli.curves import Curve, print_curves
+
+    summary = result.summary()
+    task = summary.task_regret
+    curves = [Curve("mean", task.mean.tolist()), Curve("median", task.median.tolist())]
+    print_curves("task regret", summary.checkpoints.tolist(), curves)
 
 
 def _print_diagnostics(diagnostics: Diagnostics) -> None:

@@ -1,4 +1,4 @@
-"""Tables that fold: where a screen is too narrow for all columns, each row becomes a few lines and loses nothing."""
+"""Tables that fold: on a narrow screen each row becomes several lines, and no column is lost."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ if TYPE_CHECKING:
 
 
 class FoldingTable(Table):
-    """A table; ``titled`` says that the first column holds the names of the rows."""
+    """A table that folds; ``titled`` means that the first column contains the names of the rows."""
 
     titled = False
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Any]:
-        """The table, or where it does not fit, its rows one below another."""
+        """Yield the table, or its rows as separate blocks if it does not fit."""
         if self._needed_width(console, options) <= options.max_width:
             yield from super().__rich_console__(console, options)
         else:
             yield from self._folded()
 
     def _needed_width(self, console: Console, options: ConsoleOptions) -> int:
-        """The least width at which no name and no number is cut: names may break between words."""
+        """Return the smallest width at which no name and no number is cut. Names may break between words."""
         whole = int(super().__rich_measure__(console, options.update_width(10_000)).maximum)
         if not self.titled:
             return whole
@@ -46,7 +46,9 @@ class FoldingTable(Table):
         yield Text("")
 
     def _labels(self) -> list[str]:
-        """What each column is called in a line: the upper line of a head holds for all columns up to the next one."""
+        """Return the label of each column in folded rows. The upper line of a head applies to all columns up to the
+        next one.
+        """
         labels, group = [], ""
         for column in self.columns:
             upper, _, lower = str(column.header).rpartition("\n")

@@ -1,4 +1,4 @@
-"""``cobandit watch``: one run as a page to watch, round by round."""
+"""``cobandit watch``: write a page that replays one run, round by round."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ def watch(
     agent_options: shared.AgentOptions = shared.AgentOptions(),
     problem_options: shared.ProblemOptions = shared.ProblemOptions(),
     work: shared.WorkOptions = shared.WorkOptions(horizon=300, runs=24),
-    run: Annotated[int, shared.integer_option("run", 0, "The run to watch, from 0.", shared.THE_WORK)] = 0,
+    run: Annotated[int, shared.integer_option("run", 0, "Run to watch, from 0", shared.THE_WORK)] = 0,
     out: Annotated[
         str | None,
         typer.Option(
             metavar="FILE.html",
-            help="Where the page goes (watch-run-N.html, if not given).",
+            help="Page to write (default: watch-run-N.html)",
             rich_help_panel=shared.THE_OUTPUT,
         ),
     ] = None,
 ) -> None:
     """Write a page that replays one run.
 
-    It shows what was played, and how each agent rated its options before every round.
+    It shows each round, and how each agent rated its options before the round.
 
-    The team is given as for simulate. The other runs stand beside it as small pictures.
+    The team is given as for simulate. Small pictures show the other runs.
     """
     require_extras("This page", fast=work.engine == "fast", plot=True)
     from cobandit.base.checks import whole

@@ -1,4 +1,4 @@
-"""``cobandit study accounts``: who may log in at /admin, and as what."""
+"""``cobandit study accounts``: the accounts of /admin and their roles."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ app = typer.Typer(
     name="accounts",
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Who may log in at /admin: list, add, remove, reset.",
+    help="Manage the accounts of /admin.",
 )
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="The account.", show_default=False)]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the account", show_default=False)]
 
 
 @app.command(name="list", cls=GroupedHelp)
@@ -28,7 +28,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME", help="The account.", show_d
 def list_accounts(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJson()) -> None:
     """List the accounts and their roles.
 
-    The table also shows who uses one-time codes.
+    The table also shows which accounts use one-time codes.
     """
     require_extras("Listing accounts", web=True)
     from cobandit.web.storage.accounts import all_accounts
@@ -49,12 +49,15 @@ def list_accounts(database: DatabaseUrl = DATABASE, form: TextOrJson = TextOrJso
 def add(
     name: Name,
     role: Annotated[
-        str, typer.Option(metavar="owner|researcher|assistant", help="What it may do; an assistant exports nothing.")
+        str, typer.Option(metavar="owner|researcher|assistant", help="Role; an assistant cannot export data")
     ] = "assistant",
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),
 ) -> None:
-    """Add an account; its password is made up and printed once."""
+    """Add an account with a generated password.
+
+    The password is printed once.
+    """
     require_extras("Adding an account", web=True)
     from cobandit.web.services.accounts import add_account
     from cobandit.web.storage.audit import command_line
@@ -70,7 +73,7 @@ def add(
 
 @app.command(cls=GroupedHelp)
 def remove(name: Name, database: DatabaseUrl = DATABASE) -> None:
-    """Remove an account; its logins end at once."""
+    """Remove an account and end its logins."""
     require_extras("Removing an account", web=True)
     from cobandit.web.services.accounts import remove_account
     from cobandit.web.storage.audit import command_line

@@ -1,4 +1,4 @@
-"""``cobandit study analyse``: a study, real or rehearsed, as the results section of a paper."""
+"""``cobandit study analyse``: analyse a study, real or rehearsed, and write the results section."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from cobandit.cli.options import with_option_groups
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version, existing_database, stored_study
 
 if TYPE_CHECKING:
-    from cobandit.analysis import Analysis, AnalysisPlan, StudyResult
+    from cobandit.analysis import Analysis, AnalysisPlan
+    from cobandit.studies import StudyData
 
 KINDS = ("real", "rehearsal")
 THE_DATA = "The data"
@@ -26,20 +27,18 @@ THE_DATA = "The data"
 
 @with_option_groups
 def analyse(
-    study: Annotated[
-        str, typer.Argument(metavar="STUDY|EXPORT-DIR", help="A stored study, or the folder of an export.")
-    ],
+    study: Annotated[str, typer.Argument(metavar="STUDY|EXPORT-DIR", help="Stored study, or folder of an export")],
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="DIR", help="The folder to fill (out/STUDY-analysis, if not given).", rich_help_panel=THE_OUTPUT
+            metavar="DIR", help="Folder for the results (default: out/STUDY-analysis)", rich_help_panel=THE_OUTPUT
         ),
     ] = None,
     kind: Annotated[
         str | None,
         typer.Option(
             metavar="real|rehearsal",
-            help="People, or simulated ones (people, where there are any).",
+            help="Real or simulated participants (default: real, if any)",
             rich_help_panel=THE_DATA,
         ),
     ] = None,
@@ -47,15 +46,13 @@ def analyse(
         Path | None,
         typer.Option(
             metavar="FILE.toml",
-            help="Follow this plan; whatever it changes in the stored one is a deviation.",
+            help="Analysis plan; changes to the stored one are deviations",
             rich_help_panel=THE_DATA,
         ),
     ] = None,
     changed: Annotated[
         bool,
-        typer.Option(
-            "--changed", help="Read an export although its files were changed later.", rich_help_panel=THE_DATA
-        ),
+        typer.Option("--changed", help="Read an export whose files were changed later", rich_help_panel=THE_DATA),
     ] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
@@ -65,16 +62,16 @@ def analyse(
 
     The report contains the paragraphs of a results section.
 
-    The folder gets results.json, results.csv (a row for each test), methods.md and results.md in the style of the APA,
-    the plan that was followed, and the report. What was not planned before the data is called exploratory; every
-    exclusion and every deviation from the plan is named.
+    The folder gets results.json, results.csv (a row for each test), methods.md and results.md in APA style, the
+    analysis plan, and the report. Tests that were not planned before the data are marked as exploratory. Every
+    exclusion and every deviation from the plan is listed.
     """
     if kind is not None and kind not in KINDS:
         raise UnknownName("kind of participants called", kind, KINDS)
-    format = _format_of(Path(study))
-    _require_extras(format)
+    format = export_format(Path(study))
+    require_study_extras("Analysing a study", format)
     if out is not None:
-        checked_folder(out)  # told before the work, not after
+        checked_folder(out)  # checked before the work, not after it
     from cobandit.analysis import parse_plan, read_plan_text
 
     followed = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
@@ -85,11 +82,13 @@ def analyse(
     folder = Path("out") / f"{analysis.design.name}-analysis" if out is None else out
     files = analysis.save(folder)
     if installed("plot"):
+        from cobandit.cli.progress import working
         from cobandit.report import write_study_report
 
-        files.append(write_study_report(analysis, folder))
+        with working("drawing figures"):
+            files.append(write_study_report(analysis, folder))
     if not len(analysis.measures):
-        say("There is nobody to analyse; the files say so.")
+        say("There are no participants to analyse; the files say so.")
     if form.as_json:
         output.print_json(analysis.to_dict())
     else:
@@ -98,8 +97,8 @@ def analyse(
         say(str(file))
 
 
-def _format_of(folder: Path) -> str | None:
-    """The kind of files of an export, None where the folder holds none; what is damaged is told by its reader."""
+def export_format(folder: Path) -> str | None:
+    """Return the file format of an export, or None if the folder contains none. The reader reports damaged files."""
     about = folder / "study.json"
     if not about.is_file():
         return None
@@ -109,12 +108,12 @@ def _format_of(folder: Path) -> str | None:
         return ""
 
 
-def _require_extras(format: str | None) -> None:
-    """Refuse what cannot be analysed; what cannot be drawn is only told."""
+def require_study_extras(work: str, format: str | None) -> None:
+    """Refuse data that cannot be read or tested; only warn if figures cannot be drawn."""
     needed = {"stats": True, "web": format is None, "parquet": format == "parquet"}
     lacking = any(needed[extra] and not installed(extra) for extra in needed)
-    # Figures are no condition, but whoever has to install something gets one command for everything.
-    require_extras("Analysing a study", **needed, plot=lacking)
+    # Figures are optional, but if an extra is missing, the error contains one install command for all of them.
+    require_extras(work, **needed, plot=lacking)
     if not installed("plot"):
         say(f"No report will be drawn: {MissingExtra('plot', 'Drawing figures')}")
 
@@ -132,6 +131,12 @@ def _of_database(
 ) -> Analysis:
     from cobandit.analysis import analyse_data
 
+    data, chosen = stored_data(study, kind, database, version)
+    return analyse_data(data, kind=chosen, plan=plan)
+
+
+def stored_data(study: str, kind: str | None, database: str, version: int | None) -> tuple[StudyData, str]:
+    """Return a stored study, with the kind of its participants: real ones, if there are any and no kind is named."""
     if any(sign in study for sign in "/\\"):
         from pathlib import Path
 
@@ -151,11 +156,11 @@ def _of_database(
             data = study_data(connection, stored, chosen)
     if kind is None and chosen == "rehearsal":
         say("No real participant has started yet; these are the simulated ones.")
-    return analyse_data(data, kind=chosen, plan=plan)
+    return data, chosen
 
 
 def _show(analysis: Analysis) -> None:
-    """The answers to the hypotheses in a table, and what readers must know beside it."""
+    """Print the results of the hypotheses as a table, with the notes that readers need."""
     from cobandit.analysis import words
 
     screen = output.console()
@@ -170,7 +175,7 @@ def _show(analysis: Analysis) -> None:
             continue
         table = output.table(status, "n", "test", "p", "effect", "", first="left")
         for row in rows:
-            table.add_row(*_cells(row))
+            table.add_row(*words.result_cells(row))
         screen.print(table)
     for grid in analysis.grids:
         output.paragraph(
@@ -181,13 +186,3 @@ def _show(analysis: Analysis) -> None:
         )
     for text in (*analysis.deviations, *analysis.exclusions):
         output.paragraph(screen, text)
-
-
-def _cells(row: StudyResult) -> list[str]:
-    from cobandit.analysis import words
-
-    finding = row.finding
-    p = "-" if row.p is None else words.p_value(row.p).removeprefix("p ").removeprefix("= ")
-    effect = "-" if finding.effect is None else f"{words.apa_number(finding.effect)}"
-    verdict = row.verdict if row.planned or row.p is None else ""
-    return [row.id, str(finding.n), words.statistic(finding) or "-", f"{p}{row.mark}", effect, verdict]

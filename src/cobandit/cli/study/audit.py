@@ -1,4 +1,4 @@
-"""``cobandit study log``: who did what with the data, and whether the log is whole."""
+"""``cobandit study log``: show the audit log and check that it is complete."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ DIFFERENT = 1
 
 @dataclass(frozen=True)
 class CheckedLog:
-    """The audit log of a database, and what in it is not as it was written."""
+    """The audit log of a database, with its damaged entries."""
 
     entries: list[AuditEntry]
     differences: list[LogDifference]
 
     @property
     def last_hash(self) -> str:
-        """What to keep elsewhere."""
+        """The hash of the last entry, to keep in another place."""
         return self.entries[-1].hash if self.entries else ""
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the log as JSON data."""
         rows = [{"entry": difference.number, "problem": difference.problem} for difference in self.differences]
         return {"entries": len(self.entries), "hash": self.last_hash, "differences": rows}
 
     def print(self) -> None:
-        """What there is to say of it."""
+        """Print the entries and the problems of the log."""
         for difference in self.differences:
             output.console().print(str(difference))
         count = len(self.differences)
@@ -51,7 +51,7 @@ class CheckedLog:
 
 
 def audit_of(database: Database, known_hash: str | None = None) -> CheckedLog:
-    """The log, checked; ``known_hash`` was kept elsewhere."""
+    """Read and check the log; ``known_hash`` was kept in another place."""
     from cobandit.web.storage.audit import all_entries, check_log
 
     with database.read() as connection:
@@ -64,7 +64,7 @@ def log(
     out: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="Write it as JSON, one entry on each line, hashes too.", rich_help_panel=THE_OUTPUT
+            metavar="FILE", help="JSON file for the log, one entry per line, with hashes", rich_help_panel=THE_OUTPUT
         ),
     ] = None,
     database: DatabaseUrl = DATABASE,
@@ -74,7 +74,7 @@ def log(
 
     It records logins, exports, deletions, changes of state and settings.
 
-    The exit code is 1 where an entry was changed, removed, moved or cut off.
+    The exit code is 1 if an entry was changed, removed, moved or cut off.
     """
     require_extras("Reading the audit log", web=True)
     import json

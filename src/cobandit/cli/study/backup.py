@@ -1,4 +1,4 @@
-"""``cobandit study backup`` and ``restore``: whole copies of a database, while a server runs, and the way back."""
+"""``cobandit study backup`` and ``restore``: copy a database, also while a server runs, and restore it."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ DIFFERENT = 1
 
 @with_option_groups
 def backup(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where backups are kept.", show_default=False)],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for backups", show_default=False)],
     keep: Annotated[
-        int | None, integer_option("keep", 1, "Delete all but the newest N in the folder (none, if not given).")
+        int | None, integer_option("keep", 1, "Number of backups to keep in the folder (default: all)")
     ] = None,
     database: DatabaseUrl = DATABASE,
     form: TextOrJson = TextOrJson(),
@@ -31,13 +31,14 @@ def backup(
 
     The copy is verified.
 
-    The exit code is 1 where the copy shows differences; it is kept all the same.
+    The exit code is 1 if verification finds differences; the copy is kept anyway.
     """
     require_extras("Backing up studies", web=True)
+    from cobandit.cli.progress import working
     from cobandit.web.schedule import SCHEDULED
     from cobandit.web.services.backup import MOST_PROBLEMS, back_up
 
-    with existing_database(database) as opened:
+    with existing_database(database) as opened, working("copying and verifying"):
         result = back_up(opened, folder, keep, scheduled=SCHEDULED in os.environ)
     if form.as_json:
         deleted = [str(path) for path in result.deleted]
@@ -54,12 +55,10 @@ def backup(
 
 
 def restore(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A backup.", show_default=False)],
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Put it in the place of a database that is there.")
-    ] = False,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Backup file", show_default=False)],
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an existing database")] = False,
     despite_differences: Annotated[
-        bool, typer.Option("--despite-differences", help="Restore it although verifying finds differences.")
+        bool, typer.Option("--despite-differences", help="Restore even if verification finds differences")
     ] = False,
     database: DatabaseUrl = DATABASE,
 ) -> None:
@@ -68,12 +67,14 @@ def restore(
     The backup is verified first. It replaces the SQLite or PostgreSQL database; stop the server before.
     """
     require_extras("Restoring studies", web=True)
+    from cobandit.cli.progress import working
     from cobandit.web.services.backup import restore as put_back
     from cobandit.web.storage.database import Database
 
     opened = Database(database)
     try:
-        checked = put_back(file, opened, overwrite=overwrite, despite=despite_differences)
+        with working("verifying and restoring"):
+            checked = put_back(file, opened, overwrite=overwrite, despite=despite_differences)
     finally:
         opened.close()
     say(f"Restored {file} to {opened.name}: {checked}")

@@ -1,4 +1,4 @@
-"""``cobandit study calibrate``: the paper's two studies rehearsed, beside the published numbers."""
+"""``cobandit study calibrate``: rehearse the paper's two studies and compare them with the published numbers."""
 
 from __future__ import annotations
 
@@ -25,16 +25,24 @@ def calibrate(
         list[str] | None,
         typer.Argument(
             metavar="[burger] [casino] [casino-bank]",
-            help="Which study (burger and casino, where none is named); casino-bank: with the bank as a third AI.",
+            help="Studies; casino-bank adds the bank (default: burger casino)",
         ),
     ] = None,
     participants: Annotated[
         int | None,
-        integer_option("participants", 2, "Participants of a study (as published).", THE_PEOPLE, high=10_000),
+        integer_option("participants", 2, "Participants of a study (default: as published)", THE_PEOPLE, high=10_000),
+    ] = None,
+    behaviour: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MIX|FILE.json",
+            help="Further mixture or fitted population (repeatable)",
+            rich_help_panel=THE_PEOPLE,
+        ),
     ] = None,
     simulations: Annotated[
         int | None,
-        integer_option("simulations", 2, "Simulated studies (burger 1000, casino 50).", THE_WORK, high=100_000),
+        integer_option("simulations", 2, "Simulated studies (default: burger 1000, casino 50)", THE_WORK, high=100_000),
     ] = None,
     seed: Seed = 0,
     threads: Threads = None,
@@ -45,27 +53,30 @@ def calibrate(
 
     Rehearse the paper's studies and show the published numbers next to ours.
 
-    Every population is played with both index variants of the robots. Nothing of it is evidence about people.
+    Every population is played with both index variants of the robots. The results are not evidence about people.
     """
     require_extras("Rehearsing the paper's studies", stats=True, plot=out is not None)
     from cobandit.analysis import calibrate as rehearse_all
+    from cobandit.analysis import read_population
     from cobandit.analysis.calibration import STUDIES
     from cobandit.base.files import make_folder
     from cobandit.cli.progress import progress_bar
 
     if out is not None:
-        make_folder(out)  # told before the work, not after
+        make_folder(out)  # checked before the work, not after it
     names = studies or list(STUDIES)
+    further = [read_population(text) for text in behaviour or []]
     with progress_bar(1) as labelled:
         rehearsed = rehearse_all(
             names,
             simulations,
             participants,
             seed,
+            further=further,
             threads=threads,
             progress=labelled("rehearsing"),
         )
-    words = ["study", "calibrate", *names]
+    words = ["study", "calibrate", *names, *(word for text in behaviour or [] for word in ("--behaviour", text))]
     for flag, value in (("--participants", participants), ("--simulations", simulations), ("--seed", seed)):
         words += [] if value is None else [flag, str(value)]
     page = None

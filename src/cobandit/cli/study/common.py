@@ -1,4 +1,4 @@
-"""What the commands about studies share: the database, the study in it, the password."""
+"""Parameters that the study commands share: database, study, version, password."""
 
 from __future__ import annotations
 
@@ -25,38 +25,38 @@ THE_STORE = "Where it is stored"
 THE_LOGIN = "The researcher's password"
 THE_SERVER = "The server"
 
-StudyArgument = Annotated[str, typer.Argument(metavar="STUDY", help="The name of a stored study.")]
+StudyArgument = Annotated[str, typer.Argument(metavar="STUDY", help="Name of a stored study")]
 DatabaseUrl = Annotated[
     str,
     typer.Option(
         "--database",
         metavar="URL",
         envvar="COBANDIT_DATABASE",
-        help="The database: sqlite:///FILE or postgresql://USER@HOST/NAME; also from COBANDIT_DATABASE.",
+        help="Database URL, sqlite:///FILE or postgresql://USER@HOST/NAME",
         show_envvar=False,
         rich_help_panel=THE_STORE,
     ),
 ]
-Version = Annotated[int | None, integer_option("version", 1, "The version (the newest, if not given).", THE_STORE)]
+Version = Annotated[int | None, integer_option("version", 1, "Version of the study (default: the newest)", THE_STORE)]
 Password = Annotated[
     str | None,
     typer.Option(
         metavar="WORD",
-        help=f"The password itself; others on this machine may see it, so better a file or {PASSWORD_VARIABLE}.",
+        help=f"Password; safer: a file, or {PASSWORD_VARIABLE}",
         rich_help_panel=THE_LOGIN,
     ),
 ]
 PasswordFile = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="A file whose first line is it.", rich_help_panel=THE_LOGIN)
+    Path | None, typer.Option(metavar="FILE", help="File whose first line is the password", rich_help_panel=THE_LOGIN)
 ]
 Url = Annotated[
     str | None,
-    typer.Option(metavar="URL", help="A running server, in place of a database.", rich_help_panel=THE_STORE),
+    typer.Option(metavar="URL", help="Running server to use instead of a database", rich_help_panel=THE_STORE),
 ]
 
 
 def password_given(word: str | None, file: Path | None) -> str | None:
-    """The password from the option, the file or the environment; None where nobody gave one."""
+    """Return the password from the option, the file or the environment, or None."""
     if word is not None and file is not None:
         raise InvalidInput("--password and --password-file were both given; one is enough.")
     if word is not None:
@@ -73,16 +73,15 @@ def password_given(word: str | None, file: Path | None) -> str | None:
 
 
 @contextmanager
-def existing_database(url: str) -> Iterator[Database]:
-    """A database that is there already; nothing is created by looking."""
+def existing_database(url: str, creator: str = "a study with `cobandit study serve") -> Iterator[Database]:
+    """Open an existing database. A missing database is an error and is not created; ``creator`` would create it."""
     from cobandit.web.storage.database import Database
 
     database = Database(url)
     try:
         if database.sqlite and not Path(str(database.url.database)).is_file():
             raise InvalidInput(
-                f"There is no database {str(database.url.database)!r}. Give --database, or start a study with "
-                "`cobandit study serve`."
+                f"There is no database {str(database.url.database)!r}. Give --database, or start {creator}`."
             )
         database.migrate()
         yield database
@@ -91,7 +90,7 @@ def existing_database(url: str) -> Iterator[Database]:
 
 
 def stored_study(database: Database, name: str, version: int | None) -> Study:
-    """The study of a name, the newest version unless one is named."""
+    """Return the study of a name, in its newest version unless one is named."""
     from cobandit.web.storage.studies import all_studies, find_study
 
     with database.read() as connection:

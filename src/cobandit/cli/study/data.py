@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -31,11 +33,11 @@ from cobandit.cli.study.common import (
 )
 
 if TYPE_CHECKING:
-    from cobandit.studies.data import StudyData
+    from cobandit.studies.data import StudyData, StudyParts
     from cobandit.web.storage.database import Database
 
 KINDS = ("real", "rehearsal")
-DIFFERENT = 1  # the exit code of a study that is not what it says
+DIFFERENT = 1  # exit code if verification finds a difference
 
 
 @with_option_groups
@@ -86,25 +88,29 @@ def export(
     study: StudyArgument,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="The folder to fill (out/STUDY, if not given).", rich_help_panel=THE_OUTPUT),
+        typer.Option(metavar="DIR", help="Folder for the export (default: out/STUDY)", rich_help_panel=THE_OUTPUT),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
             metavar="csv|parquet|psych-ds|sav",
-            help="The kind of files; psych-ds (with an R script) and sav (SPSS) are for statistics programs.",
+            help="File format; psych-ds and sav are for R and SPSS",
             rich_help_panel=THE_OUTPUT,
         ),
     ] = "csv",
     kind: Annotated[
         str,
-        typer.Option(metavar="real|rehearsal", help="People, or simulated ones.", rich_help_panel=THE_OUTPUT),
+        typer.Option(metavar="real|rehearsal", help="Real or simulated participants", rich_help_panel=THE_OUTPUT),
     ] = "real",
     recruiting: Annotated[
         bool,
         typer.Option(
-            "--recruiting", help="Add the ids of the recruiting service: personal data.", rich_help_panel=THE_OUTPUT
+            "--recruiting", help="Include ids of the recruiting service (personal data)", rich_help_panel=THE_OUTPUT
         ),
+    ] = False,
+    texts: Annotated[
+        bool,
+        typer.Option("--texts", help="Include free texts of questionnaires", rich_help_panel=THE_OUTPUT),
     ] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
@@ -114,12 +120,12 @@ def export(
 ) -> None:
     """Export the data of a study.
 
-    The tables are long, wide, survey and events, with a codebook.
+    The tables are long, wide, survey, events and questionnaires, with a codebook.
 
-    Ids are pseudonyms; rehearsals and demos are never among real data.
+    Ids are pseudonyms. Real data never contain rehearsals or demos.
     """
-    # The table of formats needs NumPy, so the extras are named here: they are refused before anything is imported.
-    here = format == "parquet" and url is None  # a server sends Parquet files ready-made
+    # The table of formats needs NumPy. The extras are named here, so that missing ones are reported before any import.
+    here = format == "parquet" and url is None  # a server sends finished Parquet files
     require_extras("Exporting a study", web=True, parquet=here, spss=format == "sav")
     from cobandit.studies.export import EXPORT_FORMATS
 
@@ -139,33 +145,57 @@ def export(
             tempfile.TemporaryDirectory() as scratch,
         ):
             into = Path(scratch) / "export" if derived else folder
-            files = researcher.export(study, into, format=sent, kind=kind, recruiting=recruiting, version=version)
+            chosen: dict[str, Any] = {"kind": kind, "recruiting": recruiting, "texts": texts, "version": version}
+            files = researcher.export(study, into, format=sent, **chosen)
             if derived:
                 from cobandit.studies.export import read_export, write_psych_ds, write_sav
 
                 files = (write_sav if format == "sav" else write_psych_ds)(*read_export(into)[:2], folder)
     else:
-        files = _export_stored(database, study, version, folder, format=format, kind=kind, recruiting=recruiting)
+        wanted: dict[str, Any] = {"format": format, "kind": kind, "recruiting": recruiting, "texts": texts}
+        files = _export_stored(database, study, version, folder, **wanted)
     for file in files:
         output.console().print(str(file))
 
 
 def _export_stored(
-    database: str, study: str, version: int | None, folder: Path, *, format: str, kind: str, recruiting: bool
+    database: str,
+    study: str,
+    version: int | None,
+    folder: Path,
+    *,
+    format: str,
+    kind: str,
+    recruiting: bool,
+    texts: bool,
 ) -> list[Path]:
     """Write the data of a study in a database; tables are read and written in parts, so that memory stays flat."""
+    from cobandit.cli.progress import counting
     from cobandit.studies.export import write_study
     from cobandit.web.storage.study_data import study_parts
 
     with existing_database(database) as opened:
         stored = stored_study(opened, study, version)
-        _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting)
+        details: dict[str, Any] = {"texts": True} if texts else {}
+        _record(opened, "export", study, version, format=format, kind=kind, recruiting=recruiting, **details)
         with opened.read() as connection:
             parts = study_parts(connection, stored, kind)
             if not parts.count:
-                say(f"Nobody has taken part in {study!r} yet ({kind}); the tables are empty.")
+                say(f"{study!r} has no participants yet ({kind}); the tables are empty.")
             make_folder(folder.parent)
-            return write_study(parts, folder, format, recruiting=recruiting)
+            with counting("exporting", "people") as progress:
+                counted = replace(parts, parts=_counted(parts, progress))
+                return write_study(counted, folder, format, recruiting=recruiting, texts=texts)
+
+
+def _counted(study: StudyParts, progress: Callable[[int, int], None] | None) -> Iterator[StudyData]:
+    """Yield the parts of a study, and report after each how many people have been written."""
+    done = 0
+    for part in study.parts:
+        yield part
+        done += len(part.participants)
+        if progress is not None:
+            progress(done, study.count)
 
 
 def _data(
@@ -179,7 +209,7 @@ def _data(
 
 
 def _record(database: Database, action: str, study: str, version: int | None, **details: Any) -> None:
-    """Write down what is done at the command line."""
+    """Record an action of the command line in the audit log."""
     from cobandit.web.storage.audit import command_line, record
 
     label = stored_study(database, study, version).label
@@ -190,33 +220,35 @@ def _record(database: Database, action: str, study: str, version: int | None, **
 @with_option_groups
 def verify(
     study: StudyArgument,
-    participant: Annotated[
-        str | None, typer.Option(metavar="ID", help="One participant (everybody, if not given).")
-    ] = None,
+    participant: Annotated[str | None, typer.Option(metavar="ID", help="One participant (default: all)")] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
     log_hash: Annotated[
         str | None,
-        typer.Option(metavar="HASH", help="A hash of the audit log, kept elsewhere, that must still be in it."),
+        typer.Option(metavar="HASH", help="Known hash that the audit log must still contain"),
     ] = None,
     form: TextOrJson = TextOrJson(),
 ) -> None:
     """Verify the stored data of a study.
 
-    Compute every AI move, every reward and every hash again, and report any difference.
-
-    So is the chain of the audit log. The exit code is 1 where there is a difference.
+    Compute every AI move, every reward and every hash again, and report any difference. The chain of the audit log is
+    verified, too. The exit code is 1 if there is a difference.
     """
     require_extras("Verifying a study", web=True)
-    from cobandit.studies.verify import verify_study
+    from cobandit.cli.progress import counting
+    from cobandit.studies.verify import count_moves, verify_study
 
     with existing_database(database) as opened:
         data = _data(opened, study, version, "real", "rehearsal", "demo", participant=participant)
         log = audit_of(opened, log_hash)
     if participant is not None and not data.participants:
         raise InvalidInput(f"There is no participant {participant!r} in the study {study!r}.")
-    differences = verify_study(data)
-    rounds = sum(len(episode) for person in data.participants for episode in person.episodes.values())
+    with counting("verifying", "people") as progress:
+        differences = verify_study(data, progress)
+    episodes = [episode for person in data.participants for episode in person.episodes.values()]
+    rounds = sum(len(episode) for episode in episodes)
+    # With one person in each team, everything but that person's arms is recomputed: a count would say nothing new.
+    moves = count_moves(data) if any(episode.by for episode in episodes) else None
     if form.as_json:
         rows = [
             {
@@ -230,6 +262,7 @@ def verify(
             for person, d in differences
         ]
         counts = {"participants": len(data.participants), "rounds": rounds}
+        counts |= {} if moves is None else {"recomputed_moves": moves.recomputed, "recorded_moves": moves.recorded}
         output.print_json(counts | {"differences": rows, "audit_log": log.to_dict()})
     else:
         for person, difference in differences:
@@ -237,6 +270,8 @@ def verify(
         people = _count(len(data.participants), "participant")
         verdict = _count(len(differences), "difference") if differences else "no difference"
         output.console().print(f"{people}, {_count(rounds, 'round')}: {verdict}.")
+        if moves is not None:
+            output.console().print(f"{moves}.")
         log.print()
     if differences or log.differences:
         raise typer.Exit(DIFFERENT)
@@ -249,16 +284,17 @@ def _count(number: int, what: str) -> str:
 def delete_participant(
     study: StudyArgument,
     participant: Annotated[
-        str | None, typer.Argument(metavar="[ID]", help="The pseudonym, such as p-7k3m9q2x.", show_default=False)
+        str | None, typer.Argument(metavar="[ID]", help="Pseudonym, such as p-7k3m9q2x", show_default=False)
     ] = None,
-    rehearsals: Annotated[bool, typer.Option("--rehearsals", help="All simulated ones, in place of one.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    rehearsals: Annotated[bool, typer.Option("--rehearsals", help="All simulated participants instead of one")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="No question before deleting")] = False,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
 ) -> None:
     """Delete one participant's data for good.
 
-    Rounds, answers, events and ids are deleted. This cannot be undone.
+    Rounds, answers, events and ids are deleted. This cannot be undone. Of a member of a team, the arms of the rounds
+    that the team played together stay, without anything that leads to the person.
     """
     require_extras("Deleting participants", web=True)
     if (participant is None) == (not rehearsals):
@@ -266,6 +302,8 @@ def delete_participant(
     with existing_database(database) as opened:
         from cobandit.web.storage import participants
         from cobandit.web.storage.audit import command_line, participant_mark, record
+        from cobandit.web.storage.team_moves import delete_person
+        from cobandit.web.storage.values import now_ms
 
         stored = stored_study(opened, study, version)
         number = stored.id
@@ -290,7 +328,7 @@ def delete_participant(
             say("Nothing was deleted.")
             return
         with opened.write() as connection:
-            participants.delete_participant(connection, number, participant)
+            delete_person(connection, number, participant, now_ms())
             details = {
                 "participant": participant_mark(connection, participant),
                 "kind": person.kind,

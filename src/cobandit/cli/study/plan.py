@@ -1,4 +1,4 @@
-"""``cobandit study plan``: what will be tested, written down and stored before anybody takes part."""
+"""``cobandit study plan``: write and store the analysis plan before the first participant."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def plan(
         str,
         typer.Argument(
             metavar="STUDY",
-            help="A stored study, or a design: burger, casino, FILE.toml.",
+            help="Stored study, or a design: burger, casino, FILE.toml",
             autocompletion=completion.designs,
         ),
     ],
@@ -39,28 +39,28 @@ def plan(
         Path | None,
         typer.Option(
             metavar="FILE.toml",
-            help="The file to write (STUDY-plan.toml, if not given).",
+            help="File to write (default: STUDY-plan.toml)",
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
-    n: Annotated[int | None, integer_option("n", 2, "The planned number of participants.", THE_OUTPUT)] = None,
+    n: Annotated[int | None, integer_option("n", 2, "Planned number of participants", THE_OUTPUT)] = None,
     form: Annotated[
         str | None,
         typer.Option(
             metavar="osf|aspredicted",
-            help="Write it as the text of a preregistration in place of a TOML file.",
+            help="Text of a preregistration instead of a TOML file",
             rich_help_panel=THE_OUTPUT,
         ),
     ] = None,
     store: Annotated[
         Path | None,
-        typer.Option("--set", metavar="FILE.toml", help="Store this plan with the study.", rich_help_panel=THE_STORE),
+        typer.Option("--set", metavar="FILE.toml", help="Plan to store with the study", rich_help_panel=THE_STORE),
     ] = None,
     late: Annotated[
         bool,
         typer.Option(
             "--late",
-            help="Store it although people have started; every result is then exploratory.",
+            help="Store the plan late; all results become exploratory",
             rich_help_panel=THE_STORE,
         ),
     ] = False,
@@ -69,10 +69,10 @@ def plan(
 ) -> None:
     """Write an analysis plan, or store one.
 
-    A plan holds hypotheses, tests, exclusions, alpha and n. Edit it, then store it with the study.
+    A plan contains hypotheses, tests, exclusions, alpha and n. Edit it, then store it with the study.
 
-    The file starts with the paper's hypotheses for the design, or is the plan that is stored already. Stored before
-    the first participant, its SHA-256 is fixed when that person gives consent; a plan that came first is never
+    The file starts with the paper's hypotheses for the design, or is the plan that is already stored. If the plan is
+    stored before the first participant, its SHA-256 is fixed when that person gives consent. Such a plan is never
     replaced.
     """
     require_extras("A stored study", web=store is not None or version is not None or _database_named(database))
@@ -94,17 +94,27 @@ def plan(
     if form is not None:
         path = Path(f"{design.name}-{form}.md") if out is None else out
         save_new_text(path, preregistration(design, parse_plan(text), form))
-        say(f"Wrote {path}. What stands in square brackets is yours to fill in.")
+        say(f"Wrote {path}. Fill in the texts in square brackets.")
         return
     path = Path(f"{design.name}-plan.toml") if out is None else out
     save_new_text(path, text)
+    _warn_of_teams(design, text)
     say(f"Wrote {path}. Edit it, then, before anybody takes part:")
     say(f"  cobandit study plan {study} --set {path}")
 
 
+def _warn_of_teams(design: StudyDesign, text: str) -> None:
+    """Print where a plan would count people of one team as independent."""
+    from cobandit.analysis import parse_plan
+    from cobandit.analysis.teams import team_warnings
+
+    for warning in team_warnings(design, parse_plan(text)):
+        say(f"warning: {warning}")
+
+
 def _known(study: str, database: str, version: int | None) -> tuple[StudyDesign, str | None]:
-    """The design, and the plan that is stored with it: from the database, where the study is in it."""
-    if not installed("web"):  # then no database was named either
+    """Return the design and its stored plan, from the database if it contains the study."""
+    if not installed("web"):  # without the web extra, there is no database
         return _design(study), None
     try:
         with existing_database(database) as opened:
@@ -114,12 +124,12 @@ def _known(study: str, database: str, version: int | None) -> tuple[StudyDesign,
         if version is not None:
             raise
     except InvalidInput:
-        pass  # no database: a design needs none
+        pass  # no database; a design does not need one
     return _design(study), None
 
 
 def _database_named(url: str) -> bool:
-    """Whether there may be stored studies: the address is not the default one, or its file is there."""
+    """Return whether there may be stored studies: the URL is not the default, or its file exists."""
     return url != DATABASE or Path(DATABASE.removeprefix("sqlite:///")).is_file()
 
 
@@ -150,10 +160,12 @@ def _store(study: str, file: Path, late: bool, database: str, version: int | Non
             with opened.write() as connection:
                 number = register_study(connection, design).id
         else:
-            number = stored_study(opened, study, version).id
+            stored = stored_study(opened, study, version)
+            number, design = stored.id, stored.design
         with opened.write() as connection:
             digest = set_plan(connection, number, text, late=late)
     finally:
         opened.close()
     say(f"Stored the plan with {study!r} in {opened.name}.")
     say(f"Its SHA-256 is {digest}.")
+    _warn_of_teams(design, text)

@@ -1,10 +1,11 @@
-"""``cobandit study power``: how many participants the planned tests need, by simulated studies."""
+"""``cobandit study power``: the number of participants that the planned tests need, from simulated studies."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,43 +29,72 @@ SIZES = "10,20,...,100"
 BEHAVIOUR = "softmax,epsilon-greedy,win-stay-lose-shift"
 _STEPS = re.compile(r"\s*(\d+)\s*,\s*(\d+)\s*,\s*(?:\.\.\.|…)\s*,\s*(\d+)\s*")
 
-Seed = Annotated[int, integer_option("seed", 0, "The seed: the same numbers again.", THE_WORK)]
+Seed = Annotated[int, integer_option("seed", 0, "Random seed", THE_WORK)]
 Threads = Annotated[
-    int | None, integer_option("threads", 1, "Threads (all cores); the numbers are the same.", THE_WORK, high=4096)
+    int | None, integer_option("threads", 1, "Threads (default: all cores); the results are equal", THE_WORK, high=4096)
 ]
 Out = Annotated[
     Path | None,
-    typer.Option(metavar="DIR", help="A folder for tables, figures and an offline page.", rich_help_panel=THE_OUTPUT),
+    typer.Option(metavar="DIR", help="Folder for tables, figures and an offline page", rich_help_panel=THE_OUTPUT),
+]
+
+Behaviours = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="MIX|FILE.json",
+        help=f"Mixture of behaviours (repeatable) [default: {BEHAVIOUR}]",
+        rich_help_panel=THE_PEOPLE,
+    ),
+]
+
+Participants = Annotated[
+    str,
+    typer.Option(
+        metavar="N,N,...", help="Numbers of participants to try, such as 10,20,...,100", rich_help_panel=THE_PEOPLE
+    ),
+]
+
+Alike = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        parser=parsing.share("alike"),
+        help="Share of teams whose members behave alike",
+        rich_help_panel=THE_PEOPLE,
+    ),
+]
+
+Dropout = Annotated[
+    float,
+    typer.Option(
+        metavar="SHARE",
+        parser=parsing.share("dropout", 0.95),
+        help="Share of people who leave before the end",
+        rich_help_panel=THE_PEOPLE,
+    ),
 ]
 
 Design = Annotated[
     str,
-    typer.Argument(metavar="NAME|FILE.toml", help="A shipped design, or a file.", autocompletion=completion.designs),
+    typer.Argument(metavar="NAME|FILE.toml", help="Shipped design, or a file", autocompletion=completion.designs),
 ]
 
 
 @with_option_groups
 def power(
     design: Design,
-    behaviour: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="MIX",
-            help="Who takes part, such as softmax:0.7,knowledge-gradient:0.3 or 'softmax(temperature=0.2,memory=4)'; "
-            f"again for another curve. [default: {BEHAVIOUR}]",
-            rich_help_panel=THE_PEOPLE,
-        ),
-    ] = None,
-    participants: Annotated[
-        str,
-        typer.Option(metavar="N,N,...", help="Sizes to try; 10,20,...,100 goes in steps.", rich_help_panel=THE_PEOPLE),
-    ] = SIZES,
-    simulations: Annotated[int, integer_option("simulations", 1, "Simulated studies.", THE_WORK, high=100_000)] = 1000,
+    behaviour: Behaviours = None,
+    participants: Participants = SIZES,
+    alike: Alike = 0.0,
+    dropout: Dropout = 0.0,
+    simulations: Annotated[
+        int, integer_option("simulations", 1, "Number of simulated studies", THE_WORK, high=100_000)
+    ] = 1000,
     plan: Annotated[
         Path | None,
         typer.Option(
             metavar="FILE.toml",
-            help="The analysis plan (the design's default one, if not given).",
+            help="Analysis plan (default: the design's own)",
             rich_help_panel=THE_WORK,
         ),
     ] = None,
@@ -77,43 +107,41 @@ def power(
 
     Simulate whole studies, and show the smallest n for a power of 80 % and 90 %.
 
-    All participants are simulated: other behaviours give other powers, so try several.
+    All participants are simulated. Power depends on their behaviour, so try several behaviours.
     """
     require_extras("A power analysis", stats=True, plot=out is not None)
-    from cobandit.analysis import parse_plan, power_analysis, read_plan_text, read_population, save_power_analyses
+    from cobandit.analysis import parse_plan, power_analysis, read_plan_text, read_population
+    from cobandit.analysis.power import SIZES as DEFAULT_SIZES
     from cobandit.base.files import make_folder
     from cobandit.cli.progress import progress_bar
     from cobandit.studies import load_design
 
     study = load_design(design)
-    people = [read_population(text) for text in behaviour or [BEHAVIOUR]]
+    people = [replace(read_population(text), alike=alike, dropout=dropout) for text in behaviour or [BEHAVIOUR]]
     chosen = None if plan is None else parse_plan(read_plan_text(plan), repr(str(plan)))
-    sizes = sizes_of(participants)
+    sizes = DEFAULT_SIZES if participants == SIZES else sizes_of(participants)
     if out is not None:
-        make_folder(out)  # told before the work, not after
-    analyses = []
+        make_folder(out)  # checked before the work, not after it
     with progress_bar(len(people)) as labelled:
-        for mixture in people:
-            analyses.append(
-                power_analysis(
-                    study,
-                    mixture,
-                    sizes,
-                    simulations,
-                    seed,
-                    plan=chosen,
-                    threads=threads,
-                    progress=labelled(mixture.label[:30]),
-                )
+        analyses = [
+            power_analysis(
+                study,
+                mixture,
+                sizes,
+                simulations,
+                seed,
+                plan=chosen,
+                threads=threads,
+                progress=labelled(mixture.label[:30]),
             )
+            for mixture in people
+        ]
     page = None
     if out is not None:
-        from cobandit.report import write_power_report
-
         words = ["--participants", participants, "--simulations", str(simulations), "--seed", str(seed)]
-        command = _command(design, behaviour or [], words, plan)
-        save_power_analyses(analyses, out, command=command)
-        page = write_power_report(analyses, out, {"command": command})
+        words += ["--alike", f"{alike:g}"] if alike else []
+        words += ["--dropout", f"{dropout:g}"] if dropout else []
+        page = _saved(analyses, out, _command(design, behaviour or [], words, plan))
     if form.as_json:
         output.print_json({"simulated": True, "analyses": [analysis.to_dict() for analysis in analyses]})
     else:
@@ -122,15 +150,24 @@ def power(
         say(f"The page is in {page}.")
 
 
+def _saved(analyses: list[PowerAnalysis], out: Path, command: str) -> Path:
+    """Write tables, figures and page, and return the path of the page."""
+    from cobandit.analysis import save_power_analyses
+    from cobandit.report import write_power_report
+
+    save_power_analyses(analyses, out, command=command)
+    return write_power_report(analyses, out, {"command": command})
+
+
 def _command(design: str, behaviours: Sequence[str], words: list[str], plan: Path | None) -> str:
-    """The line that does the same again."""
+    """Return the command line that repeats the analysis."""
     mixtures = [word for text in behaviours for word in ("--behaviour", text)]
     plans = [] if plan is None else ["--plan", str(plan)]
     return f"cobandit {shlex.join(['study', 'power', design, *mixtures, *words, *plans])}"
 
 
 def sizes_of(text: str) -> tuple[Any, ...]:
-    """Numbers separated by commas; ``10,20,...,100`` goes on in the same steps."""
+    """Return numbers separated by commas; ``10,20,...,100`` continues with the same step."""
     steps = _STEPS.fullmatch(text)
     if steps is None:
         return parsing.numbers("--participants", text, SIZES)
@@ -160,18 +197,22 @@ def _print(analyses: list[PowerAnalysis]) -> None:
         screen.print()
         output.paragraph(screen, f"Participants: {analysis.population.label}")
         output.paragraph(screen, analysis.chance)
+        for sentence in analysis.team_sentences:
+            output.paragraph(screen, sentence)
         rows = output.table("n", *(curve.hypothesis.id for curve in analysis.curves))
         for place, n in enumerate(analysis.sizes):
             cells = [curve.points[place].planned for curve in analysis.curves]
             shares = [f"{percent(c.value)} % ({percent(c.low)} to {percent(c.high)})" for c in cells]
-            rows.add_row(f"{n:,}", *shares)
+            rows.add_row(analysis.people(n), *shares)
         screen.print(rows)
         heads = [f"{percent(target)} % at n" for target in TARGETS]
         smallest = output.table("test", *heads, "d_z", "wrong way", first="left")
         for curve in analysis.curves:
             last = curve.points[-1]
             effect = "-" if last.effect is None else output.plus_minus(last.effect, last.effect_sd, 2)
-            reached = [str(curve.smallest(target)).replace("not reached by n =", "above") for target in TARGETS]
+            reached = [
+                analysis.needed(curve.smallest(target)).replace("not reached by n =", "above") for target in TARGETS
+            ]
             smallest.add_row(curve.hypothesis.id, *reached, effect, f"{percent(last.opposite, 1)} %")
         screen.print(smallest)
     output.paragraph(

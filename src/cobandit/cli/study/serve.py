@@ -1,10 +1,12 @@
-"""``cobandit study serve``: one command from a design to the first participant's page."""
+"""``cobandit study serve``: serve studies, from a design to the first participant's page with one command."""
 
 from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +17,8 @@ from cobandit.base.extras import require_extras
 from cobandit.base.files import checked_folder
 from cobandit.cli import completion, parsing
 from cobandit.cli.door import os_error_line, say
-from cobandit.cli.options import integer_option, names_option, with_option_groups
+from cobandit.cli.operations import OperationOptions
+from cobandit.cli.options import integer_option, names_option, with_environment, with_option_groups
 from cobandit.cli.study.common import (
     DATABASE,
     THE_SERVER,
@@ -34,20 +37,20 @@ if TYPE_CHECKING:
 REPORT = "out/reproduce"
 THE_ROBOT = "The robot"
 NO_ARM = ("none", "simulated")
-"""Robots that are drawn or recorded: as many people as like may play."""
+"""Robots that are drawn or recorded, so any number of people can play at the same time."""
 
 EVERY, KEEP = "10m", 24
 
-HINTS = {"invite-only": "; create personal links at /admin", "closed": "; open it at /admin"}
-"""What to do about a study whose open link refuses people, by the code of its state."""
+HINTS = {"invite-only": "; create personal links at {}", "closed": "; open it at {}"}
+"""Hints for a study whose open link refuses participants, by the code of its state."""
 
 PASSWORD_KEPT = "admin-password.txt"
 
 
-def _told(password: str) -> str:
-    """The password that was made up: to a person once, to a log never."""
-    if sys.stderr.isatty():
-        return f"{password}   (printed this once; --password sets another)"
+def password_notice(password: str, for_people: bool = True) -> str:
+    """Return the generated password for a terminal. If stderr is a log, store it in a file and return the path."""
+    if for_people and sys.stderr.isatty():
+        return f"{password}   (printed only once; --password sets another)"
     path = Path(PASSWORD_KEPT)
     try:
         path.unlink(missing_ok=True)
@@ -55,97 +58,106 @@ def _told(password: str) -> str:
             file.write(f"{password}\n")
     except OSError as error:
         raise InvalidInput(
-            f"A password was made up and cannot be written to {PASSWORD_KEPT!r}: {os_error_line(error)}. Give one with "
+            f"The generated password cannot be written to {PASSWORD_KEPT!r}: {os_error_line(error)}. Give one with "
             "--password-file or COBANDIT_PASSWORD."
         ) from error
-    return f"in the file {path.absolute()}, which you alone can read; delete it when you have it"
+    return f"in the file {path.absolute()}, which only you can read; delete it when you know the password"
 
 
 @dataclass(frozen=True)
 class ServerOptions:
-    """Where to listen, and what is shown beside the studies."""
+    """Address of the server, and the pages it shows in addition to the studies."""
 
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; 0.0.0.0 for all.", rich_help_panel=THE_SERVER)
+        str, typer.Option(metavar="ADDRESS", help="Address to listen on; 0.0.0.0 for all", rich_help_panel=THE_SERVER)
     ] = "127.0.0.1"
-    port: Annotated[int, integer_option("port", 0, "The port; 0 takes a free one.", THE_SERVER, high=65535)] = 8000
+    port: Annotated[int, integer_option("port", 0, "Port; 0 takes a free one", THE_SERVER, high=65535)] = 8000
     workers: Annotated[
-        int, integer_option("workers", 1, "Processes; more than one needs PostgreSQL.", THE_SERVER, high=64)
+        int, integer_option("workers", 1, "Worker processes; more than one needs PostgreSQL", THE_SERVER, high=64)
     ] = 1
     demo: Annotated[
         bool,
-        typer.Option("--demo", help="Let anybody try the studies; none of it is data.", rich_help_panel=THE_SERVER),
+        typer.Option("--demo", help="Demos for all visitors; nothing is stored as data", rich_help_panel=THE_SERVER),
     ] = False
     unlisted: Annotated[
         list[str] | None,
-        names_option(help="A study that the home page does not show; may be repeated.", panel=THE_SERVER),
+        names_option(help="Study that the home page does not show (repeatable)", panel=THE_SERVER),
     ] = None
     consent_elsewhere: Annotated[
         bool,
         typer.Option(
             "--consent-elsewhere",
-            help="Take people although the consent is a shipped placeholder: theirs is on paper, say.",
+            help="Consent given elsewhere, such as on paper",
             rich_help_panel=THE_SERVER,
         ),
     ] = False
     report: Annotated[
         Path,
         typer.Option(
-            metavar="DIR", help="A folder of `cobandit reproduce`, shown at /report.", rich_help_panel=THE_SERVER
+            metavar="DIR", help="Folder of `cobandit reproduce`, shown at /report", rich_help_panel=THE_SERVER
         ),
     ] = Path(REPORT)
     docs: Annotated[
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="The documentation as a site, shown at /docs once it is there.",
+            help="Folder of the documentation, shown at /docs",
             rich_help_panel=THE_SERVER,
         ),
     ] = None
     public_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="How people reach the server, for copied links.", rich_help_panel=THE_SERVER),
+        typer.Option(metavar="URL", help="Public address of the server, for copied links", rich_help_panel=THE_SERVER),
+    ] = None
+    root_path: Annotated[
+        str | None,
+        typer.Option(metavar="PATH", help="Path of the host that the server is below", rich_help_panel=THE_SERVER),
     ] = None
 
 
 @dataclass(frozen=True)
 class BackupOptions:
-    """Backups by the clock."""
+    """Regular backups."""
 
     backup: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Make backups in this folder while serving, each verified.", rich_help_panel=THE_STORE
-        ),
+        typer.Option(metavar="DIR", help="Folder for regular, verified backups", rich_help_panel=THE_STORE),
     ] = None
     every: Annotated[
-        str, typer.Option(metavar="TIME", help="How often: 30s, 10m, 2h, 1d.", rich_help_panel=THE_STORE)
+        str,
+        typer.Option(
+            metavar="TIME", help="Time between backups, such as 30s, 10m, 2h or 1d", rich_help_panel=THE_STORE
+        ),
     ] = EVERY
-    keep: Annotated[int, integer_option("keep", 1, "How many backups to keep.", THE_STORE)] = KEEP
+    keep: Annotated[int, integer_option("keep", 1, "Number of backups to keep", THE_STORE)] = KEEP
 
 
 @dataclass(frozen=True)
 class RobotOptions:
-    """Who stacks the burgers."""
+    """The robot that stacks the burgers."""
 
     robot: Annotated[
         str,
         typer.Option(
             metavar="NAME",
-            help="Who stacks the burgers: none (drawn), simulated (recorded), null (by hand) or rosbridge.",
+            help="Robot: none, simulated, null (by hand) or rosbridge",
             rich_help_panel=THE_ROBOT,
         ),
     ] = "none"
     robot_url: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="Where rosbridge listens: ws://HOST:9090.", rich_help_panel=THE_ROBOT),
+        typer.Option(metavar="URL", help="Address of rosbridge, such as ws://HOST:9090", rich_help_panel=THE_ROBOT),
+    ] = None
+    robot_arm: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Description of an arm that is no Fetch", rich_help_panel=THE_ROBOT),
     ] = None
     robot_speed: Annotated[
         float,
         typer.Option(
             metavar="FLOAT",
             parser=parsing.positive_real("robot-speed", 1.0),
-            help="The part of its speed that an arm may use.",
+            help="Fraction of the arm's maximal speed",
             rich_help_panel=THE_ROBOT,
         ),
     ] = 0.25
@@ -153,42 +165,55 @@ class RobotOptions:
         str,
         typer.Option(
             metavar="own|fetch",
-            help="Looks of the simulated arm: ours, or Fetch's from an installed gymnasium-robotics.",
+            help="Our own arm, or the meshes of gymnasium-robotics",
             rich_help_panel=THE_ROBOT,
         ),
     ] = "own"
 
 
+@dataclass(frozen=True)
+class LoginOptions:
+    """The researcher's password."""
+
+    password: Password = None
+    password_file: PasswordFile = None
+
+
+@with_environment
 @with_option_groups
 def serve(
     designs: Annotated[
         list[str],
         typer.Argument(
-            metavar="NAME|FILE.toml...", help="Shipped designs, or files.", autocompletion=completion.designs
+            metavar="NAME|FILE.toml...", help="Shipped designs, or files", autocompletion=completion.designs
         ),
     ],
     server: ServerOptions = ServerOptions(),
     robot: RobotOptions = RobotOptions(),
     backups: BackupOptions = BackupOptions(),
+    operation: OperationOptions = OperationOptions(),
     database: DatabaseUrl = DATABASE,
     seed: Annotated[
         int | None,
-        integer_option("seed", 0, "The seed of a new study (drawn, if not given).", THE_STORE, high=2**63 - 1),
+        integer_option("seed", 0, "Random seed of a new study (default: a new one)", THE_STORE, high=2**63 - 1),
     ] = None,
-    password: Password = None,
-    password_file: PasswordFile = None,
+    login: LoginOptions = LoginOptions(),
 ) -> None:
     """Serve studies on the web.
 
     Participants get their pages, you get yours at /admin, and all data are in one database.
 
-    Without a password of yours one is made up at the first start and printed once.
+    If you give no password, the first start generates one and prints it once.
+
+    Every option can be set by an environment variable: --public-url by COBANDIT_PUBLIC_URL.
     """
     require_extras("Serving studies", web=True, ros=robot.robot == "rosbridge")
     from cobandit.studies import load_design
     from cobandit.web import serving
+    from cobandit.web.operations.logs import log_as_json, log_event
     from cobandit.web.storage.database import Database
 
+    operations = operation.checked()
     workers, port = server.workers, server.port
     if workers > 1 and Database(database).sqlite:
         raise InvalidInput(
@@ -196,7 +221,7 @@ def serve(
         )
     config = _config(database, server, robot)
     _check_robot(config, workers)
-    schedule = _schedule(database, backups)
+    schedule = backup_schedule(database, backups)
     loaded = [load_design(name) for name in designs]
     names = [design.name for design in loaded]
     if len(set(names)) != len(names):
@@ -208,16 +233,20 @@ def serve(
     ready = serving.prepare(
         database,
         loaded,
-        password=password_given(password, password_file),
+        password=password_given(login.password, login.password_file),
         seed=seed,
         consent_elsewhere=config.consent_elsewhere,
     )
     for warning in serving.durability_warnings(database):
         say(f"Warning: {warning}")
     listening = serving.bound_socket(server.host, port)
-    _greet(ready, config, serving.address_of(listening))
-    serving.serve(config, listening, workers, schedule)
-    say("Stopped; everything is stored.")
+    tell = say
+    if operations.log == "json":
+        tell = partial(log_event, "start")
+        log_as_json()
+    _greet(ready, config, serving.address_of(listening), tell)
+    serving.serve(config, listening, workers, schedule, operations=operations)
+    (say if tell is say else partial(log_event, "stop"))("Stopped; everything is stored.")
 
 
 def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebConfig:
@@ -234,14 +263,17 @@ def _config(database: str, server: ServerOptions, robot: RobotOptions) -> WebCon
         report=str(server.report.resolve()),
         docs=None if server.docs is None else str(server.docs.resolve()),
         public_url=server.public_url,
+        root_path=server.root_path or "",
         robot=robot.robot,
         robot_url=robot.robot_url,
+        robot_arm=None if robot.robot_arm is None else str(robot.robot_arm.resolve()),
         robot_speed=robot.robot_speed,
         robot_skin=robot.robot_skin,
     )
 
 
-def _schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
+def backup_schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
+    """Return the schedule of regular backups, or None without a folder for them."""
     from cobandit.web.schedule import BackupSchedule
 
     seconds = parsing.seconds("every", options.every)
@@ -253,47 +285,49 @@ def _schedule(database: str, options: BackupOptions) -> BackupSchedule | None:
 
 
 def _check_robot(config: WebConfig, workers: int) -> None:
-    """Refuse a robot that cannot be had before anything is made ready."""
+    """Refuse a robot that is not available before the server starts."""
     from cobandit.robot import make_arm
     from cobandit.robot.scene.description import require_skin
 
     if require_skin(config.robot_skin) != "own" and config.robot != "simulated":
         raise InvalidInput(f"--robot-skin goes with --robot simulated, and --robot is {config.robot!r}.")
     if config.robot in NO_ARM:
-        if config.robot_url is not None:
-            raise InvalidInput(f"--robot-url goes with an arm, and --robot is {config.robot!r}.")
+        for option, value in (("--robot-url", config.robot_url), ("--robot-arm", config.robot_arm)):
+            if value is not None:
+                raise InvalidInput(f"{option} goes with an arm, and --robot is {config.robot!r}.")
         return
     if workers > 1:
         raise InvalidInput(f"{workers} workers were asked for, and one process drives the arm: use one.")
-    make_arm(config.robot, config.robot_url, config.robot_speed)
+    make_arm(config.robot, config.robot_url, config.robot_speed, model=config.robot_arm)
 
 
-def _greet(ready: Ready, config: WebConfig, local: str) -> None:
-    """Where everything is to be found."""
+def _greet(ready: Ready, config: WebConfig, local: str, tell: Callable[[str], None]) -> None:
+    """Print the addresses of the pages."""
     from cobandit.report.kit.assets import missing_libraries
     from cobandit.web.services.admission import unready
     from cobandit.web.storage.database import Database
 
-    address = config.public_url.rstrip("/") if config.public_url else local
-    say(f"cobandit studies at {address}")
+    address = (config.public_url or local + config.root_path).rstrip("/")
+    tell(f"cobandit studies at {address}")
     for study, state in zip(ready.studies, ready.states, strict=True):
         places = "" if state.taken is None else f", {state.taken} of {study.quota} places taken"
-        word = f"  ({state.word.lower()}{places}{HINTS.get(state.code, '')})" if state.code != "open" or places else ""
-        say(f"  {study.design.title}: {address}/s/{study.name}{word}")
+        hint = HINTS.get(state.code, "").format(f"{config.root_path}/admin")
+        word = f"  ({state.word.lower()}{places}{hint})" if state.code != "open" or places else ""
+        tell(f"  {study.design.title}: {address}/s/{study.name}{word}")
         if config.demo:
-            say(f"    to try it:   {address}/s/{study.name}?demo=1")
-    say(f"  Researcher:  {address}/admin")
+            tell(f"    to try it:   {address}/s/{study.name}?demo=1")
+    tell(f"  Researcher:  {address}/admin")
     if config.docs is not None:
-        say(f"  Docs:        {address}/docs")
+        tell(f"  Docs:        {address}/docs")
     if config.robot not in NO_ARM:
-        say(f"  Robot:       {address}/admin/robot")
+        tell(f"  Robot:       {address}/admin/robot")
     if ready.new_password is not None:
-        say(f"  Password:    {_told(ready.new_password)}")
-    say(f"  Data in      {Database(config.database).name}")
+        tell(f"  Password:    {password_notice(ready.new_password, tell is say)}")
+    tell(f"  Data in      {Database(config.database).name}")
     for study in ready.studies:
         sentence = None if config.consent_elsewhere else unready(study.design)
         if sentence is not None:
-            say(f"Attention: {sentence}")
+            tell(f"Attention: {sentence}")
     if missing := missing_libraries():
-        say(f"Third-party scripts are not installed ({', '.join(missing)}): pages show films and static charts.")
-    say("Stop with Ctrl-C.")
+        tell(f"Third-party scripts are not installed ({', '.join(missing)}): pages show films and static charts.")
+    tell("Stop with Ctrl-C.")

@@ -1,4 +1,4 @@
-"""``cobandit study simulate``: simulated participants from consent to code, over the same interface as people."""
+"""``cobandit study simulate``: simulated participants play a study over the HTTP interface, from consent to code."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from cobandit.cli.study.common import (
 )
 
 if TYPE_CHECKING:
+    from cobandit.agents import Agent
     from cobandit.studies import StudyDesign
     from cobandit.web.clients.bots import Watch
 
@@ -38,30 +39,32 @@ def simulate(
         str,
         typer.Argument(
             metavar="STUDY",
-            help="A study of the server; with a database also a design or a file.",
+            help="Study of the server; with a database, also a design",
             autocompletion=completion.designs,
         ),
     ],
-    participants: Annotated[int, integer_option("participants", 1, "How many of them.", THE_BOTS)] = 10,
+    participants: Annotated[int, integer_option("participants", 1, "Number of participants", THE_BOTS)] = 10,
     behaviour: Annotated[
         str,
         typer.Option(
-            metavar="NAME,NAME",
-            help="How they play, in turn: an agent of the library, softmax, win-stay-lose-shift, epsilon-greedy.",
+            metavar="NAME,NAME|FILE.json",
+            help="Agents to play as, in turn, or a fitted population",
             rich_help_panel=THE_BOTS,
         ),
     ] = BEHAVIOUR,
-    seed: Annotated[int, integer_option("seed", 0, "Another seed makes other ones.", THE_BOTS)] = 0,
+    seed: Annotated[
+        int, integer_option("seed", 0, "Random seed; another seed creates other participants", THE_BOTS)
+    ] = 0,
     rate: Annotated[
         float | None,
         typer.Option(
             metavar="FLOAT",
             parser=parsing.number,
-            help="Rounds a second of each (as fast as it goes).",
+            help="Rounds per second of each (default: no limit)",
             rich_help_panel=THE_BOTS,
         ),
     ] = None,
-    concurrency: Annotated[int, integer_option("concurrency", 1, "How many play at once.", THE_BOTS)] = 50,
+    concurrency: Annotated[int, integer_option("concurrency", 1, "Simultaneous participants", THE_BOTS)] = 50,
     database: DatabaseUrl = DATABASE,
     url: Url = None,
     password: Password = None,
@@ -72,20 +75,20 @@ def simulate(
 
     They use the same HTTP interface as the pages.
 
-    They are marked as rehearsals and never mix with real participants. The same command again goes on with the same
-    ones; those who have finished stay as they are.
+    They are marked as rehearsals and never mix with real participants. If you repeat the command, the same participants
+    continue; those who have finished stay unchanged.
     """
     require_extras("Simulating participants over HTTP", web=True)
     from cobandit.web.clients.bots import play_study
 
-    names = [name.strip() for name in behaviour.split(",") if name.strip()]
+    behaviours = _behaviours(behaviour)
     asked = password_given(password, password_file)
     with _server(study, url, database, asked) as (address, login, name, design), _bar(participants) as watch:
         done = play_study(
             address,
             name,
             participants,
-            names,
+            behaviours,
             login=login,
             design=design,
             seed=seed,
@@ -112,11 +115,20 @@ def simulate(
         say(f"See them with: cobandit study export {name} --kind rehearsal")
 
 
+def _behaviours(text: str) -> list[str] | list[Agent]:
+    """Return the names of agents, or the members of a fitted population."""
+    if not text.strip().lower().endswith(".json"):
+        return [name.strip() for name in text.split(",") if name.strip()]
+    from cobandit.analysis import read_population
+
+    return [member for member, _ in read_population(text).members]
+
+
 @contextmanager
 def _server(
     study: str, url: str | None, database: str, password: str | None
 ) -> Iterator[tuple[str, str, str, StudyDesign | None]]:
-    """A server to play at, a login, the study's name there, and the design where it is at hand."""
+    """Yield the server's address, a login, the study's name there, and the design if it is known."""
     if url is not None:
         from cobandit.web.clients.researcher import Researcher
 
@@ -155,13 +167,13 @@ def _server(
 
 @contextmanager
 def _bar(participants: Any) -> Iterator[Watch | None]:
-    """How many have finished; on a terminal only."""
+    """Show how many have finished, on terminals only."""
     if not sys.stderr.isatty():
         yield None
         return
     from cobandit.cli.progress import run_bars
 
-    with run_bars(transient=True) as bars:
+    with run_bars(transient=True, unit="people") as bars:
         task = bars.add_task("participants", total=participants)
         finished: set[str] = set()
 

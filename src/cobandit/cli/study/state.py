@@ -1,4 +1,4 @@
-"""``cobandit study state``: who may begin a stored study, also while a server runs."""
+"""``cobandit study state``: show or change who may begin a stored study, also while a server runs."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from cobandit.cli.study.common import (
 )
 
 WORDS = {
-    "open": "open: anybody may begin, by the open link or by a personal one",
+    "open": "open: all visitors may begin, with the open link or a personal one",
     "invite-only": "by invitation: personal links work, the open link does not",
     "full": "full: {taken} of {quota} places are taken",
-    "closed": "closed: nobody new may begin",
-    "not-ready": "not ready: nobody may begin before the placeholder of the consent is replaced (set to {state})",
+    "closed": "closed: no new participants",
+    "not-ready": "not ready: replace the placeholder consent first (set to {state})",
 }
-"""What the command says, by the code of the study's state."""
+"""Description of each state, by its code."""
 
 WITH_QUOTA = "open: {taken} of {quota} places are taken"
 
@@ -38,11 +38,13 @@ def state(
     wanted: Annotated[
         str | None,
         typer.Argument(
-            metavar="[open|invite-only|quota|closed]", help="Who may begin from now on.", show_default=False
+            metavar="[open|invite-only|quota|closed]",
+            help="New state (default: show the present one)",
+            show_default=False,
         ),
     ] = None,
     quota: Annotated[
-        int | None, integer_option("quota", 1, "With quota: how many participants the study takes.", high=1_000_000)
+        int | None, integer_option("quota", 1, "With the state quota: maximal number of participants", high=1_000_000)
     ] = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
@@ -50,7 +52,7 @@ def state(
 ) -> None:
     """Show or change who may begin a study.
 
-    A running server applies the change at once. Participants who have begun can always finish.
+    A running server applies the change immediately. Participants who have begun can always finish.
     """
     require_extras("Opening and closing studies", web=True)
     from cobandit.base.errors import InvalidInput, UnknownName

@@ -1,0 +1,3 @@
+"""What the partner commands share."""
+
+DATABASE = "sqlite:///partner.sqlite"
