@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,8 +16,8 @@ from cobandit.experiments.work import compute
 from cobandit.report.simulation.page import write_page
 from tests.clients import PATIENCE
 from tests.conftest import unable
+from tools.browsing import BROWSERS, installed_browser
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NEEDED = (
     "The browser tests need the Python package 'playwright' and one of the browsers "
     f"{', '.join(BROWSERS)}: pip install playwright; apt-get install chromium"
@@ -46,7 +45,7 @@ def browser(third_party_scripts: None) -> Iterator[Any]:
     Not for all modules at once: while it is there, an event loop of playwright's runs in this thread, and other tests
     want to run their own.
     """
-    path = next((found for found in map(shutil.which, BROWSERS) if found), None)
+    path = installed_browser()
     try:
         from playwright.sync_api import expect, sync_playwright
     except ImportError:

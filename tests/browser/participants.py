@@ -46,10 +46,28 @@ DESIGNS = (
         translations={},
         task=load_design("three-by-three").to_dict()["task"]
         | {
+            "icons": [],
             "arms": [
                 ["Chrysanthemums", "Snapdragons", "Forget-me-nots"],
                 ["Chrysanthemums", "Lilies of the valley", "Rhododendrons"],
-            ]
+            ],
+        },
+    ),
+    small(
+        "three-by-three",
+        "herbs",
+        rounds=3,
+        arms=[2, 4],
+        languages=["de"],
+        translations={},
+        means={},
+        task=load_design("three-by-three").to_dict()["task"]
+        | {
+            "icons": [["🌼", "star yellow"], ["🍋", "leaf", "drop orange", "heart red"]],
+            "arms": [
+                ["Ringelblumentee", "Schwarztee"],
+                ["Zitronenmelisse", "Pfefferminztee", "Hagebuttenmark", "Kamillenblüten"],
+            ],
         },
     ),
 )

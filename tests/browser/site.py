@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from cobandit.studies import StudyDesign
+from cobandit.studies.journey import journey
+from cobandit.studies.questionnaire_answers import made_up_answers
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
@@ -75,7 +77,7 @@ class People:
         while (state := self.state(token))["step"]["id"] != until:
             step = state["step"]
             if step["kind"] == "episode":
-                self.send(token, state["episode"]["index"], state["episode"]["played"] + 1, design.rounds)
+                self.send(token, state["episode"]["index"], state["episode"]["played"] + 1, state["episode"]["rounds"])
                 continue
             answers: dict[str, Any] = {}
             if step["kind"] == "demographics":
@@ -84,6 +86,9 @@ class People:
                 answers = {item.id: item.answer for item in design.quiz}
             elif step["kind"] == "survey":
                 answers = {item["id"]: 2 for item in state["survey"]["items"]}
+            elif step["kind"] == "questionnaire":
+                asked = next(step for step in journey(design).steps if step.id == state["step"]["id"])
+                answers = made_up_answers(design.questionnaire(asked.questionnaire), lambda low, high: low)
             self.post(f"participants/{token}/answers/{step['id']}", {"answers": answers, "ms": 900})
 
     def send(self, token: str, episode: int, first: int, last: int) -> None:

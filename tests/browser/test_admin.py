@@ -102,7 +102,7 @@ def test_a_request_that_a_logout_overtakes_leads_nowhere(
 ) -> None:
     """The monitor asks again after the login has ended, while the browser still waits for the answer to the log-out."""
     page = visit().login()
-    page.get_by_text("Nobody yet.").wait_for()
+    page.get_by_text("No participants yet.").wait_for()
     form = {"form_token": page.locator('header input[name="form_token"]').input_value()}
     held: list[Any] = []
     page.route("**/admin/logout", lambda route: held.append(route))
@@ -125,7 +125,7 @@ def test_a_request_that_a_logout_overtakes_leads_nowhere(
 def test_the_monitor_follows_a_participant(visit: Callable[..., Visit], server: Server) -> None:
     opened = visit()
     page = opened.login()
-    page.get_by_text("Nobody yet.").wait_for()
+    page.get_by_text("No participants yet.").wait_for()
     token = server.arrive("quick")
     name = server.name(token)
     mine = row(page, name)
@@ -282,7 +282,7 @@ def test_deleting_asks_for_the_id(visit: Callable[..., Visit], server: Server) -
     confirm.click()
     page.wait_for_url("**/admin/studies/1*")
     page.get_by_text(f"{name} was deleted").wait_for()
-    page.get_by_text("Nobody yet.").wait_for()
+    page.get_by_text("No participants yet.").wait_for()
     assert server.http.get(f"/api/participants/{token}").status_code == 404
     assert opened.complaints == []
 
@@ -327,8 +327,8 @@ def test_export_close_and_open(visit: Callable[..., Visit], server: Server) -> N
     page.get_by_text("quick-v3-real-csv.zip is ready.").wait_for()
     page.keyboard.press("Escape")
     for state, label, number in (
-        ("closed", "Nobody new", ""),
-        ("quota", "until so many", "7"),
+        ("closed", "No new participants", ""),
+        ("quota", "until the quota", "7"),
         ("open", "open link", ""),
     ):
         page.get_by_role("button", name="Who may begin …").click()

@@ -81,3 +81,19 @@ def test_without_uplot_the_monitor_shows_a_static_chart_and_says_so(opened: Visi
     fits(page, "narrow")
     assert violations(page) == []
     assert opened.complaints == []
+
+
+def test_results_are_shown_after_unblinding(opened: Visit) -> None:
+    page, server = opened.page, opened.server
+    assert server.admin.post("/api/admin/studies/1/blind").status_code == 200
+    page.get_by_role("link", name="Results").click()
+    expect(page.get_by_role("heading", name="The results are hidden")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Show the conditions and the results").click()
+    expect(page.get_by_role("heading", name="Hypotheses")).to_be_visible(timeout=120_000)
+    expect(page.locator("#summary")).to_contain_text("0 of 0 who began are analysed")
+    assert violations(page) == []
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Tests (CSV)").click()
+    assert download.value.suggested_filename == "results.csv"
+    assert opened.complaints == []

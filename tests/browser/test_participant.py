@@ -177,7 +177,7 @@ class TestWholeStudies:
         expect(page.locator("#age"), "what was filled in is still there").to_have_value("44")
         fill(page, 1)
         go_on(page)
-        page.get_by_role("heading", name="So geht es").wait_for()
+        page.get_by_role("heading", name="So funktioniert es").wait_for()
         expect(page.get_by_text("Sie arbeiten zusammen mit einem Roboter")).to_be_visible()
 
 
@@ -243,7 +243,7 @@ class TestForEverybody:
         expect(page.locator("h1")).to_be_focused()
         choose(page, 1)
         latest = site.state(token)["episode"]["latest"]
-        said = page.locator("main > [aria-live=polite]").inner_text()
+        said = page.locator("main > p[aria-live=polite]").inner_text()
         assert said == f"Burger 1: Cheese first + {latest['labels'][1]}. {latest['outcome']}"
         bar = page.get_by_role("progressbar")
         assert bar.get_attribute("aria-valuetext") == "5 of 10 steps done"
@@ -274,10 +274,13 @@ class TestForEverybody:
     def test_a_demo_says_so(self, guest: Invite, site: Site) -> None:
         page = guest().tab("/s/shop?demo=1")
         at(page, "consent")
-        expect(page.get_by_text("Demo: nothing you do here is kept")).to_be_visible()
+        badge = page.get_by_role("button", name="Demo")
+        expect(badge).to_be_visible()
+        badge.click()
+        expect(page.get_by_role("status").get_by_text("nothing you do here becomes")).to_be_visible()
         go_on(page)
         at(page, "demographics")
-        expect(page.get_by_text("Demo: nothing you do here is kept")).to_be_visible()
+        expect(badge).to_be_visible()
         assert site.state(page.url.rsplit("/", 1)[1])["kind"] == "demo"
 
     def test_a_preview_cannot_begin(self, guest: Invite) -> None:

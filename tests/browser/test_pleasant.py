@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from cobandit.studies.icons import COLOURS, SYMBOLS
 from tests.browser.accessibility import violations
 from tests.browser.participants import (
     ROUNDS,
@@ -70,6 +71,24 @@ IN_SIGHT = """(selector) => [...document.querySelectorAll(selector)].every((node
   const { top, bottom, height } = node.getBoundingClientRect();
   return height > 0 && top >= 0 && bottom <= innerHeight;
 })"""
+# Where the columns of the survey's table are, in its head and in each row.
+COLUMNS = """() => [...document.querySelectorAll(".scale-numbers, .scale .options")].map((row) =>
+  [...row.children].map((cell) => Math.round(cell.getBoundingClientRect().left)))"""
+# Where a statement ends and its first answer begins.
+ROWS = """() => [...document.querySelectorAll(".scale fieldset")].map((row) => [
+  row.querySelector("legend").getBoundingClientRect().right,
+  row.querySelector(".option").getBoundingClientRect().left,
+])"""
+DRAWN = """async (icon) => {
+  const { symbol } = await import("/static/participant/symbols.js");
+  return symbol(icon).getAttribute("class");
+}"""
+COLOUR = """async (icon) => {
+  const { symbol } = await import("/static/participant/symbols.js");
+  const drawn = symbol(icon);
+  document.body.append(drawn);
+  return getComputedStyle(drawn.querySelector(".symbol-fill")).fill;
+}"""
 SCREENS = {"laptop": (1366, 625), "telephone": (390, 664)}
 
 
@@ -113,16 +132,43 @@ def test_choice_counts_and_scene_are_in_sight(
     until(page, lambda: page.evaluate(BAD_LABELS, f"{LABELS}, {HEADINGS}") == [], "words are whole at 320 px")
 
 
-@pytest.mark.parametrize("study", ["flowers", "shop", "sundae", "hall"])
+@pytest.mark.parametrize("study", ["flowers", "herbs", "shop", "sundae", "hall"])
 def test_labels_are_whole_words_that_nothing_covers(guest: Invite, site: Site, until: Until, study: str) -> None:
+    """Four columns of 14 letters are wider than a telephone: their headings are turned upwards there."""
     language = {"flowers": "en", "shop": "fr"}.get(study, "de")
     page = at(guest().tab(f"/p/{played(site, study, language=language)}"), "episode-0")
     page.locator(".latest").first.wait_for()
     for width, height in ((1366, 625), (1280, 800), (1280, 1000), (390, 664)):
         page.set_viewport_size({"width": width, "height": height})
-        # Four columns of "Chrysanthemums" are wider than a telephone.
-        labels = LABELS if study == "flowers" and width < 500 else f"{LABELS}, {HEADINGS}"
-        until(page, lambda labels=labels: page.evaluate(BAD_LABELS, labels) == [], f"whole words at {width} px")
+        until(page, lambda: page.evaluate(BAD_LABELS, f"{LABELS}, {HEADINGS}") == [], f"whole words at {width} px")
+    expect(page.locator("th.turned")).to_have_count({"flowers": 3, "herbs": 4}.get(study, 0))
+
+
+def test_arms_of_a_grid_have_icons(guest: Invite, site: Site) -> None:
+    """On the choices, on the cards and in the headings; the name of a choice stays its label."""
+    page = at(guest().tab(f"/p/{played(site, 'tea')}"), "episode-0")
+    page.locator(".latest").first.wait_for()
+    expect(page.get_by_role("button", name="Green", exact=True).locator(".symbol-green")).to_have_count(1)
+    expect(page.locator(".side .symbol")).to_have_count(2)
+    expect(page.locator(".counts th .symbol")).to_have_count(6)
+    drawn = page.locator(".counts thead .symbol").all()
+    assert len({symbol.inner_html() for symbol in drawn}) == 3
+    page.goto(f"{site.address}/p/{played(site, 'herbs')}")
+    at(page, "episode-0")
+    expect(page.locator(".choice").first.locator(".emoji")).to_have_text("🌼")
+    page.goto(f"{site.address}/p/{played(site, 'flowers')}")
+    at(page, "episode-0")
+    expect(page.locator(".choice").first).to_be_visible()
+    expect(page.locator(".icon")).to_have_count(0)
+
+
+def test_every_symbol_of_a_design_is_drawn(guest: Invite, site: Site) -> None:
+    page = at(guest().tab("/s/tea"), "consent")
+    for name in SYMBOLS:
+        kind = page.evaluate(DRAWN, f"{name} red")
+        assert kind == "icon symbol symbol-red", name
+    colours = {page.evaluate(COLOUR, f"circle {colour}") for colour in COLOURS}
+    assert len(colours) == len(COLOURS)
 
 
 def test_one_line_says_what_happens_and_ready_means_ready(guest: Invite, site: Site) -> None:
@@ -169,7 +215,7 @@ class TestPartners:
                 choose(page, arm)
             page.locator(".panel .primary").click()
             at(page, f"survey-{part}")
-            expect(page.locator("[aria-live]")).to_be_empty()
+            expect(page.locator("p[aria-live]")).to_be_empty()
             expect(page.locator(".badge")).to_contain_text(name)
             fill(page, 1)
             go_on(page)
@@ -204,10 +250,11 @@ class TestCasino:
 
         def look() -> bool:
             seen.update(kind for kind in page.evaluate(MOVING) if kind)
-            return {"lever-arm", "reel"} <= seen
+            return {"lever-arm", "reel", "flying-coin"} <= seen
 
-        until(page, look, "lever and reels move")
+        until(page, look, "lever and reels move, and coins fly to the purse")
         page.keyboard.up("ArrowUp")
+        expect(page.locator(".flying-coin")).to_have_count(0)
         calm = at(guest().tab(f"/p/{site.someone('hall')}"), "episode-0")
         tap(calm, "ArrowUp")
         pulled(calm, 1)
@@ -268,6 +315,7 @@ class TestCasino:
         record = "Your best so far!" if results[-1] > max(results[:-1]) else f"Your best so far: {max(results)}"
         expect(page.locator(".record-of-results p").first).to_have_text(record)
         expect(page.locator(".bars .result")).to_have_count(3)
+        expect(page.locator(".bars .value")).to_have_text([str(result) for result in results])
         expect(page.get_by_text("or press Enter")).to_be_visible()
         for screen in SCREENS:
             there = at(seen_at(guest, screen).tab(f"/p/{token}"), "rest-4")
@@ -287,7 +335,7 @@ class TestLanguage:
         token = page.url.rsplit("/", 1)[1]
         assert site.state(token)["language"] == "fr"
         page.goto(f"{site.address}/p/AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
-        expect(page.get_by_text("pas connu")).to_be_visible()
+        expect(page.get_by_text("inconnu")).to_be_visible()
 
     def test_what_is_on_its_way_when_offline_is_told_in_it(self, guest: Invite, site: Site) -> None:
         page = at(guest(locale="es-ES").tab(f"/p/{site.someone('shop', language='es')}"), "episode-0")
@@ -317,6 +365,48 @@ class TestSurvey:
                 at(page, "partner-2")
                 go_on(page)
         at(page, "thanks")
+
+    def test_items_are_a_table_on_a_wide_screen_and_a_list_on_a_narrow_one(
+        self, guest: Invite, site: Site, fits: Check
+    ) -> None:
+        """Statements and answers have names for screen readers at both widths, and what was answered stays."""
+        token = site.arrive("shop")
+        site.go_on(token, "shop", "survey-1")
+        page = at(guest(viewport={"width": 1366, "height": 625}).tab(f"/p/{token}"), "survey-1")
+        columns = page.evaluate(COLUMNS)
+        assert len({tuple(row) for row in columns}) == 1, "answers stand below each other"
+        assert len(columns) == 6, "the head of the table and five items"
+        rows = page.evaluate(ROWS)
+        assert all(statement < answer for statement, answer in rows), "the statement stands beside its answers"
+        second = page.get_by_role("group", name="Working together with the robot was easy.")
+        second.get_by_role("radio", name=re.compile("^1 ?, Strongly disagree$")).focus()
+        page.keyboard.press("ArrowRight")
+        expect(second.get_by_role("radio", name="2", exact=True)).to_be_checked()
+        go_on(page)
+        expect(page.locator(".form > .problem")).to_have_text("5 answers are still missing.")
+        assert violations(page) == []
+        page.reload()
+        at(page, "survey-1")
+        expect(second.get_by_role("radio", name="2", exact=True)).to_be_checked()
+        page.set_viewport_size({"width": 390, "height": 664})
+        fits(page)
+        expect(page.locator(".scale-head")).to_be_hidden()
+        expect(page.locator("fieldset .ends").first).to_be_visible()
+        expect(second.get_by_role("radio", name="2", exact=True)).to_be_checked()
+        fill(page, 1)
+        go_on(page)
+        at(page, "partner-2")
+
+
+def test_one_count_of_progress_at_a_time(guest: Invite, site: Site) -> None:
+    token = site.arrive("den")
+    page = guest().tab()
+    for step, counted in (("demographics", True), ("episode-0", False), ("rest-1", False), ("survey-1", False)):
+        site.go_on(token, "den", step)
+        page.goto(f"{site.address}/p/{token}")
+        at(page, step)
+        expect(page.locator(".progress .steps")).to_be_visible(visible=counted)
+        expect(page.get_by_role("progressbar")).to_be_visible()
 
 
 def test_forced_colours_keep_progress_and_highlight(guest: Invite, site: Site) -> None:

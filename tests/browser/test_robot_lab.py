@@ -16,7 +16,7 @@ pytest.importorskip("roslibpy")
 expect = pytest.importorskip("playwright.sync_api").expect
 
 from cobandit.robot import SimulatedArm, burger_layers  # noqa: E402
-from cobandit.robot.rosbridge import ARM_ACTION  # noqa: E402
+from cobandit.robot.rosbridge import FETCH  # noqa: E402
 from tests.browser.robot_site import DESIGN, Visit, choose, clean, quiet_pages, serve, shown  # noqa: E402
 from tests.browser.site import PASSWORD, Site  # noqa: E402
 from tests.robot.rosbridge_peer import Peer  # noqa: E402
@@ -179,10 +179,10 @@ class TestRosbridge:
     ) -> None:
         console = open_console(visit, ros_lab)
         expect(console.locator("#arm-standing")).to_have_text("Ready")
-        expect(console.locator("#arm-connection")).to_have_text(f"Connected to {peer.url}.")
+        expect(console.locator("#arm-connection")).to_have_text(f"Connected to {peer.url} (ROS 1).")
         page, token = participant(visit, ros_lab)
         assert DESIGN.warm_start is not None
-        assert peer.goals(ARM_ACTION) == [], "the warm start is played without the arm"
+        assert peer.goals(FETCH.action) == [], "the warm start is played without the arm"
         choose(page, 0)
         place(console, "puts a bottom bun")
         layers = burger_layers(ros_lab.state(token)["episode"]["latest"]["arms"])
@@ -206,11 +206,11 @@ class TestRosbridge:
         until(console, lambda: peer.steps >= 10, "the arm moves")
         console.keyboard.press("Escape")
         in_trouble(console, page, "Stopped", "The arm was stopped")
-        assert peer.cancels(ARM_ACTION) >= 1
-        steps, goals = peer.steps, len(peer.goals(ARM_ACTION))
+        assert peer.cancels(FETCH.action) >= 1
+        steps, goals = peer.steps, len(peer.goals(FETCH.action))
         second = ros_lab.someone("shop")
         assert ros_lab.state(second)["robot"]["wait"] == "busy", "one participant at a time"
-        assert (peer.steps, len(peer.goals(ARM_ACTION))) == (steps, goals)
+        assert (peer.steps, len(peer.goals(FETCH.action))) == (steps, goals)
         peer.pace = 0.0
         console.locator("#retry").click()
         expect(console.locator("#layers li.done")).to_have_count(2)
@@ -221,10 +221,10 @@ class TestRosbridge:
         in_trouble(console, page, "Not connected", "connection to the robot was lost")
         peer.drop_at = None
         peer.arm.connect()  # somebody puts the slice back onto its tray
-        goals = len(peer.goals(ARM_ACTION))
+        goals = len(peer.goals(FETCH.action))
         console.locator("#connect").click()
         expect(console.locator("#arm-standing")).to_have_text("Waits for you")
-        assert len(peer.goals(ARM_ACTION)) == goals, "nothing of before is sent again"
+        assert len(peer.goals(FETCH.action)) == goals, "nothing of before is sent again"
         console.locator("#retry").click()
         shown(page, 1)
         peer.arm.settle(0.5)
@@ -242,7 +242,7 @@ class TestRosbridge:
         until(console, lambda: peer.steps >= 10, "the arm moves")
         console.locator("#skip").click()
         shown(page, 1)
-        assert peer.cancels(ARM_ACTION) >= 1
+        assert peer.cancels(FETCH.action) >= 1
         kinds = [kind for kind, _ in ros_lab.events(token)]
         assert kinds.count("robot-skipped") == 1
         assert "robot-trouble" not in kinds
