@@ -12,11 +12,12 @@ import itertools
 import json
 import random
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 
 from cobandit.studies import StudyDesign, verify_study
 from cobandit.web.storage.database import Database
@@ -26,6 +27,8 @@ from tests.clients import PATIENCE
 
 SUCCESS = (200, 201, 204)
 TRIES = 400
+HURRIED = 0.3
+"""The share of moves in a team for which the time is over at the moment they are sent."""
 
 
 def _pause(number: int) -> float:
@@ -72,11 +75,23 @@ class Client:
     """A participant who makes mistakes at the quiz, sends events, and repeats what was not answered."""
 
     def __init__(
-        self, url: str, name: str, design: StudyDesign, history: History, seed: int, *, twice: bool = False
+        self,
+        url: str,
+        name: str,
+        design: StudyDesign,
+        history: History,
+        seed: int,
+        *,
+        twice: bool = False,
+        hurry: Callable[[str], None] | None = None,
     ) -> None:
-        """``twice``: everything is sent once more when it was answered, as by an impatient browser."""
+        """``twice``: everything is sent once more when it was answered, as by an impatient browser.
+
+        ``hurry`` ends the time for the current move of a person's team, so that a takeover races with the move.
+        """
         self._url, self.name, self._design, self._history, self._twice = url, name, design, history, twice
         self._rng = random.Random(f"{seed}:{name}")
+        self._hurry = hurry
 
     def _key(self) -> str:
         return f"{self._rng.getrandbits(64):016x}"
@@ -89,12 +104,20 @@ class Client:
             self._history.tokens[self.name] = arrived["token"]
             while (state := await self._state())["step"]["kind"] != "thanks":
                 await self._step(state)
+                if state.get("team") and state["team"]["meeting"]:
+                    continue  # nothing happens while somebody waits for the others
                 assert (await self._get("/robot"))["robot"] is None  # there is none, and the page may ask
                 events = [{"kind": "hidden", "at": 1, "data": {}, "key": self._key()} for _ in range(2)]
                 await self._do("events", f"{self._path}/events", {"events": events})
 
     async def _step(self, state: dict[str, Any]) -> None:
         step = state["step"]
+        if step["kind"] == "lobby":
+            await self._wait_for_team()
+            return
+        if state.get("team"):
+            await self._play_together(state)
+            return
         if step["kind"] == "episode":
             view = state["episode"]
             left = range(view["played"] + 1, view["rounds"] + 1)
@@ -112,6 +135,49 @@ class Client:
             wrong = {item.id: (item.answer + 1) % len(item.choices) for item in self._design.quiz}
             await self._do("quiz-wrong", path, {"answers": wrong, "key": self._key()})
         await self._do(f"answer {step['id']}", path, {"answers": self._good(state), "ms": 1000, "key": self._key()})
+
+    async def _wait_for_team(self) -> None:
+        for number in itertools.count():
+            visit = await self._do("lobby", f"{self._path}/lobby", {"here": True, "ready": True})
+            if visit.get("lobby") is None:
+                return
+            await asyncio.sleep(_pause(number))
+
+    async def _play_together(self, state: dict[str, Any]) -> None:
+        """Play one round with the others, as far as it is open: a takeover may be faster."""
+        view = state["episode"]
+        if state["team"]["meeting"] is not None:
+            await asyncio.sleep(_pause(0))
+            return
+        t = view["played"] + 1
+        if not state["team"]["moved"]:
+            if self._hurry is not None and self._rng.random() < HURRIED:
+                await asyncio.to_thread(self._hurry, self._history.tokens[self.name])
+                for _ in range(self._rng.randrange(12)):  # now and then the takeover is faster, or comes with the move
+                    await self._get("")
+                    await asyncio.sleep(_pause(0))
+            move = {"t": t, "arm": self._rng.randrange(2), "key": self._key(), "ms": 500}
+            if await self._do("rounds", f"{self._path}/rounds", {"episode": view["index"], "moves": [move]}) == {}:
+                return
+        await self._see_round(view["index"], t)
+
+    async def _see_round(self, episode: int, t: int) -> None:
+        """Wait until the round is sealed, and write down what is shown of it."""
+        for number in range(TRIES):
+            call = self._history.sent(self.name, "shown", {"episode": episode, "t": t})
+            try:
+                answer = await self._http.get(f"{self._path}/team?episode={episode}&after={t - 1}")
+                said = dict(answer.json())
+            except (httpx.HTTPError, ValueError):
+                await asyncio.sleep(_pause(number))
+                continue
+            self._history.answered(call, answer.status_code, said)
+            if answer.status_code == 409 or said.get("rounds") or said.get("team", {}).get("seats") is None:
+                return
+            if any(seat["you"] and seat["left"] for seat in said["team"]["seats"]):
+                return  # the seat was taken over for good
+            await asyncio.sleep(_pause(number))
+        raise AssertionError(f"{self.name} waits in vain for round {t} of episode {episode}")
 
     def _split(self, left: range) -> tuple[range, range]:
         """Split off the rounds of one request: often a single one, several as by a page that was offline."""
@@ -171,14 +237,26 @@ class Client:
 
 
 @dataclass
+class StoredTeam:
+    """What a database holds of a team: tokens by seat; rounds by episode and t; moves by episode, t and seat."""
+
+    members: dict[int, str | None] = field(default_factory=dict)
+    heads: dict[int, str] = field(default_factory=dict)  # by episode
+    rounds: dict[tuple[int, int], tuple[list[int], str]] = field(default_factory=dict)  # arms and hash
+    moves: dict[tuple[int, int], dict[int, tuple[int, str, str]]] = field(default_factory=dict)  # arm, by, previous
+
+
+@dataclass
 class Stored:
     """What a database holds of each participant, by link."""
 
-    rounds: dict[str, list[tuple[int, int, str, list[int]]]]  # episode, t, key, arms; in the order of play
+    rounds: dict[str, list[tuple[int, int, str, list[int] | None]]]  # episode, t, key, arms; None: not sealed
     answers: dict[str, list[tuple[str, Any]]]
     events: dict[str, list[tuple[str, str]]]  # kind and key, in the order of storing
     attempts: dict[str, int]
     differences: list[str]
+    teams: list[StoredTeam] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)  # links of people in the lobby
 
 
 def stored(database: Database, design: StudyDesign) -> Stored:
@@ -193,6 +271,8 @@ def stored(database: Database, design: StudyDesign) -> Stored:
         )
         for token, episode, t, key, arms in connection.execute(text(query)):
             rounds[token].append((episode, t, key, json.loads(arms)))
+        for token, episode, t, key, arms in connection.execute(text(_TEAM_ROUNDS)):
+            rounds[token].append((episode, t, key, None if arms is None else json.loads(arms)))
         query = "SELECT p.token, a.step, a.answers FROM answers a JOIN participants p ON p.id = a.participant_id"
         for token, step, given in connection.execute(text(query)):
             answers[token].append((step, json.loads(given)))
@@ -208,12 +288,45 @@ def stored(database: Database, design: StudyDesign) -> Stored:
         study = find_study(connection, design.name)
         assert study is not None
         differences = [f"{who}: {what}" for who, what in verify_study(study_data(connection, study))]
-    return Stored(rounds, answers, events, attempts, differences)
+        waiting = "SELECT p.token FROM lobby l JOIN participants p ON p.id = l.participant_id"
+        waits = [str(token) for (token,) in connection.execute(text(waiting))]
+        return Stored(rounds, answers, events, attempts, differences, _stored_teams(connection), waits)
+
+
+_TEAM_ROUNDS = (
+    "SELECT p.token, e.number, m.t, m.key, r.arms FROM moves m JOIN episodes e ON e.id = m.episode_id "
+    "JOIN members s ON s.team_id = e.team_id AND s.seat = m.seat JOIN participants p ON p.id = s.participant_id "
+    "LEFT JOIN rounds r ON r.episode_id = m.episode_id AND r.t = m.t WHERE m.by = 'person' ORDER BY e.number, m.t"
+)
+"""The own moves of members, with the arms of all where the round is sealed."""
+
+
+def _stored_teams(connection: Connection) -> list[StoredTeam]:
+    teams: dict[int, StoredTeam] = defaultdict(StoredTeam)
+    query = "SELECT s.team_id, s.seat, p.token FROM members s LEFT JOIN participants p ON p.id = s.participant_id"
+    for team, seat, token in connection.execute(text(query)):
+        teams[team].members[seat] = token
+    query = "SELECT team_id, number, head FROM episodes WHERE team_id IS NOT NULL"
+    for team, number, head in connection.execute(text(query)):
+        teams[team].heads[number] = head
+    query = (
+        "SELECT e.team_id, e.number, r.t, r.arms, r.hash FROM rounds r JOIN episodes e ON e.id = r.episode_id "
+        "WHERE e.team_id IS NOT NULL"
+    )
+    for team, number, t, arms, own_hash in connection.execute(text(query)):
+        teams[team].rounds[number, t] = json.loads(arms), own_hash
+    query = (
+        "SELECT e.team_id, e.number, m.t, m.seat, m.arm, m.by, m.previous "
+        "FROM moves m JOIN episodes e ON e.id = m.episode_id"
+    )
+    for team, number, t, seat, arm, by, previous in connection.execute(text(query)):
+        teams[team].moves.setdefault((number, t), {})[seat] = arm, by, previous
+    return list(teams.values())
 
 
 def check(history: History, held: Stored, until: int | None = None) -> list[str]:
     """Everything lost, doubled, changed, reordered or made up; calls with marks beyond ``until`` may be lost."""
-    problems = list(held.differences)
+    problems = list(held.differences) + _teams(held)
     calls: dict[str, list[Call]] = defaultdict(list)
     for call in history.calls:
         calls[call.client].append(call)
@@ -225,14 +338,62 @@ def check(history: History, held: Stored, until: int | None = None) -> list[str]
         if token not in held.attempts:
             problems += [f"{client}: lost altogether"] if sure else []
             continue
-        found = _rounds(done, sure, held.rounds.get(token, [])) + _answers(done, sure, held.answers.get(token, []))
+        found = _rounds(done, sure, held.rounds.get(token, [])) + _shown(sure, token, held)
+        found += _lobby(sure, token, held) + _answers(done, sure, held.answers.get(token, []))
         found += _events(done, sure, held.events.get(token, []), held.attempts[token])
         problems += [f"{client}: {problem}" for problem in found]
     strangers = set(held.attempts) - {str(call.answer.get("token")) for call in history.calls}
     return problems + [f"{token} came from nowhere" for token in strangers if until is None]
 
 
-def _rounds(done: list[Call], sure: list[Call], held: list[tuple[int, int, str, list[int]]]) -> list[str]:
+def _teams(held: Stored) -> list[str]:
+    """Return what is wrong with teams: somebody in two, a round without its moves, a move that knew too much."""
+    seated = Counter(token for team in held.teams for token in team.members.values() if token is not None)
+    problems = [f"{token} is in {count} teams" for token, count in seated.items() if count > 1]
+    problems += [f"{token} is in a team and in the lobby" for token in held.waiting if token in seated]
+    for team in held.teams:
+        played = {number: max((t for n, t in team.rounds if n == number), default=0) for number in team.heads}
+        for (number, t), (arms, _) in team.rounds.items():
+            moved = {seat: move[0] for seat, move in team.moves.get((number, t), {}).items()}
+            if set(moved) != set(team.members) or any(arms[seat] != arm for seat, arm in moved.items()):
+                problems.append(f"round {t} of episode {number} has arms {arms}, its moves are {moved}")
+        for (number, t), moves in team.moves.items():
+            if t > played[number] + 1 or (t > played[number] and set(moves) == set(team.members)):
+                problems.append(
+                    f"moves of round {t} of episode {number} are stored, {played[number]} rounds are sealed"
+                )
+            heads = {previous for _, _, previous in moves.values()}
+            before = team.rounds[number, t - 1][1] if (number, t - 1) in team.rounds else None
+            if len(heads) != 1 or (before is not None and heads != {before}):
+                problems.append(f"moves of round {t} of episode {number} were not made on the round before")
+    return problems
+
+
+def _shown(sure: list[Call], token: str, held: Stored) -> list[str]:
+    """Return each round that was shown otherwise than it is stored."""
+    team = next((team for team in held.teams if token in team.members.values()), StoredTeam())
+    return [
+        f"round {said['t']} of episode {call.body['episode']} was shown as {said['arms']}, not as it is stored"
+        for call in sure
+        if call.kind == "shown" or (call.kind == "rounds" and (call.body["episode"], 1) in team.rounds)
+        for said in call.answer["rounds"]
+        if team.rounds.get((call.body["episode"], said["t"]), (None,))[0] != said["arms"]
+    ]
+
+
+def _lobby(sure: list[Call], token: str, held: Stored) -> list[str]:
+    """Return whether somebody was led out of the lobby and has no team, or is in it twice."""
+    visits = [call for call in sure if call.kind == "lobby"]
+    if not visits:
+        return []
+    places = [token in team.members.values() for team in held.teams]
+    left = any(call.answer["lobby"] is None for call in visits)
+    if left and not any(places):
+        return ["was led out of the lobby and is in no team"]
+    return [] if any(places) or token in held.waiting else ["has joined the lobby and is neither there nor in a team"]
+
+
+def _rounds(done: list[Call], sure: list[Call], held: list[tuple[int, int, str, list[int] | None]]) -> list[str]:
     sent = {(c.body["episode"], m["t"], m["key"]): m for c in done if c.kind == "rounds" for m in c.body["moves"]}
     there = {(episode, t, key): arms for episode, t, key, arms in held}
     problems = [f"round {place} stored twice" for place, n in Counter(row[:2] for row in held).items() if n > 1]
@@ -244,11 +405,12 @@ def _rounds(done: list[Call], sure: list[Call], held: list[tuple[int, int, str, 
         if 0 < sum(row in there for row in rows) < len(rows):
             problems.append(f"of the rounds {rows}, sent in one request, only some are stored")
     for call in (call for call in sure if call.kind == "rounds"):
-        for move, said in zip(call.body["moves"], call.answer["rounds"], strict=True):
+        waits = call.answer.get("waiting", False)  # stored, but others have not moved
+        for move, said in zip(call.body["moves"], [{}] if waits else call.answer["rounds"], strict=True):
             row = (call.body["episode"], move["t"], move["key"])
             if row not in there:
                 problems.append(f"round {row} was acknowledged and is lost")
-            elif there[row] != said["arms"]:
+            elif not waits and there[row] != said["arms"]:
                 problems.append(f"round {row} was acknowledged as {said['arms']}, stored is {there[row]}")
     return problems
 

@@ -6,10 +6,8 @@ The checker itself is tried on stores that lose, double, change or reorder, and 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
 import random
-import shutil
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -20,10 +18,10 @@ import pytest
 from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
 from cobandit.web.serving import prepare, running
-from cobandit.web.storage.database import Database
 from cobandit.web.storage.writer import Writer
 from tests.faults import harness
 from tests.faults import history as recorded
+from tests.faults.images import check_crash_images, logged_run, opened
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +33,6 @@ def little() -> StudyDesign:
     data |= {"name": "little", "rounds": 4, "episodes": 1, "practice": None}
     data["consent"] |= {"text": "I want to take part in this test."}
     return StudyDesign.from_dict(data)
-
-
-def opened(url: str) -> contextlib.closing[Database]:
-    return contextlib.closing(Database(url))
 
 
 def _under_fire(server: Any, design: StudyDesign, size: tuple[int, int], seed: int) -> Any:
@@ -86,21 +80,7 @@ def test_nothing_is_lost_doubled_or_reordered(
 @pytest.fixture(scope="module")
 def quiet_history(little: StudyDesign, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """A quiet run on SQLite whose log of writes is never folded in: history with its size at every answer."""
-    path = tmp_path_factory.mktemp("history") / "studies.sqlite"
-    prepare(f"sqlite:///{path}", [little], password="correct horse", seed=1)
-    before = path.read_bytes()
-    wal = Path(f"{path}-wal")
-    history = recorded.History(lambda: wal.stat().st_size if wal.exists() else 0)
-    holding = sqlite3.connect(path)  # a reader from the beginning: nothing is folded in behind its back
-    holding.execute("BEGIN")
-    holding.execute("SELECT count(*) FROM participants").fetchone()
-    with running(WebConfig(database=f"sqlite:///{path}", consent_elsewhere=True)) as url:
-        recorded.play(url, little, 3, history, seed=3)
-        images = (before, wal.read_bytes())
-        with opened(f"sqlite:///{path}") as database:
-            held = recorded.stored(database, little)
-    holding.close()
-    return history, held, images
+    return logged_run(little, tmp_path_factory.mktemp("history") / "studies.sqlite", clients=3)
 
 
 def test_a_quiet_run_is_as_it_should_be(quiet_history: Any) -> None:
@@ -263,46 +243,8 @@ def test_what_is_acknowledged_above_the_limit_of_events_is_stored_once(
     assert len(quiz) == 4  # each client's wrong attempt, twice
 
 
-SECTOR = 512
-
-
 def test_crash_images_of_the_log_of_writes(
     little: StudyDesign, tmp_path: Path, quiet_history: Any, size: tuple[int, int]
 ) -> None:
-    """The database as a power cut may leave it: what was acknowledged is there, whatever became of the rest.
-
-    The images are the file from before the run and its log, cut at a random byte; of what comes after the last
-    acknowledged write, which nobody has waited for, sectors are dropped, torn or left. They show that what SQLite reads
-    from such files is whole; that the disk had what it was told to write is the word of `synchronous = FULL`.
-    """
     history, _, (before, log) = quiet_history
-    rng = random.Random(11)
-    marks = sorted({call.mark for call in history.calls if call.acknowledged})
-    assert marks[-1] <= len(log)
-    for image in range(max(12, size[0] // 4)):
-        safe = rng.choice([0, *marks])
-        tail = bytearray(log[safe : safe + rng.randrange(1, 40_000)])
-        for start in range(0, len(tail), SECTOR):
-            fate = rng.choice(("stays", "dropped", "torn"))
-            if fate == "dropped":
-                tail[start : start + SECTOR] = bytes(len(tail[start : start + SECTOR]))
-            elif fate == "torn":
-                half = start + rng.randrange(SECTOR)
-                tail[half : start + SECTOR] = rng.randbytes(len(tail[half : start + SECTOR]))
-        folder = tmp_path / str(image)
-        folder.mkdir()
-        (folder / "studies.sqlite").write_bytes(before)
-        (folder / "studies.sqlite-wal").write_bytes(log[:safe] + tail)
-        with opened(f"sqlite:///{folder / 'studies.sqlite'}") as database:
-            held = recorded.stored(database, little)
-            with database.reading.connect() as connection:
-                assert connection.exec_driver_sql("PRAGMA integrity_check").scalar() == "ok"
-        assert recorded.check(history, held, until=safe) == []
-        # And it is noticed where something is missing: the same log cut before the last acknowledged write.
-        shutil.rmtree(folder)
-    # Well before it: the last frame alone may be somebody's whom nobody had answered yet.
-    cut = marks[len(marks) // 4]
-    (tmp_path / "cut.sqlite").write_bytes(before)
-    (tmp_path / "cut.sqlite-wal").write_bytes(log[:cut])
-    with opened(f"sqlite:///{tmp_path / 'cut.sqlite'}") as database:
-        assert recorded.check(history, recorded.stored(database, little), until=marks[len(marks) // 2])
+    check_crash_images(history, before, log, little, tmp_path, max(12, size[0] // 4))
