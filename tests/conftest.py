@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import NoReturn
 
 import pytest
 
+from cobandit.remote import settings
 from cobandit.report.kit import assets
 from tools import third_party
 
@@ -32,6 +34,17 @@ What compiles is put apart: of two files that begin at once each would compile w
 """
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Collect all files without looking for garbage: every worker imports everything, and keeps it to the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Heads of audit logs are kept in a folder of the tests, by servers in other processes, too."""
@@ -42,6 +55,17 @@ def own_state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]
         del os.environ["XDG_STATE_HOME"]
     else:
         os.environ["XDG_STATE_HOME"] = before
+
+
+@pytest.fixture(scope="session", autouse=True)
+def demo_language_model(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """The built-in stand-in answers for language models, and replies go to a folder of the tests."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in settings.SETTINGS:
+            environment.delenv(name, raising=False)
+        environment.setenv(settings.URL, settings.DEMO)
+        environment.setenv(settings.REPLIES, str(tmp_path_factory.mktemp("replies")))
+        yield
 
 
 def unable(reason: str) -> NoReturn:
@@ -65,6 +89,12 @@ def without_scripts(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytes
     shutil.copy(third_party.ROOT / third_party.TABLE, folder)
     monkeypatch.setattr(assets, "VENDOR", folder)
     return folder
+
+
+@pytest.fixture
+def svg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write figures as SVG alone, for tests of something else: PDF and PNG take twice the time of all the rest."""
+    monkeypatch.setattr("cobandit.report.kit.figure.FORMATS", ("svg",))
 
 
 @pytest.fixture(scope="session")

@@ -20,7 +20,7 @@ PICTURES = dict(
         strict=True,
     )
 )
-ROOMS = "The rooms"
+PACKAGES = "Packages"
 NODE = r"([a-z_]+)(?:\[\"?[^\]]*\])?"
 
 
@@ -40,18 +40,18 @@ def arrows(picture: str) -> list[tuple[str, str]]:
     return re.findall(rf"^\s*{NODE} --> {NODE}\s*$", picture, re.MULTILINE)
 
 
-def room(module: str) -> str:
+def package(module: str) -> str:
     parts = module.split(".")
     return parts[1] if len(parts) > 1 else module
 
 
-def test_every_room_is_drawn_and_imports_go_down(imports: grimp.ImportGraph) -> None:
-    drawn = arrows(PICTURES[ROOMS])
+def test_every_package_is_drawn_and_imports_go_down(imports: grimp.ImportGraph) -> None:
+    drawn = arrows(PICTURES[PACKAGES])
     below: dict[str, set[str]] = defaultdict(set)
-    for upper, lower in reversed(drawn):  # lower rooms come later on the page, so theirs are known first
+    for upper, lower in reversed(drawn):  # lower packages come later on the page, so theirs are known first
         below[upper] |= {lower} | below[lower]
     real = {
-        (room(importer), room(imported))
+        (package(importer), package(imported))
         for importer in imports.modules
         for imported in imports.find_modules_directly_imported_by(importer)
     }
@@ -61,7 +61,7 @@ def test_every_room_is_drawn_and_imports_go_down(imports: grimp.ImportGraph) -> 
     assert not [(upper, lower) for upper, lower in real if lower not in below[upper]], "imported, but not drawn"
 
 
-@pytest.mark.parametrize("title", [title for title in PICTURES if title != ROOMS])
+@pytest.mark.parametrize("title", [title for title in PICTURES if title != PACKAGES])
 def test_the_way_of_a_thing(imports: grimp.ImportGraph, title: str) -> None:
     modules = {node: f"cobandit.{name}" for node, name in named(PICTURES[title]).items() if "." in name}
     assert len(modules) >= 5
@@ -72,7 +72,7 @@ def test_the_way_of_a_thing(imports: grimp.ImportGraph, title: str) -> None:
         imported = {modules[lower], *imports.find_descendants(modules[lower])}
         front = modules[lower].rpartition(".")[0]
         if imports.direct_import_exists(importer=front, imported=modules[lower]):
-            imported.add(front)  # a room hands out what its modules have
+            imported.add(front)  # a package exports the names of its modules
         assert any(
             imports.direct_import_exists(importer=one, imported=other) for one in importers for other in imported
         ), f"{modules[upper]} does not import {modules[lower]}"

@@ -69,5 +69,5 @@ def test_examples_run(example, run_python, module, tmp_path, monkeypatch):
 def test_what_is_not_run_says_why(pages):
     for page in pages:
         exempt = [block.note for block in page.blocks if block.note.startswith("not run")]
-        assert len(exempt) <= 2, f"{page.name} has {len(exempt)} blocks that are not run"
+        assert len(exempt) <= 3, f"{page.name} has {len(exempt)} blocks that are not run"
         assert all(note.removeprefix("not run:").strip() for note in exempt), page.name

@@ -82,7 +82,7 @@ def test_goes_on_after_being_killed(started, tmp_path):
     ("body", "status", "sentence"),
     [
         ('{"round": 2, "dish": 0, "happy": true}', 409, "this round is over, or still to come"),
-        ('{"round": 1, "dish": 5, "happy": true}', 400, "the arms of agent 0 are the whole numbers from 0 to 1"),
+        ('{"round": 1, "dish": 5, "happy": true}', 400, "the arms of agent 0 are the integers from 0 to 1"),
         ('{"round": 1, "dish": 0, "happy": NaN}', 400, "reward is nan; a finite number is needed"),
         ('{"round": 1, "dish": 0}', 400, "happy"),
         ("[1]", 400, "list indices"),

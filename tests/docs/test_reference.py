@@ -32,9 +32,12 @@ from cobandit.studies import (
     load_design,
     rehearsed_data,
     schema,
+    shipped_designs,
     tables,
     write_export,
 )
+from cobandit.studies.design_schema import design_schema
+from tests.studies.questionnaires import asking_design
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -80,8 +83,17 @@ DESIGN_TABLES = {
     "demographics": design.Question,
     "quiz": design.QuizItem,
     "attention": design.AttentionCheck,
+    "questionnaires": design.Questionnaire,
+    "questionnaires.scales": design.Scale,
+    "questionnaires.items": design.QuestionnaireItem,
+    "questionnaires.items.rows": design.MatrixRow,
+    "questionnaires.items.show_if": design.ShowIf,
     "analysis": design.AnalysisChoices,
     "limits": design.Limits,
+    "group": design.Group,
+    "outcomes": design.Outcome,
+    "withdrawal": design.Withdrawal,
+    "recruiter": design.Recruiter,
     "payment": design.Payment,
     "payment.bonuses": design.Bonus,
 }
@@ -264,6 +276,15 @@ class TestStudyDesign:
             assert told[field.name] == self.default_text(field.default), field.name
         assert all(len(row) == 4 and row[1] and row[3] for row in listed)
 
+    @pytest.mark.parametrize("heading", DESIGN_TABLES)
+    def test_the_schema_has_the_same_descriptions(self, page_called, heading):
+        schema = design_schema()
+        kind = DESIGN_TABLES[heading]
+        table = schema if kind is design.StudyDesign else schema["$defs"][kind.__name__]
+        for key, _, _, meaning in rows(page_called("docs/reference/study-design.md").section(heading)):
+            text = table["properties"][key.strip("`")]["description"]
+            assert re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", meaning).casefold() == text.casefold(), key
+
     @staticmethod
     def default_text(default: Any) -> str:
         if default is dataclasses.MISSING:
@@ -288,7 +309,7 @@ class TestStudyDesign:
         )
         assert not [value for value in values if f'`"{value}"`' not in text]
 
-    @pytest.mark.parametrize("name", ["burger", "casino", "three-by-three", "three-seats"])
+    @pytest.mark.parametrize("name", shipped_designs())
     def test_every_key_of_a_text_is_explained(self, page_called, name):
         section = page_called("docs/reference/study-design.md").section("translations")
         listed = [row[0].strip("`") for row in rows(section)]
@@ -329,6 +350,12 @@ class TestStudyData:
                 expected = f"{column.type}, may be empty" if column.optional else column.type
                 assert told[self.template(column)[0]] == expected, column.name
 
+    def test_the_table_of_questionnaires(self, page_called):
+        told = [row[:3] for row in rows(page_called(self.PAGE).section("questionnaires"))]
+        columns = schema(asking_design(), texts=True)["questionnaires"]
+        types = [f"{column.type}, may be empty" if column.optional else column.type for column in columns]
+        assert told == [[f"`{c.name}`", kind, c.meaning] for c, kind in zip(columns, types, strict=True)]
+
     def test_the_codebook(self, page_called):
         study = rehearsed_data(load_design("burger"), [], answers="none")
         listed = [row[0].strip("`") for row in rows(page_called(self.PAGE).section("codebook"))]
@@ -354,11 +381,11 @@ class TestHttp:
 
     def test_every_page_and_no_other(self, page_called, described):
         from cobandit.web.routes import home, participant
-        from cobandit.web.routes.admin import account, login, pages
+        from cobandit.web.routes.admin import account, login, pages, results
 
         hidden = {
             f"{method} {route.path}"  # type: ignore[attr-defined]
-            for router in (home.router, participant.router, login.router, pages.router, account.pages)
+            for router in (home.router, participant.router, login.router, pages.router, results.router, account.pages)
             for route in router.routes
             if route.path not in described["paths"]  # type: ignore[attr-defined]
             for method in route.methods  # type: ignore[attr-defined]
@@ -374,7 +401,8 @@ class TestHttp:
 
     def test_every_error_code(self, page_called):
         room = ROOT / "src" / "cobandit" / "web"
-        source = "\n".join(path.read_text(encoding="utf-8") for path in room.rglob("*.py"))
+        own = [path for path in room.rglob("*.py") if "partner" not in path.parts]  # test_partner_api.py has those
+        source = "\n".join(path.read_text(encoding="utf-8") for path in own)
         code, status = '"([a-z-]+)"', r"(?:request, )?\s*(?:\d+|error\.status_code),\s*"
         said = re.findall(rf"(?:Refused|_answer)\({status}{code}", source)
         said += re.findall(rf"conflict\({code}", source) + re.findall(f'"error": {code}', source)
