@@ -10,7 +10,7 @@ SCRIPTS := package.json src/cobandit/report/static/vendor/files.toml tools/third
 # Hundreds of processes import the same packages: what Python has compiled is kept, whatever the shell asks for.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run docs test long quick mutations lint style types bench bench-robot clips pictures faults floors matrix examples coverage release setup machine browser database proxies scripts clean
+.PHONY: run docs site test long quick mutations lint style types bench bench-robot clips pictures faults floors matrix examples coverage release container setup machine browser database proxies scripts clean
 
 # npm fetches the scripts of the pages while teams are compared: the report is the first that contains one. The
 # documentation and its packages are installed and built while the server already answers, and only after a change.
@@ -24,6 +24,13 @@ run: $(RUNS)  ## the main job: compare teams, reproduce the paper's figures, the
 
 docs: $(READY)  ## the documentation as a site, at 127.0.0.1:8010, rebuilt while you write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --strict
+
+site: $(READY)  ## the documentation for a web server: out/site, with the notebooks in JupyterLite
+	@$(PYTHON) tools/install.py $(VENV) docs
+	$(BIN)/python tools/docs.py out/site --lite
+
+# Workers and their servers share the cores: threads of OpenBLAS would only wait for each other.
+test long quick coverage mutations: export OPENBLAS_NUM_THREADS = 1
 
 # Two workers more than the cores of a small machine: some tests wait, for a page or a server, while others compute.
 WORKERS ?= 4
@@ -41,7 +48,7 @@ quick: $(READY)  ## the tests without those marked slow
 long: $(READY) machine  ## the tests that take longest, which `make test` leaves out
 	$(BIN)/pytest -m long -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
-mutations: $(READY) machine  ## 30 seeded faults, each tried on a copy of the tree: the tests must catch all of them
+mutations: $(READY) machine  ## 34 seeded faults, each tried on a copy of the tree: the tests must catch all of them
 	$(BIN)/python -m tests.mutations $(FAULTS)
 
 lint: style types  ## style, types, sizes and the directions of imports
@@ -88,6 +95,11 @@ coverage: $(READY) database  ## which lines of the package the quick tests reach
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
+BASE ?= python:3.13-slim-bookworm
+BUILDER ?= $(shell command -v docker || command -v buildah)
+container:  ## the image of the server, with Docker or buildah; `make container BASE=...` takes another base
+	$(BUILDER) build --build-arg BASE=$(BASE) --tag cobandit:local .
+
 release:  ## build the wheel and the sdist, install each in a fresh environment and try it; nothing is uploaded
 	$(PYTHON) tools/release.py $(if $(DRAFT),--draft)
 
@@ -97,12 +109,16 @@ setup: $(READY)
 machine:
 	@for part in browser database proxies; do $(MAKE) --no-print-directory $$part || exit 1; done
 
-# The tests of pages drive a real Chromium. Where it is missing and may be installed, it is; else they say so.
+# The tests of pages drive a real Chromium, best its headless shell, which computes least. Where it is missing and may
+# be installed, it is; else any other Chromium will do, and without one the tests say so.
 browser:
-	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
+	@if command -v chromium-headless-shell >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && echo "Installing chromium-headless-shell for the tests of pages ..." \
+		&& apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium-headless-shell >/dev/null; then :; \
+	elif command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
 		echo "Installing chromium for the tests of pages ..."; \
-		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
+		DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium >/dev/null; \
 	else echo "No chromium here, and no right to install it: the tests of pages will say so."; fi
 
 # The tests of the edge put three real proxies in front of the server.

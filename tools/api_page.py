@@ -1,14 +1,16 @@
-"""Writes docs/reference/api.md: every public name with its signature, from the code itself.
+"""Write docs/reference/api.md: every public name with its signature, as the code has it.
 
-``python tools/api_page.py`` writes the page; a test compares it with what would be written.
+``python tools/api_page.py`` writes the page; a test fails if the page is out of date.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import importlib
 import inspect
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +40,7 @@ Written from the code by `tools/api_page.py`, and compared with it by the tests.
 
 
 def page() -> str:
-    """The whole page."""
+    """Return the whole page."""
     return HEAD + "".join(_section(name) for name in MODULES)
 
 
@@ -51,7 +53,7 @@ def _section(module_name: str) -> str:
 
 
 def _block(name: str, thing: Any) -> str:
-    """A name with its signature; of a class of ours also its public methods and properties."""
+    """Return a name with its signature. For a class of this package, add its public methods and properties."""
     if inspect.ismodule(thing):
         return f"{name}: the module {thing.__name__}"
     if inspect.isclass(thing):
@@ -89,6 +91,7 @@ def _signature(thing: Any) -> str:
     except (TypeError, ValueError):  # a compiled function has none
         return "(...)"
     parts, marked = [], False
+    factories = _factories(thing)
     for parameter in signature.parameters.values():
         if parameter.name in ("self", "cls"):
             continue
@@ -97,10 +100,20 @@ def _signature(thing: Any) -> str:
         elif parameter.kind is parameter.KEYWORD_ONLY and not marked:
             parts.append("*")
             marked = True
+        if parameter.name in factories:
+            parameter = parameter.replace(default=factories[parameter.name]())
         parts.append(_parameter(parameter))
     given = signature.return_annotation
     shown = inspect.isclass(thing) or given is signature.empty
     return f"({', '.join(parts)})" + ("" if shown else f" -> {_annotation(given)}")
+
+
+def _factories(thing: Any) -> dict[str, Callable[[], Any]]:
+    """Return what makes the default of each field of a dataclass that has no plain one."""
+    if not (inspect.isclass(thing) and dataclasses.is_dataclass(thing)):
+        return {}
+    fields = dataclasses.fields(thing)
+    return {field.name: field.default_factory for field in fields if field.default_factory is not dataclasses.MISSING}
 
 
 def _parameter(parameter: inspect.Parameter) -> str:

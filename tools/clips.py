@@ -1,8 +1,8 @@
-"""``make clips``: the four burgers in two colours of the robot as films, for browsers that cannot draw them.
+"""Record the four burgers in two colours of the robot as films, for browsers that cannot draw them (``make clips``).
 
-They go to src/cobandit/web/static/robot/clips. The page's own player draws them, in a browser without a window, so a
-film has the room, the customers and the camera of the page. Needs the extra robot, Playwright, Chromium and ffmpeg (or
-imageio-ffmpeg); frames are drawn once and encoded twice.
+The films go to src/cobandit/web/static/robot/clips. The page's own player draws them, in a browser without a window, so
+a film has the same kitchen, customers and camera as the page. Needs the extra robot, Playwright, Chromium and ffmpeg
+(or imageio-ffmpeg). Each frame is drawn once and encoded twice.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from tools.browsing import demo_site
 FOLDER = Path(__file__).resolve().parents[1] / "src" / "cobandit" / "web" / "static" / "robot" / "clips"
 SIZE, FPS = (640, 400), 22
 SECONDS, HOLD = 3.2, 0.2
-"""As long as the page plays a burger, and how long the last picture stays."""
+"""How long the page plays a burger, and how long the last picture is shown, in seconds."""
 LOOKS = {"teal": "", "amber": "amber-"}
-"""The looks of partners that have films, and what their names begin with: those of the shipped design."""
+"""The looks of partners that have films, each with the first part of its file names: those of the shipped design."""
 LARGEST = 250_000
 SEED = 1
 
-# Time goes on by the film's pictures alone. The player takes the processor that draws them for a graphics card, at the
-# size of the page; smooth edges and shadows, for which a processor takes seconds a picture, are left out.
+# Time advances only with the film's pictures. The player treats the software renderer as a graphics card and draws at
+# the size of the page. Smooth edges and shadows are off: without a graphics card they take seconds per picture.
 BEFORE = """
 sessionStorage.setItem("cobandit:robot:quality", "2");
 window.due = [];
@@ -78,7 +78,7 @@ DRAW = """(milliseconds) => {
 
 
 def pictures(page: Page, recording: Recording, look: str) -> Iterator[Image]:
-    """The film of a burger, picture by picture."""
+    """Yield the pictures of a burger's film."""
     bytes_ = base64.b64encode(gzip.decompress(recording.to_bytes())).decode()
     given = {"scene": scene_description("own"), "bytes": bytes_, "size": SIZE, "look": look}
     page.evaluate(OPEN, given | {"library": three_address()})
@@ -105,7 +105,7 @@ def write(page: Page, arms: tuple[int, int], look: str) -> None:
 
 
 def main() -> None:
-    """Write the files of the looks named on the command line, by default of all; too large a one is an error."""
+    """Write the films of the looks named on the command line, or of all looks. A file that is too large is an error."""
     looks = sys.argv[1:] or list(LOOKS)
     FOLDER.mkdir(parents=True, exist_ok=True)
     with demo_site() as (address, browser):

@@ -1,6 +1,6 @@
-"""Install the package and what a job needs into ``.venv``: ``python tools/install.py .venv run|docs|dev``.
+"""Install the package and the packages for a job into ``.venv``: ``python tools/install.py .venv run|docs|dev``.
 
-uv installs within seconds what takes pip a minute or two; where uv is not to be had or fails, pip does it.
+uv needs seconds where pip needs a minute or two. If uv cannot be downloaded or fails, pip is used.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EXTRAS = {
 """The extras of each job: comparing, reproducing and serving; building the documentation; everything for tests."""
 
 WITHOUT_HOOKS = {"HATCH_BUILD_NO_HOOKS": "true"}
-"""Let the editable install fetch no third-party scripts: the Makefile does, beside other work."""
+"""The editable install fetches no third-party scripts: the Makefile fetches them in parallel with other work."""
 
 
 def install(folder: Path, job: str) -> None:
@@ -42,7 +42,7 @@ def install(folder: Path, job: str) -> None:
 
 
 def _install_with_uv(python: Path, job: str, wanted: list[str]) -> bool:
-    """Install with a uv that is downloaded for this once; return whether it worked."""
+    """Install with a temporary download of uv, and return whether it worked."""
     with tempfile.TemporaryDirectory() as folder:
         _say("Downloading uv ...")
         fetched: list[str | Path] = [
@@ -82,7 +82,7 @@ def _say(text: str) -> None:
 
 
 def main() -> None:
-    """Install what the command line names."""
+    """Install the extras of the job that the command line names."""
     if sys.version_info < OLDEST:
         have = ".".join(map(str, sys.version_info[:2]))
         sys.exit(f"cobandit needs Python 3.11 or newer, got {have}. Name another: make PYTHON=python3.12 ...")

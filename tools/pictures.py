@@ -1,8 +1,8 @@
-"""``make pictures``: draw the pictures of the README and of the first page, each in light and dark.
+"""Draw the pictures of the README and of the first page, each in light and dark (``make pictures``).
 
-They go to docs/assets/pictures. The pictures of results carry, in their metadata, the numbers that they show;
-tests/tools/test_pictures.py computes these again and fails if a picture is out of date. Needs the extras fast, plot,
-robot and web, Playwright and Chromium.
+They go to docs/assets/pictures. The pictures of results contain the numbers they show as metadata;
+tests/tools/test_pictures.py computes these numbers again and fails if a picture is out of date. Needs the extras fast,
+plot, robot and web, Playwright and Chromium.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ STILL = """() => {
   const [right, bottom] = [Math.max(...boxes.map((box) => box.right)), Math.max(...boxes.map((box) => box.bottom))];
   return { x: x + 1, y: y + 1, width: right - x - 2, height: bottom - y - 2 };
 }"""
+MOST_FURTHER = 8
+"""The most rounds that are played until the latest outcome is good."""
 KEY = "cobandit"
 """The key of the facts in a picture's metadata."""
 
@@ -71,6 +73,7 @@ TEAMS = {
 """The teams of the first picture: label, colour on a light and on a dark page."""
 
 HORIZON, RUNS, SEED = 2_000, 1_000, 0
+STANDOFF_ROUNDS = 20_000
 STUDIES = {"burger": (0, 1, 0, 0, 1, 0), "casino": (0, 1, 1, 0, 1, 1, 1, 0)}
 """The studies with screenshots, and the arms that are played before one is taken."""
 KEYS = {"burger": ("1", "2"), "casino": ("w", "s")}
@@ -98,7 +101,9 @@ def burger() -> Recording:
 
 
 def facts(results: Mapping[str, cb.Result], recording: Recording) -> dict[str, Any]:
-    """Return what the first picture shows: each team's final regret, and where the robot's hand and the food are."""
+    """Return the numbers behind the first picture: each team's final regret, and the positions of the robot's hand and
+    the food.
+    """
     frame = round(MOMENT * (recording.frames - 1))
     centimetres = 100 * POSITION_UNIT * recording.poses[frame, :, :3]
     return {
@@ -199,14 +204,73 @@ def draw_example(name: str, comparison: cb.experiments.TeamComparison) -> Path:
     return path
 
 
+def standoff_run() -> tuple[Any, dict[str, Any]]:
+    """Return both agents' indices in a run that ends in a standoff, every 20 rounds, and the plays of each action.
+
+    Of the indices, [agent, point, arm 0, arm 1], agent 1 leads and picks the second arm.
+    """
+    problem = cb.Problem.bernoulli([[1.0, 0.67], [0.75, 0.0]], observability=[1.0, 0.5], roles=(1, 0))
+    team = cb.Team.of("partner-aware-ucb", window=1, repeat=2, exploration=2.0)
+    run = cb.simulate(problem, team, STANDOFF_ROUNDS, runs=1, seed=0).trajectory(0)
+    played = np.zeros((STANDOFF_ROUNDS, 2, 2))
+    played[np.arange(STANDOFF_ROUNDS), run.actions[:, 0], run.actions[:, 1]] = 1
+    counts = played.cumsum(axis=0)[19::20]
+    sums = (run.seen.T[:, :, np.newaxis, np.newaxis] * played).cumsum(axis=1)[:, 19::20]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        indices = sums / counts + 2 * np.sqrt(np.log(STANDOFF_ROUNDS) / counts)
+    return indices, {"plays": counts[-1].astype(int).tolist(), "indices": indices[:, -1].round(3).tolist()}
+
+
+def draw_standoff(name: str, indices: Any, shown: Mapping[str, Any]) -> Path:
+    """Draw what leader and follower think of the actions of a standoff, round by round."""
+    theme = THEMES[name]
+    waited, declined, best = (
+        TEAMS[team][1 + (name == "dark")] for team in ("naive-ucb", "partner-aware-ucb", "naive-ts")
+    )
+    rounds = np.arange(20, STANDOFF_ROUNDS + 1, 20)
+    figure = Figure(figsize=(11, 4.2), facecolor=theme["page"], layout="constrained")
+    views = (
+        (
+            1,
+            "The leader: what to wait for",
+            (((1, 1), waited, "(1, 1), never played again"), ((0, 0), best, "(0, 0), the best")),
+        ),
+        (
+            0,
+            "The follower, in that column",
+            (((0, 1), declined, "(0, 1), played for ever"), ((1, 1), waited, "(1, 1), declined")),
+        ),
+    )
+    for axes, (agent, title, lines) in zip(figure.subplots(1, 2, sharey=True), views, strict=True):
+        axes.set_facecolor(theme["page"])
+        for cell, colour, label in lines:
+            axes.plot(rounds, indices[agent, :, cell[0], cell[1]], color=colour, linewidth=2.2, label=label)
+        axes.set_title(title, loc="left", color=theme["ink"], fontsize=13, weight="bold")
+        axes.set(ylim=(0.4, 1.4), xlim=(0, STANDOFF_ROUNDS))
+        axes.set_xlabel("round", color=theme["soft"])
+        axes.tick_params(colors=theme["soft"], length=0)
+        axes.grid(color=theme["grid"])
+        axes.spines[:].set_visible(False)
+        axes.legend(frameon=False, labelcolor=theme["ink"], loc="upper right", fontsize=11)
+    figure.axes[0].set_ylabel("index", color=theme["soft"])
+    path = FOLDER / f"standoff-{name}.svg"
+    with mpl.rc_context({"svg.hashsalt": "cobandit"}):
+        figure.savefig(path, metadata={"Description": json.dumps(shown), "Date": None}, facecolor=theme["page"])
+    return path
+
+
 def take_screenshots() -> Iterator[Path]:
     """Play some rounds of both demos in Chromium and take pictures of the pages, as a participant sees them."""
     with demo_site([load_design(study) for study in STUDIES]) as (address, browser):
         for study, name in itertools.product(STUDIES, THEMES):
             page = browser.new_page(viewport=SCREEN, color_scheme=cast(ColorScheme, name), reduced_motion="reduce")
-            page.goto(f"{address}/p/{_participant(address, study)}")
+            token = _participant(address, study)
+            page.goto(f"{address}/p/{token}")
             page.wait_for_selector(".choice, .machine")
-            for n, arm in enumerate(STUDIES[study]):
+            # A few rounds more until the latest outcome is good: a sad customer on the first page would not invite.
+            for n, arm in enumerate([*STUDIES[study], *[STUDIES[study][-1]] * MOST_FURTHER]):
+                if n >= len(STUDIES[study]) and _latest_is_good(address, token):
+                    break
                 page.keyboard.press(KEYS[study][arm])
                 page.wait_for_selector(f"[data-shown='{n + 1}'], [data-played='{n + 1}']")
             page.screenshot(path=FOLDER / f"{study}-{name}.png")
@@ -214,6 +278,12 @@ def take_screenshots() -> Iterator[Path]:
             page.close()
             yield FOLDER / f"{study}-{name}.png"
             yield STILLS / f"{study}-{name}.png"
+
+
+def _latest_is_good(address: str, token: str) -> bool:
+    """Return whether the latest round of a participant had a good outcome."""
+    state = httpx.get(f"{address}/api/participants/{token}", timeout=60, trust_env=False).raise_for_status().json()
+    return bool(state["episode"]["latest"]["good"])
 
 
 def _participant(address: str, study: str) -> str:
@@ -240,6 +310,8 @@ def main() -> None:
     results, recording, comparison = simulated_teams(), burger(), compared()
     paths = [draw_teams(name, results, recording) for name in THEMES]
     paths += [draw_example(name, comparison) for name in THEMES]
+    indices, shown = standoff_run()
+    paths += [draw_standoff(name, indices, shown) for name in THEMES]
     for path in (*paths, *take_screenshots()):
         print(f"{path.name}: {path.stat().st_size / 1e3:.0f} KB", flush=True)
 

@@ -1,7 +1,7 @@
-"""Build what would be published, install it as a stranger would, and try it. Nothing is ever uploaded.
+"""Build the wheel and the sdist, install them in fresh environments, and try them. Nothing is uploaded.
 
-`make release` refuses a tree with changes that are not committed, a CHANGELOG without the version and its date, and a
-CITATION.cff of another version. `make release DRAFT=1` only warns of these, to try the rest at any time.
+`make release` refuses a tree with uncommitted changes, a CHANGELOG without the version and its date, and a CITATION.cff
+with another version. `make release DRAFT=1` only warns about these, so that you can try the rest any time.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ assert asyncio.run(status(three_address())) == 200, "the server does not send th
 
 
 def hindrances(version: str, changes: str, changelog: str, citation: str) -> list[str]:
-    """Why this tree must not be released, one sentence each."""
+    """Return the reasons why this tree must not be released, one sentence each."""
     sentences = []
     if changes.strip():
         sentences.append(
@@ -81,7 +81,7 @@ def hindrances(version: str, changes: str, changelog: str, citation: str) -> lis
 
 
 def said(command: Sequence[str | Path], given: str | None = None) -> str:
-    """Run a command in the tree and return what it printed; if it fails, so does the release."""
+    """Run a command in the tree and return its output. If the command fails, the release fails."""
     print("  " + " ".join("..." if "\n" in str(word) else str(word) for word in command), flush=True)
     done = subprocess.run(command, cwd=PLACE, input=given, capture_output=True, text=True, check=False)
     if done.returncode != 0:
@@ -92,7 +92,7 @@ def said(command: Sequence[str | Path], given: str | None = None) -> str:
 
 
 def tracked(folder: str) -> list[str]:
-    """The files of a folder that git knows, relative to it."""
+    """Return the files of a folder that git tracks, relative to the folder."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--", folder], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
@@ -106,7 +106,7 @@ def third_party_names(folder: str) -> list[str]:
 
 
 def members(archive: Path) -> set[str]:
-    """The files in a wheel or in an sdist, the sdist's own folder left off."""
+    """Return the files in a wheel or in an sdist, without the top folder of the sdist."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             return set(wheel.namelist())
@@ -115,13 +115,13 @@ def members(archive: Path) -> set[str]:
 
 
 def needless(names: Iterable[str]) -> list[str]:
-    """What belongs in no archive: what tools left behind."""
+    """Return the files that belong in no archive, such as caches."""
     left = re.compile(r"(^|/)(__pycache__|node_modules|out|\.venv[^/]*)/|\.(py[co]|nb[ic])$")
     return sorted(name for name in names if left.search(name))
 
 
 def environment(name: str, *packages: str | Path) -> Path:
-    """The Python of a fresh environment with these packages."""
+    """Create a fresh environment with these packages and return its Python."""
     venv = PLACE / name
     shutil.rmtree(venv, ignore_errors=True)
     said([sys.executable, "-m", "venv", venv])
@@ -145,7 +145,7 @@ def try_out(archive: Path, version: str) -> None:
 
 
 def main() -> None:
-    """Check, build, install, try."""
+    """Check the tree, build, install and try the archives."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     version = project["project"]["version"]
     changes = subprocess.run(["git", "status", "--porcelain"], cwd=ROOT, check=True, capture_output=True, text=True)

@@ -1,8 +1,8 @@
 """Fetch the third-party scripts of the pages with npm: ``python tools/third_party.py [get|types]``.
 
 ``get`` copies the files of `files.toml` out of the packages that package.json pins, and verifies each by its SHA-256
-digest. Pages and documentation work without these files, with less to see; so where npm or the network is missing, this
-command warns and succeeds, except with ``CI=true``. ``types`` checks the types of our own scripts with TypeScript.
+digest. Pages and documentation work without these files but show less. If npm or the network is missing, this command
+therefore warns and succeeds, except with ``CI=true``. ``types`` checks the types of our own scripts with TypeScript.
 
 Only the standard library is used: the build hook of the package (hatch_build.py) imports this file.
 """
@@ -32,7 +32,7 @@ FETCH_SECONDS = 60
 INSTALL_SECONDS = 300
 BOUNDED = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-timeout=20000", "--loglevel=error")
 CODES = ("npm error code ", "npm error errno ", "npm error syscall ")
-"""How npm begins the lines before the one that says what is wrong."""
+"""The beginnings of the lines that npm prints before the actual error."""
 
 
 class Unavailable(Exception):
@@ -40,7 +40,7 @@ class Unavailable(Exception):
 
 
 class WrongContents(Exception):
-    """A file is not what the table says, or the table does not fit package.json."""
+    """The digest of a file differs from the table, or the table does not match package.json."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class File:
         return f"{self.package.lstrip('@').replace('/', '-')}-{self.version}.tgz"
 
     def verify(self, contents: bytes) -> bytes:
-        """Return the contents if they have the digest of the table."""
+        """Return the contents if their digest is the one in the table."""
         digest = hashlib.sha256(contents).hexdigest()
         if digest != self.digest:
             raise WrongContents(
@@ -69,13 +69,13 @@ class File:
         return contents
 
 
-def listed_files(root: Path = ROOT) -> list[File]:
-    """Return the files of the table, whose versions must be those of package.json."""
+def listed_files(root: Path = ROOT, table_path: str = TABLE) -> list[File]:
+    """Return the files of the table. Their versions must be those of package.json."""
     pinned = json.loads((root / "package.json").read_text(encoding="utf-8"))["dependencies"]
-    table = tomllib.loads((root / TABLE).read_text(encoding="utf-8"))
+    table = tomllib.loads((root / table_path).read_text(encoding="utf-8"))
     versions = {library["package"]: library["version"] for library in table.values()}
     if versions != pinned:
-        raise WrongContents(f"The versions in {TABLE} must be those of package.json, {pinned}, got {versions}.")
+        raise WrongContents(f"The versions in {table_path} must be those of package.json, {pinned}, got {versions}.")
     return [
         File(
             library["package"],
@@ -90,7 +90,7 @@ def listed_files(root: Path = ROOT) -> list[File]:
 
 
 def missing_files(files: Sequence[File]) -> list[File]:
-    """Return those files that are absent or have other contents than the table says."""
+    """Return the files that are absent or whose contents differ from the table."""
     return [
         file
         for file in files
@@ -98,12 +98,12 @@ def missing_files(files: Sequence[File]) -> list[File]:
     ]
 
 
-def get(npm: Sequence[str] | None, root: Path = ROOT) -> int:
-    """Copy the files that are missing, remove those of other versions, and return how many were copied.
+def get(npm: Sequence[str] | None, root: Path = ROOT, table_path: str = TABLE) -> int:
+    """Copy the missing files, remove those of other versions, and return how many were copied.
 
-    ``npm`` is the command of npm, None where there is none.
+    ``npm`` is the command of npm, or None if npm is not installed. ``table_path`` is the table's path below the root.
     """
-    files = listed_files(root)
+    files = listed_files(root, table_path)
     missing = missing_files(files)
     if missing:
         if npm is None:
@@ -149,7 +149,8 @@ def _remove_others(files: Sequence[File]) -> None:
 
 def _run(command: Sequence[str], folder: Path, seconds: float) -> None:
     """Run a command in a folder, or raise `Unavailable` with the end of what it printed."""
-    with tempfile.TemporaryFile() as output:  # not a pipe: a child that outlives the command would keep it open
+    # not a pipe: a child process that outlives the command would keep a pipe open
+    with tempfile.TemporaryFile() as output:
         try:
             done = subprocess.run(
                 command,
@@ -180,7 +181,7 @@ def _environment(command: Sequence[str]) -> dict[str, str]:
 
 
 def installed_npm() -> list[str] | None:
-    """Return the command of npm: the system's, else the one in this Python environment; None where there is none."""
+    """Return the command of npm: the system's, else the one in this Python environment, else None."""
     if path := shutil.which("npm"):
         return [path]
     importlib.invalidate_caches()
@@ -193,7 +194,7 @@ def installed_npm() -> list[str] | None:
 
 
 def npm_command() -> list[str] | None:
-    """Return the command of npm; install it where there is none: from PyPI, else with apt as root."""
+    """Return the command of npm, after installing npm if it is missing: from PyPI, else with apt as root."""
     if npm := installed_npm():
         return npm
     _say("Installing node and npm from PyPI ...")
@@ -215,7 +216,7 @@ def npm_command() -> list[str] | None:
 
 
 def get_scripts() -> None:
-    """Fetch the scripts, with npm installed for it where necessary."""
+    """Fetch the scripts, and install npm first if it is missing."""
     if missing_files(listed_files()):
         _say("Fetching the third-party scripts of the pages (three.js, uPlot, mermaid, iframe-worker) ...")
         get(npm_command())
@@ -247,7 +248,7 @@ def _say(text: str) -> None:
 
 
 def main() -> None:
-    """Do what the command line names."""
+    """Run the action that the command line names."""
     action = sys.argv[1] if len(sys.argv) == 2 else "get" if len(sys.argv) == 1 else ""
     if action not in ("get", "types"):
         sys.exit("usage: python tools/third_party.py [get|types]")

@@ -46,3 +46,12 @@ def test_no_declaring_call_is_left(package) -> None:
     ]
     assert len(values) > 100
     assert not [value for value in values if value.startswith(("option(", "entry("))]
+
+
+def test_a_constant_is_shown_by_its_value(package) -> None:
+    from cobandit.analysis.calibration import STUDIES
+
+    functions = package["analysis.calibration"].functions.values()
+    defaults = {str(parameter.default) for function in functions for parameter in function.parameters}
+    assert str(STUDIES) in defaults
+    assert "STUDIES" not in defaults

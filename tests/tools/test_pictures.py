@@ -46,6 +46,13 @@ def test_the_figure_of_the_example_is_current() -> None:
         assert stored == {"regret": regret}, "The picture is out of date: run `make pictures`."
 
 
+def test_the_picture_of_a_standoff_is_current() -> None:
+    _, shown = pictures.standoff_run()
+    for theme in pictures.THEMES:
+        stored = stored_in_svg(pictures.FOLDER / f"standoff-{theme}.svg")
+        assert stored == shown, "The picture is out of date: run `make pictures`."
+
+
 def test_the_readme_shows_every_picture_in_light_and_dark() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     light, dark = (set(re.findall(rf"pictures/([\w-]+)-{theme}\.\w+", text)) for theme in ("light", "dark"))

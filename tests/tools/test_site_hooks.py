@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
+import tomllib
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -74,6 +76,8 @@ class Source:
 
         src_uri = "how-to/a.md"
 
+    meta: ClassVar[dict[str, Any]] = {}
+
 
 def shown(markdown: str) -> str:
     """Return the page as the site renders it, without the line about the glossary."""
@@ -130,6 +134,51 @@ def test_formulas_become_mathml():
     assert 'display="block"' in hooks.on_page_content('<div class="arithmatex">\\[x^2\\]</div>', None, None, None)
 
 
+def test_pictures_follow_the_palette_of_the_page():
+    picture = (
+        '<picture>\n  <source media="(prefers-color-scheme: dark)" srcset="a-dark.png" />\n'
+        '  <img src="a-light.png" width="620" alt="words" />\n</picture>'
+    )
+    assert hooks.on_page_content(f"<p>{picture}</p>", None, None, None) == (
+        '<p><img src="a-light.png#only-light" width="620" alt="words">'
+        '<img src="a-dark.png#only-dark" width="620" alt="words"></p>'
+    )
+    assert hooks.in_both("words", "gallery/a.svg") == (
+        "![words](gallery/a.svg#only-light)\n![words](gallery/a-dark.svg#only-dark)"
+    )
+
+
+def test_a_dark_picture_has_the_dark_palette():
+    drawing = '<path style="stroke: #0072b2"/><path style="fill: #DDDDDD"/><text style="fill: #000000"/>'
+    assert hooks.dark_svg(drawing) == (
+        '<path style="stroke: #5AB0F0"/><path style="fill: #3b404b"/><text style="fill: #000000"/>'
+    )
+
+
+def test_matplotlib_draws_the_gallery_on_a_dark_page(tmp_path, monkeypatch):
+    monkeypatch.setattr(hooks, "CACHE", tmp_path)
+    code = "from matplotlib.figure import Figure\nf = Figure()\nf.subplots().plot([0, 1])\nf.savefig('a.svg')\n"
+    page = f"<!-- picture: a.svg, words -->\n```python\n{code}```\n"
+    light, dark = hooks.pictures(page)["gallery/a.svg"], hooks.pictures(page, dark=True)["gallery/a-dark.svg"]
+    assert b"#ffffff" in light
+    assert b"#ffffff" not in dark
+    assert hooks.DARK_PAGE.encode() in dark
+
+
+@pytest.mark.parametrize(
+    ("path", "weight"), [("how-to/a.md", 8), ("reference/api/cobandit.md", 0.05), ("index.md", None)]
+)
+def test_guides_weigh_more_than_symbols_in_the_search(path, weight):
+    class Page:
+        class file:  # noqa: N801
+            src_uri = path
+
+        meta: ClassVar[dict[str, Any]] = {}
+
+    hooks.on_page_markdown("# Title", Page, None, None)
+    assert Page.meta == ({} if weight is None else {"search": {"boost": weight}})
+
+
 def test_a_gallery_that_does_not_draw_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setattr(hooks, "CACHE", tmp_path)
     with pytest.raises(RuntimeError, match=r"a\.svg missing"):
@@ -152,3 +201,36 @@ def test_the_site_is_built_again_only_where_something_changed(tmp_path, monkeypa
     assert len(commands) == 2
     assert all("--strict" in command for command in commands)
     assert [path.name for path in tmp_path.iterdir()] == ["site"]
+
+
+def test_notebooks_open_in_jupyterlite_where_the_site_has_it(tmp_path, monkeypatch):
+    commands = []
+
+    def build(command, **options):
+        commands.append((command, options.get("env", {}).get(hooks.LITE)))
+        Path(command[-1]).mkdir(parents=True)
+
+    monkeypatch.setattr(subprocess, "run", build)
+    assert docs.build(tmp_path / "site", with_lite=True)
+    (_, asked), (lite, _) = commands
+    assert asked == "1"
+    assert [Path(part).name for part in lite[1:]] == ["lite.py", "lite"]
+    assert docs.build(tmp_path / "site"), "a site with JupyterLite is another one than a site without it"
+    assert commands[-1][1] == ""
+    assert "JupyterLite" not in hooks._with_badge("# Title\n\nWords.", "play.ipynb")
+    monkeypatch.setenv(hooks.LITE, "1")
+    assert 'href="../lite/lab/index.html?path=play.ipynb"' in hooks._with_badge("# Title\n\nWords.", "play.ipynb")
+
+
+def test_notebooks_open_in_colab_and_install_the_package_there():
+    source = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]["Source"]
+    page = hooks._with_badge("# Title\n\nWords.", "play.ipynb")
+    path = source.removeprefix("https://github.com/")
+    link = f"https://colab.research.google.com/github/{path}/blob/main/docs/notebooks/play.ipynb"
+    assert page.startswith(f"# Title\n\n[Open in Colab]({link})")
+    assert page.endswith("\nWords.")
+    for notebook in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
+        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+        first = next(cell for cell in cells if cell["cell_type"] == "code")
+        assert first["metadata"]["tags"] == [hooks.INSTALL_TAG]
+        assert f"git+{source}" in "".join(first["source"])

@@ -74,6 +74,42 @@ interface Question {
   high: number;
 }
 
+/** Under which condition an item appears: the answer to an earlier item. */
+interface ShowIf {
+  item: string;
+  any?: number[];
+  at_least?: number;
+  at_most?: number;
+}
+
+/** An item of a questionnaire; which parts are there depends on its kind. */
+interface Item {
+  id: string;
+  kind: string;
+  text: string;
+  required: boolean;
+  show_if?: ShowIf;
+  scale?: string;
+  points?: number;
+  low?: string;
+  high?: string;
+  rows?: { id: string; text: string }[];
+  choices?: string[];
+  lowest?: number;
+  highest?: number;
+  decimals?: number;
+  longest?: number;
+}
+
+interface Questionnaire {
+  id: string;
+  title: string;
+  intro: string;
+  set: number | null;
+  sets: number;
+  items: Item[];
+}
+
 interface Partner {
   name: string;
   look: string;
@@ -91,7 +127,7 @@ interface State {
   step: { id: string; kind: StepKind | "episode" };
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
-  task: { kind: string; arms: number[]; seat: number; burgers?: Burger[] };
+  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][] };
   consent: Written & { version: string };
   demographics: Question[];
   instructions: string[];
@@ -99,7 +135,10 @@ interface State {
   quiz: { instructions: string[]; marked?: Marked[][]; questions: Question[] };
   rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number };
   survey: { items: { id: string; text: string; apart?: boolean }[]; points: number; low: string; high: string; set: number; sets: number };
-  thanks: { code: string | null; return_url: string | null; debriefing?: Written };
+  questionnaire: Questionnaire;
+  thanks: { code: string | null; return_url: string | null; ending?: string; pay?: string; data?: string; debriefing?: Written };
+  /** What happens to the data of somebody who withdraws: delete, anonymise. */
+  withdrawal: string;
   episode: Episode;
   /** The pseudonym of the participant. */
   participant: string;
@@ -110,6 +149,41 @@ interface State {
   /** Good outcomes of each finished episode that counts, where there are several in a part. */
   results?: number[];
   robot?: SimulatedRobot | LabRobot;
+  lobby?: Lobby | null;
+  team?: Team;
+  messages?: Note[];
+}
+
+/** A message of the researcher. */
+interface Note {
+  key: string;
+  text: string;
+}
+
+/** The wait for a team. */
+interface Lobby {
+  waiting: number;
+  needed: number;
+  joined: boolean;
+  waited_seconds: number;
+  limit_seconds: number;
+  check_in: { seconds_left: number } | null;
+  expired: boolean;
+}
+
+interface LobbyReply {
+  lobby: Lobby | null;
+  state: State | null;
+}
+
+/** The team as one member may see it: made of sealed rounds, and of the own move alone. */
+interface Team {
+  seat: number;
+  seats: { seat: number; player: string; you: boolean; left: boolean }[];
+  meeting: { here: number; needed: number; seconds_left: number | null } | null;
+  moved: boolean;
+  seconds_left: number | null;
+  notice: string | null;
 }
 
 /** Recorded burgers: where it is told what the kitchen is made of, and a recording that begins with it. */
@@ -171,7 +245,7 @@ interface KitchenScene {
   credit: { name: string; licence: string; source: string } | null;
 }
 
-type StepKind = "consent" | "demographics" | "instructions" | "quiz" | "partner" | "rest" | "survey" | "thanks";
+type StepKind = "lobby" | "consent" | "demographics" | "instructions" | "quiz" | "partner" | "rest" | "survey" | "questionnaire" | "thanks";
 
 /** What a study's open link shows. */
 interface StudyInfo {
@@ -199,6 +273,11 @@ interface Batch {
 }
 
 interface RoundsReply {
+  episode: number;
+  finished: boolean;
+  waiting?: boolean;
+  team?: Team;
+  messages?: Note[];
   played: number;
   rounds: Round[];
 }
@@ -241,9 +320,11 @@ interface Field {
   id: string;
   node: HTMLElement;
   fail(text: string): void;
-  raw(): string | number | null;
-  read(): string | number | null;
+  raw(): string | number | number[] | null;
+  read(): string | number | number[] | null;
   focus(): void;
+  /** Whether the field does not appear, because of the answer to another one. */
+  hidden?(): boolean;
 }
 
 type ShowWrong = (wrong: Map<string, string>, message: string) => void;
@@ -288,6 +369,8 @@ interface Scene {
   question?: string;
   icon?(arm: number): Element;
   picture?(i: number, j: number): Element;
+  /** The icon of any seat's arm, for the headings of the table. */
+  symbol?(seat: number, arm: number): Element;
   /** The key of what to say while it plays, where both have decided. */
   performing?: string;
   /** Its own line above the choices while it plays, in place of the question. */
@@ -367,6 +450,55 @@ interface Live {
   participants: Listed[];
   conditions: { name: string; begun: number; finished: number; episodes: number; rounds: number }[];
   orders: { order: string[]; counts: StatusCounts }[];
+}
+
+/** A seat of a team for a person. */
+interface TeamMember {
+  seat: number;
+  name: string;
+  participant: string | null;
+  status: Status | null;
+  last_seen: number | null;
+  step: string | null;
+  left: { at: number; reason: string } | null;
+}
+
+interface WatchedTeam {
+  team: string;
+  formed_at: number;
+  status: string;
+  members: TeamMember[];
+  /** Null, like the set, while the account is blind. */
+  condition: string | null;
+  set: number | null;
+  round: number | null;
+  rounds: number | null;
+  round_at: number | null;
+  waiting: { seats: number[]; for: number[]; since: number; deadline: number | null } | null;
+  takeovers: { seat: number; name: string; moves: number; agents: string[] | null; reason: string }[];
+}
+
+interface ServiceSums {
+  moves: number;
+  takeovers: number;
+  calls: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+  outcomes: Record<string, number>;
+}
+
+/** The lobby and the teams of a study. */
+interface TeamsView {
+  now: number;
+  blind: boolean;
+  group: { size: number; lobby_seconds: number; check_in_seconds: number; when_short: string; when_left: string } | null;
+  lobby: { participant: string; joined_at: number; seen_at: number; until: number; check_in: string; asked_at: number | null }[];
+  teams: WatchedTeam[];
+  total: number;
+  offset: number;
+  counts: { active: number; over: number; takeovers: number; left: Record<string, number> } | null;
+  services: (ServiceSums & { max_moves: number | null; players: (ServiceSums & { kind: string; player: string })[] | null }) | null;
 }
 
 interface PersonalLink {
@@ -489,6 +621,8 @@ interface ReportPanel {
   rounds: number[];
   curves: ReportCurve[];
   levels: ReportLevel[];
+  /** Whether the regret axis starts as a logarithmic one; absent: only with bounds. */
+  logarithmic?: boolean;
 }
 
 /** Centre, low and high of a line. */
