@@ -9,13 +9,19 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from benchmarks import engine, interop, library, mdp, outside, robot, robot_page, studies
+from benchmarks import engine, interop, library, mdp, outside, partner, robot, robot_page, studies, teams
 from benchmarks.report import Report
 
-PIECES = {"engine": engine.add_lines, "library": library.add_lines, "studies": studies.add_lines}
+PIECES = {
+    "engine": engine.add_lines,
+    "library": library.add_lines,
+    "studies": studies.add_lines,
+    "teams": teams.add_lines,
+}
 ALONE = {
     "interop": interop.add_lines,
     "mdp": mdp.add_lines,
+    "partner": partner.add_lines,
     "robot": robot.add_lines,
     "robot-page": robot_page.add_lines,
     "studies-quick": studies.add_quick_lines,

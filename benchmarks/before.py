@@ -17,6 +17,10 @@ SERVER_BASE = "e791a342425498c3a3319efb442acf0763f7de96"
 """The version before of study servers: the last commit with several paths for a move."""
 
 
+TEAMS_BASE = "dfb387d637f77e922ee747eb6c205e68262a75b3"
+"""The last version in which one person plays in a team: what people who play alone must not get slower than."""
+
+
 @functools.cache
 def source(base: str = BASE) -> Path | None:
     """The folder to put on PYTHONPATH; None, with a word on why, where git or the commit is missing."""

@@ -61,6 +61,16 @@ class Met:
     server_cpu: float = math.nan
     own_cpu: float = math.nan
 
+    @classmethod
+    def of(cls, seconds: Sequence[float], errors: int, during: float, tokens: list[str], cpu: Sequence[float]) -> Met:
+        """Return the figures of latencies in seconds."""
+        ordered = sorted(seconds)
+
+        def at(share: float) -> float:
+            return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else math.nan
+
+        return cls(len(ordered), errors, during, at(0.5), at(0.95), at(0.99), at(1.0), tokens, *cpu)
+
     @property
     def a_second(self) -> float:
         """Moves a second."""
@@ -135,7 +145,8 @@ class Line(asyncio.Protocol):
             self._transport.close()
 
 
-async def _open(url: str) -> Line:
+async def open_line(url: str) -> Line:
+    """Open a connection to a server."""
     parts = urlsplit(url)
     assert parts.hostname is not None
     assert parts.port is not None
@@ -178,7 +189,7 @@ async def _arrive_all(order: Order) -> list[str]:
 
     async def arrive(place: int) -> str:
         async with at_once:
-            line = await _open(order.url)  # an idle connection would be closed before all are there
+            line = await open_line(order.url)  # an idle connection would be closed before all are there
             token = await _arrive(line, order.study, place)
             line.close()
             return token
@@ -219,13 +230,22 @@ class PagePlayer:
         self._line.close()
 
 
+async def spent(order: Order, begin: float, end: float) -> list[float]:
+    """Return the CPU seconds of the server and of the crowd between two moments."""
+    clocks = (lambda: cpu_seconds(order.server)), time.process_time
+    await asyncio.sleep(begin - time.perf_counter())
+    before = [clock() for clock in clocks]
+    await asyncio.sleep(end - time.perf_counter())
+    return [clock() - earlier for clock, earlier in zip(clocks, before, strict=True)]
+
+
 async def _players(order: Order) -> Sequence[Player]:
     if order.otree:
         from benchmarks.otree.live import live_players
 
         return await live_players(order.url, order.study, order.people)
     tokens = await _arrive_all(order)
-    return [PagePlayer(await _open(order.url), token) for token in tokens]
+    return [PagePlayer(await open_line(order.url), token) for token in tokens]
 
 
 async def _play(order: Order) -> Met:
@@ -259,37 +279,14 @@ async def _play(order: Order) -> Met:
                 latencies.append(done - due)
             due = done if pause is None else due + pause
 
-    async def spent() -> list[float]:
-        """What the server and the crowd spend while moves are counted."""
-        clocks = (lambda: cpu_seconds(order.server)), time.process_time
-        await asyncio.sleep(counted - time.perf_counter())
-        before = [clock() for clock in clocks]
-        await asyncio.sleep(end - time.perf_counter())
-        return [clock() - earlier for clock, earlier in zip(clocks, before, strict=True)]
-
-    spending = asyncio.create_task(spent())
+    spending = asyncio.create_task(spent(order, counted, end))
     try:
         await asyncio.gather(*map(one, players))
         cpu = await spending
     finally:
         for player in players:
             player.close()
-    ordered = sorted(latencies)
-
-    def at(share: float) -> float:
-        return 1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else float("nan")
-
-    return Met(
-        len(ordered),
-        errors,
-        order.seconds,
-        at(0.5),
-        at(0.95),
-        at(0.99),
-        at(1.0),
-        [player.token for player in players],
-        *cpu,
-    )
+    return Met.of(latencies, errors, order.seconds, [player.token for player in players], cpu)
 
 
 def main() -> None:

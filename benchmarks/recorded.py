@@ -35,3 +35,12 @@ class PageMoves:
         """Return the body for one move, byte for byte as the page writes it."""
         move = b'{"episode":%d,"moves":[{"t":%d,"arm":%d,"key":"%s","ms":%d}]}'
         return move % (episode, t, arm, key.encode(), ms)
+
+
+def page_stream(host: str, token: str) -> bytes:
+    """Return the request with which the page opens its stream: the recorded headers that belong to it."""
+    lines = RECORDING.read_text().partition("\n\n")[0].splitlines()[1:]
+    skipped = ("Content-", "Origin", "Accept:", "Host")
+    kept = [line for line in lines if not line.startswith(skipped)]
+    head = [f"GET /api/participants/{token}/stream?language=en HTTP/1.1", f"Host: {host}", "Accept: text/event-stream"]
+    return "\r\n".join([*head, *kept, "", ""]).encode()

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import statistics
 import tempfile
 import uuid
@@ -21,6 +20,7 @@ from cobandit.web import WebConfig
 from cobandit.web.services.robot.filler import fill
 from cobandit.web.services.robot.pool import Pool
 from cobandit.web.serving import prepare, running
+from tools.browsing import installed_browser
 
 BURGERS = 3
 # From the click until the first picture of the moving arm is drawn: the caption changes just before it is.
@@ -67,7 +67,7 @@ def _play(page: Any, address: str) -> None:
 def add_lines(report: Report) -> None:
     from playwright.sync_api import sync_playwright
 
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    browser = installed_browser()
     options = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with tempfile.TemporaryDirectory() as folder:
         fill(Pool.open(folder, 1))
