@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import NormalDist
 from typing import NamedTuple
@@ -69,13 +69,7 @@ def mixed_model(
     if ratio is None:
         return unfitted(trouble)
     fit = _least_squares(y, design, levels, ratio)
-    dropped = [term for term in terms if term not in used]
-    notes = [missing, trouble]
-    if dropped:
-        notes.append(
-            f"Left out of the model, because these data cannot tell them from the other terms: {and_joined(dropped)}."
-        )
-    reach = NormalDist().inv_cdf((1 + level) / 2)
+    notes = [missing, trouble, *note_of_dropped(terms, used)]
     more: dict[str, float | None] = {
         "observations": len(y),
         "sd_participants": fit.sd * math.sqrt(ratio),
@@ -83,18 +77,34 @@ def mixed_model(
     }
     for term in terms:
         rows[term] = replace(rows[term], more=more, note=sentences(notes))
-    ndtr = library("scipy.special").ndtr
+    return with_estimates(rows, used, fit.coefficients, fit.errors)
+
+
+def note_of_dropped(terms: Iterable[str], used: Collection[str]) -> list[str]:
+    """Return a sentence about the terms that are not in the fitted model, if there are any."""
+    dropped = [term for term in terms if term not in used]
+    if not dropped:
+        return []
+    return [f"Left out of the model, because these data cannot tell them from the other terms: {and_joined(dropped)}."]
+
+
+def with_estimates(
+    rows: Mapping[str, Finding], used: Sequence[str], coefficients: Array, errors: Array
+) -> tuple[Finding, ...]:
+    """Return a finding per term, with estimate, interval and p value for the used ones; the intercept comes first."""
+    done, ndtr = dict(rows), library("scipy.special").ndtr
     for i, term in enumerate(used, start=1):
-        estimate, se = float(fit.coefficients[i]), float(fit.errors[i])
-        rows[term] = replace(
-            rows[term],
+        estimate, se = float(coefficients[i]), float(errors[i])
+        reach = NormalDist().inv_cdf((1 + done[term].level) / 2)
+        done[term] = replace(
+            done[term],
             statistic=estimate / se,
             p=float(2 * ndtr(-abs(estimate / se))),
             estimate=estimate,
             estimate_low=estimate - reach * se,
             estimate_high=estimate + reach * se,
         )
-    return tuple(rows.values())
+    return tuple(done.values())
 
 
 class Observations(NamedTuple):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from cobandit.base.errors import InvalidInput, short_repr
 from cobandit.stats.finding import Finding, sentences
-from cobandit.stats.mixed import and_joined, independent_columns, obstacle_to_fit, usable_observations
+from cobandit.stats.mixed import (
+    independent_columns,
+    note_of_dropped,
+    obstacle_to_fit,
+    usable_observations,
+    with_estimates,
+)
 from cobandit.stats.samples import Array, check_level, library, measures
 
 _INSTEAD = "The tests on team means stand without this check."
@@ -86,21 +91,10 @@ def team_mixed_model(
     fit = data.fit(ratios)
     coefficients, errors = fit.coefficients * spread, fit.errors * spread
     more = {"observations": len(seen.y), **_spreads(math.sqrt(fit.variance) * spread, ratios)}
-    notes = _notes(ratios, [term for term in terms if term not in used])
+    notes = [*_notes(ratios), *note_of_dropped(terms, used)]
     for term in terms:
         rows[term] = replace(rows[term], more=more, note=sentences([rows[term].note, *notes]))
-    reach, ndtr = NormalDist().inv_cdf((1 + level) / 2), library("scipy.special").ndtr
-    for i, term in enumerate(used, start=1):
-        estimate, se = float(coefficients[i]), float(errors[i])
-        rows[term] = replace(
-            rows[term],
-            statistic=estimate / se,
-            p=float(2 * ndtr(-abs(estimate / se))),
-            estimate=estimate,
-            estimate_low=estimate - reach * se,
-            estimate_high=estimate + reach * se,
-        )
-    return tuple(rows.values())
+    return with_estimates(rows, used, coefficients, errors)
 
 
 def _spreads(sd: float, ratios: tuple[float, float]) -> dict[str, float | None]:
@@ -113,17 +107,12 @@ def _spreads(sd: float, ratios: tuple[float, float]) -> dict[str, float | None]:
     }
 
 
-def _notes(ratios: tuple[float, float], dropped: list[str]) -> list[str]:
-    notes = [
+def _notes(ratios: tuple[float, float]) -> list[str]:
+    return [
         f"{what} differ no more than chance makes them."
         for what, ratio in zip(("Teams' levels", "The levels of people in a team"), ratios, strict=True)
         if ratio == 0.0
     ]
-    if dropped:
-        notes.append(
-            f"Left out of the model, because these data cannot tell them from the other terms: {and_joined(dropped)}."
-        )
-    return notes
 
 
 class _Fit(NamedTuple):
