@@ -85,8 +85,9 @@ class MoveEndpoint:
             reply = await self._service.play(token, moves.episode, played, language)
             status, content, headers = 200, to_json(reply), ANSWER_HEADERS
         except Exception as error:
-            status, content, headers = _refusal(self.path, self._handlers, scope, error)
-        await _answer(send, status, content, headers)
+            scope["route"] = _Route(self.path)
+            status, content, headers = error_answer(self._handlers, scope, error)
+        await send_answer(send, status, content, headers)
 
 
 class StreamEndpoint:
@@ -106,7 +107,8 @@ class StreamEndpoint:
             last = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"last-event-id"), "")
             events = await self._service.together.stream(token, _asked_language(scope["query_string"]), last)
         except Exception as error:
-            await _answer(send, *_refusal(self.path, self._handlers, scope, error))
+            scope["route"] = _Route(self.path)
+            await send_answer(send, *error_answer(self._handlers, scope, error))
             return
         if events is None:
             await send({"type": "http.response.start", "status": 204, "headers": _HEADERS})
@@ -129,23 +131,6 @@ class _Route:
 
     def __init__(self, path: str) -> None:
         self.path = path
-
-
-def _refusal(path: str, handlers: Handlers, scope: Scope, error: Exception) -> tuple[int, bytes, list[Any]]:
-    """Return status, body and headers of the answer to a request that failed."""
-    scope["route"] = _Route(path)
-    handler = next(handlers[kind] for kind in type(error).__mro__ if kind in handlers)
-    response = handler(Request(scope), error)
-    own = [header for header in response.raw_headers if header[0] != b"content-length"]
-    present = {name for name, _ in own}
-    headers = own + [header for header in _HEADERS if header[0] not in present]
-    return response.status_code, bytes(response.body), headers
-
-
-async def _answer(send: Send, status: int, content: bytes, headers: list[Any]) -> None:
-    length = (b"content-length", b"%d" % len(content))
-    await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
-    await send({"type": "http.response.body", "body": content})
 
 
 Headers = list[tuple[bytes, bytes]]
