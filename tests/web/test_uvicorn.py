@@ -8,7 +8,7 @@ import inspect
 
 import uvicorn
 from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 from cobandit.web import edge
@@ -21,9 +21,22 @@ METHODS = {
     "on_message_begin",
     "on_message_complete",
     "on_response_complete",
-    "timeout_keep_alive_handler",
 }
-ATTRIBUTES = {"client", "cycle", "flow", "headers", "parser", "transport"}
+ATTRIBUTES = {"client", "cycle", "flow", "headers", "parser", "server_state", "transport"}
+
+CYCLE = {
+    "default_headers",
+    "disconnected",
+    "flow",
+    "keep_alive",
+    "message_event",
+    "on_response",
+    "response_complete",
+    "response_started",
+    "transport",
+    "waiting_for_100_continue",
+}
+"""What the whole answers of `edge` use of uvicorn's requests."""
 
 
 def test_the_edge_uses_nothing_else() -> None:
@@ -36,6 +49,13 @@ def test_the_edge_uses_nothing_else() -> None:
     methods = {node.name for node in guarded.body if isinstance(node, ast.FunctionDef)}
     inherited = set(dir(_protocol()))
     assert names & inherited - methods == ATTRIBUTES
+    (cycle,) = [
+        node
+        for node in ast.parse(inspect.getsource(edge)).body
+        if isinstance(node, ast.ClassDef) and node.name == "_Cycle"
+    ]
+    used = {node.attr for node in ast.walk(cycle) if isinstance(node, ast.Attribute) and _is_self(node.value)}
+    assert used - {"send"} == CYCLE
     assert methods & inherited - {"__init__"} == METHODS
 
 
@@ -43,10 +63,10 @@ def test_uvicorn_still_has_it() -> None:
     parameters = inspect.signature(HttpToolsProtocol.__init__).parameters
     assert list(parameters) == ["self", "config", "server_state", "app_state", "_loop"]
     source = inspect.getsource(inspect.getmodule(HttpToolsProtocol))  # type: ignore[arg-type]
-    for name in ("on_response_complete", "timeout_keep_alive_handler"):
-        assert f"self.{name}" in source, f"uvicorn does not call {name} any more"
-    for name in ("response_started", "keep_alive"):
-        assert f"self.{name} = " in source, f"uvicorn's request has no {name} any more"
+    assert "on_response=self.on_response_complete" in source, "uvicorn does not call on_response_complete any more"
+    cycle = inspect.getsource(RequestResponseCycle)
+    for name in sorted(CYCLE):
+        assert f"self.{name}" in cycle, f"uvicorn's request has no {name} any more"
     assert "self.read_paused = " in inspect.getsource(FlowControl)
     assert hasattr(FlowControl, "pause_reading")
 

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from cobandit.web.meter import current_meter
-from cobandit.web.security import HEADERS, LARGEST_BODY, network_of
+from cobandit.web.security import ANSWER, HEADERS, LARGEST_BODY, network_of
 
 log = logging.getLogger("cobandit.web")
 
@@ -231,6 +231,38 @@ class Guard:
             asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
 
+_EXTENSIONS: dict[str, dict[str, object]] = {ANSWER: {}}
+
+
+class _Cycle(RequestResponseCycle):
+    """One request of uvicorn, which can also be answered by one message with a head that is encoded already.
+
+    uvicorn checks and encodes every header of every answer, which takes longer than to check and store a move.
+    """
+
+    async def send(self, message: Any) -> None:
+        """Send a part of the answer, or all of it."""
+        if message["type"] != ANSWER or self.response_started:
+            await super().send(message)
+            return
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        body = message["body"]
+        self.response_started, self.waiting_for_100_continue = True, False
+        lines = [STATUS_LINE[message["status"]], b"content-length: %d\r\n" % len(body), message["head"]]
+        lines += [b"%s: %s\r\n" % header for header in self.default_headers]
+        if not self.keep_alive:
+            lines.append(b"connection: close\r\n")
+        self.transport.write(b"".join([*lines, b"\r\n", body]))
+        self.response_complete = True
+        self.message_event.set()
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
+
+
 class GuardedProtocol(HttpToolsProtocol):
     """One connection within limits: uvicorn's protocol, which is given one checked request at a time.
 
@@ -345,6 +377,9 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Start answering."""
         super().on_headers_complete()
+        # uvicorn has made the request, whose task has not run yet; nothing lets us choose its class before.
+        self.cycle.__class__ = _Cycle
+        self.cycle.scope["extensions"] = _EXTENSIONS
         self._part, self._since, self._answering = "body", time.monotonic(), True
         self.headers = []  # trailers of a chunked body are parsed into a list that is not used
         if self._body_left is None:  # where a chunked body ends only the parser knows, so no request may follow it
@@ -356,15 +391,19 @@ class GuardedProtocol(HttpToolsProtocol):
         self._part = None
 
     def on_response_complete(self) -> None:
-        """Turn to the next request."""
-        super().on_response_complete()
+        """Turn to the next request.
+
+        uvicorn's own method would also look for requests sent ahead, which wait in the buffer here, and start a timer
+        for idle connections, which the guard's sweep closes.
+        """
+        self.server_state.total_requests += 1
         self._answering = False
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
         if self._part is None:
             self._since = time.monotonic()
         self._advance()
-
-    def timeout_keep_alive_handler(self) -> None:
-        """Do nothing: the guard's sweep closes idle connections."""
 
     def check(self, now: float, hurried: bool) -> None:
         """End the connection if it takes longer than the limits permit."""

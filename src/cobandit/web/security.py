@@ -177,6 +177,9 @@ POLICY = (
     "default-src 'self'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+ANSWER = "cobandit.answer"
+"""An ASGI message with a whole answer whose head is encoded, and the extension of servers that take it (`edge`)."""
+
 HEADERS = [
     (b"content-security-policy", POLICY.encode()),
     (b"x-content-type-options", b"nosniff"),

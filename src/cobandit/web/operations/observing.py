@@ -35,7 +35,7 @@ class Observed:
 
         async def observed(message: Message) -> None:
             nonlocal status, stream
-            if not status and message["type"] == "http.response.start":
+            if not status and "status" in message:
                 status = message["status"]
                 stream = not plays and _is_stream(message)
             await send(message)
@@ -53,7 +53,8 @@ class Observed:
 
 
 def _is_stream(message: Message) -> bool:
-    return any(name == b"content-type" and value.startswith(b"text/event-stream") for name, value in message["headers"])
+    headers = message.get("headers", ())  # a whole answer has none: it is no stream
+    return any(name == b"content-type" and value.startswith(b"text/event-stream") for name, value in headers)
 
 
 def _route(scope: Scope, root: str) -> str | None:

@@ -25,7 +25,7 @@ from starlette.responses import Response, StreamingResponse
 
 from cobandit.web.refusals import not_found
 from cobandit.web.routes.bodies import MovesBody, Short
-from cobandit.web.security import HEADERS, LARGEST_BODY, TOO_LARGE, BodyTooLarge, Receive, Scope, Send
+from cobandit.web.security import ANSWER, HEADERS, LARGEST_BODY, TOO_LARGE, BodyTooLarge, Receive, Scope, Send
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.people import UNKNOWN_LINK
 from cobandit.web.storage.rounds import Move
@@ -45,6 +45,7 @@ _STREAM_HEADERS = [
     *_HEADERS,
 ]
 ANSWER_HEADERS = [(b"content-type", b"application/json"), *_HEADERS]
+_ANSWER_HEAD = b"".join(b"%s: %s\r\n" % header for header in ANSWER_HEADERS)
 _LANGUAGE: TypeAdapter[str | None] = TypeAdapter(Short | None)
 _JSON = b"application/json"
 
@@ -87,7 +88,7 @@ class MoveEndpoint:
         except Exception as error:
             scope["route"] = _Route(self.path)
             status, content, headers = error_answer(self._handlers, scope, error)
-        await send_answer(send, status, content, headers)
+        await send_answer(scope, send, status, content, headers)
 
 
 class StreamEndpoint:
@@ -108,7 +109,7 @@ class StreamEndpoint:
             events = await self._service.together.stream(token, _asked_language(scope["query_string"]), last)
         except Exception as error:
             scope["route"] = _Route(self.path)
-            await send_answer(send, *error_answer(self._handlers, scope, error))
+            await send_answer(scope, send, *error_answer(self._handlers, scope, error))
             return
         if events is None:
             await send({"type": "http.response.start", "status": 204, "headers": _HEADERS})
@@ -146,8 +147,11 @@ def error_answer(handlers: Handlers, scope: Scope, error: Exception) -> tuple[in
     return response.status_code, bytes(response.body), headers
 
 
-async def send_answer(send: Send, status: int, content: bytes, headers: Headers) -> None:
-    """Send a whole answer."""
+async def send_answer(scope: Scope, send: Send, status: int, content: bytes, headers: Headers) -> None:
+    """Send a whole answer: in one message, where the server takes that."""
+    if headers is ANSWER_HEADERS and ANSWER in scope.get("extensions", ()):
+        await send({"type": ANSWER, "status": status, "head": _ANSWER_HEAD, "body": content})
+        return
     length = (b"content-length", b"%d" % len(content))
     await send({"type": "http.response.start", "status": status, "headers": [length, *headers]})
     await send({"type": "http.response.body", "body": content})

@@ -69,7 +69,7 @@ class PartnerEndpoint:
         except Exception as error:
             scope["route"] = self
             status, content, headers = error_answer(self._handlers, scope, error)
-        await send_answer(send, status, content, headers)
+        await send_answer(scope, send, status, content, headers)
 
     async def _answer(self, what: str, place: tuple[str, str, str], content_type: bytes, body: bytes) -> dict[str, Any]:
         if what == "choose":
