@@ -24,14 +24,11 @@ RULES = {"PLR0913": "arguments", "C901": "complexity", "PLR0915": "statements"}
 
 ALLOWED: dict[str, dict[str, dict[str, int]]] = {
     "the signature of a command": {
-        "function lines": {
-            "play": 91,
-        },
         "arguments": {
             "arena": 12,
             "fit": 12,
             "export": 11,
-            "play": 11,
+            "play": 12,
             "power": 11,
             "reproduce": 13,
             "simulate": 11,

@@ -39,6 +39,30 @@ class TestAGame:
         assert done.stderr == ""
         assert max(map(len, shown.splitlines())) <= 80
 
+    def test_hidden_actions_show_own_arms_only(self, run):
+        words = ("play", "--actions", "hidden", "--partner", "very-naive-ucb", "--labels", "a,b;c,d", "--seed", "3")
+        done = run(*words, "--rounds", "3", stdin=lines("a", "b", "b"))
+        assert done.exit_code == 0
+        during, end = done.stdout.split("The game is over after 3 of 3 rounds.")
+        assert "No player learns the arms of the others." in " ".join(during.split())
+        assert "You a: " in during
+        assert "You b: " in during
+        assert "partner c" not in during
+        assert "partner d" not in during
+        assert "partner c" in end
+        assert "2 very-naive-ucb agents with the same luck" in " ".join(end.split())
+
+    def test_hidden_actions_refuse_a_partner_that_needs_them(self, run):
+        done = run("play", "--actions", "hidden", "--seed", "3", stdin=lines(0))
+        assert done.exit_code == 2
+        assert "needs the arms of its partners" in " ".join(done.stderr.split())
+        assert done.stdout == ""
+
+    def test_hidden_actions_are_for_bandits(self, run):
+        done = run("play", "--actions", "hidden", "--problem", "burger-line")
+        assert done.exit_code == 2
+        assert "--actions cannot be combined with --problem" in " ".join(done.stderr.split())
+
     def test_the_partner_is_the_agent_of_simulations(self, run, tmp_path):
         arms = [0, 1, 1, 0, 1, 0, 0, 1]
         target = tmp_path / "game.csv"

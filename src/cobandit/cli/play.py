@@ -28,6 +28,9 @@ WIDEST_GRID = 6
 """If the partner has more arms than this, tried team actions are shown as a list, not as a grid."""
 
 YARDSTICK = "partner-aware-ucb"
+HIDDEN_YARDSTICK = "very-naive-ucb"
+"""The team to compare with if actions are hidden, which partner-aware agents cannot play."""
+
 RUN = 0
 
 Partner = Annotated[
@@ -69,6 +72,7 @@ def play(
         ),
     ] = None,
     roles: shared.Roles = "observability",
+    actions: shared.Actions = "observed",
     labels: Annotated[
         str | None,
         typer.Option(
@@ -95,45 +99,72 @@ def play(
     every other seat. Some pairs of arms hit more often than others, and you cannot talk. Type the number or the name of
     an arm, or q to stop.
     """
+    options, work = agent_options.values(), (rounds, seed, save)
+    if problem is not None:
+        _require_no_bandit_options(arms is not None or labels is not None or means != "random", actions)
+        _play_markov(problem, partner, options, observability, roles, work)
+    else:
+        described = shared.ProblemOptions(means, arms, observability=observability, roles=roles, actions=actions)
+        _play_bandit(described.problem(_sight), partner, options, labels, work)
+
+
+def _play_bandit(
+    problem: Problem,
+    partner: str,
+    options: dict[str, Any],
+    labels: str | None,
+    work: tuple[int, int | None, str | None],
+) -> None:
+    """Play a bandit: check every option, play, save the rounds and print how it went."""
     import secrets
 
     from cobandit.agents import Human, Team, agent_class, make_agent
+    from cobandit.agents.team import require_visible_actions
     from cobandit.cli import output
     from cobandit.cli.door import INTERRUPTED
 
-    if problem is not None:
-        if arms is not None or labels is not None or means != "random":
-            raise InvalidInput("--means, --arms and --labels cannot be combined with --problem, which defines them.")
-        _play_markov(problem, partner, agent_options.values(), observability, roles, (rounds, seed, save))
-        return
-    bandit = shared.ProblemOptions(means, arms, observability=observability, roles=roles).problem(_sight)
+    rounds, seed, save = work
     if shared.is_joint(agent_class(partner)):
         raise InvalidInput(f"{partner} is one brain for the whole team; it cannot be the partner of a person.")
-    options = agent_options.values()
-    names = _labels(labels, bandit.arms)
+    names = _labels(labels, problem.arms)
     number = secrets.randbits(32) if seed is None else seed
     target = None if save is None else _checked_file(save)
+    partners: list[Any] = [make_agent(partner, **options) for _ in range(problem.agents - 1)]
+    require_visible_actions(problem, partners)  # checked before the first line is printed
 
     screen = output.console()
-    seat = _Seat(screen, names, rounds)
-    partners: list[Any] = [make_agent(partner, **options) for _ in range(bandit.agents - 1)]
+    seat = _Seat(screen, names, rounds, problem.hides_actions)
     team = Team([Human(ask=seat.ask, tell=seat.tell), *partners])
-    _welcome(screen, bandit, partners[0], rounds)
-    played, interrupted = _played(bandit, team, rounds, number)
-    refused: OSError | None = None
-    if target is not None and len(played):
-        try:
-            played.save(target)  # saved first, because these rounds cannot be repeated
-        except OSError as error:
-            refused = error
-    yardstick = Team.of(YARDSTICK, **(options if partner == YARDSTICK else {}))
-    _farewell(screen, bandit, names, played, rounds, number, yardstick)
+    _welcome(screen, problem, partners[0], rounds)
+    played, interrupted = _played(problem, team, rounds, number)
+    refused = _save_error(played, target)  # saved first, because these rounds cannot be repeated
+    compared = HIDDEN_YARDSTICK if problem.hides_actions else YARDSTICK
+    yardstick = Team.of(compared, **(options if partner == compared else {}))
+    _farewell(screen, problem, names, played, rounds, number, yardstick)
     if refused is not None:
         raise refused
     if target is not None:
         screen.print(f"The rounds are kept in {target}." if len(played) else "Nothing was played, so nothing was kept.")
     if interrupted:
         raise typer.Exit(INTERRUPTED)
+
+
+def _save_error(played: Trajectory, target: Path | None) -> OSError | None:
+    """Save the rounds, if there are any and a file is wanted. Return the error if the file could not be written."""
+    if target is not None and len(played):
+        try:
+            played.save(target)
+        except OSError as error:
+            return error
+    return None
+
+
+def _require_no_bandit_options(described: bool, actions: str) -> None:
+    """Refuse options that describe a bandit together with --problem."""
+    if described:
+        raise InvalidInput("--means, --arms and --labels cannot be combined with --problem, which defines them.")
+    if actions != "observed":
+        raise InvalidInput("--actions cannot be combined with --problem: arms are observed in Markov problems.")
 
 
 def _play_markov(
@@ -180,6 +211,7 @@ class _Seat:
     screen: Console
     names: list[list[str]]
     rounds: int
+    hidden: bool = False
     hits: dict[tuple[int, ...], int] = field(default_factory=dict)
     misses: dict[tuple[int, ...], int] = field(default_factory=dict)
 
@@ -200,14 +232,18 @@ class _Seat:
 
     def tell(self, person: Human, action: tuple[int, ...], seen: float | None) -> None:
         """Show the round and the table of all rounds so far."""
+        action = action[:1] if self.hidden else action  # the partners' arms are not known
+        names = self.names[: len(action)]
         counts = self.hits if seen else self.misses
         counts[action] = counts.get(action, 0) + 1
-        them = ", ".join(self.names[i][arm] for i, arm in enumerate(action) if i > 0)
+        them = "".join(
+            f", partner {names[i][arm]}" if i == 1 else f", {names[i][arm]}" for i, arm in enumerate(action) if i
+        )
         outcome = ("HIT", "bold green") if seen else ("MISS", "bold red")
-        self.screen.print(f"You {self.names[0][action[0]]}, partner {them}: ", end="")
+        self.screen.print(f"You {names[0][action[0]]}{them}: ", end="")
         self.screen.print(outcome[0], style=outcome[1])
         tried = set(self.hits) | set(self.misses)
-        self.screen.print(_grid(self.names, {cell: self._cell(cell) for cell in tried}))
+        self.screen.print(_grid(names, {cell: self._cell(cell) for cell in tried}))
         left = self.rounds - person.round
         self.screen.print(f"{_count(left, 'round')} left." if left else "That was the last round.")
         self.screen.print()
@@ -325,7 +361,8 @@ def _welcome(screen: Console, problem: Problem, partner: Any, horizon: int) -> N
         screen,
         f"{_count(horizon, 'round')}, {sizes} arms. Each of you picks an arm; together they hit or miss. "
         f"You see {sight[0]:.0%} of the hits, {others} {', '.join(f'{level:.0%}' for level in sight[1:])}. "
-        "A hit not seen looks like a miss.",
+        "A hit not seen looks like a miss."
+        + (" No player learns the arms of the others." if problem.hides_actions else ""),
     )
     screen.print()
 
