@@ -63,11 +63,42 @@ def test_hidden_actions_differ_only_in_whether_rewards_are_common() -> None:
 def test_curiosity_varies_the_exploration_of_followers() -> None:
     assert [made.name for made in Job.paper(["curiosity"]).panels] == list(CURIOSITY)
     for name in CURIOSITY:
-        assert [team.get("follower_exploration") for team in teams(name)] == [0.0125, 0.025, 0.05, 0.1, 0.2]
-        assert {team["exploration"] for team in teams(name)} == {0.025}
+        ratios = teams(name)[:5]
+        assert [team.get("follower_exploration") for team in ratios] == [0.0125, 0.025, 0.05, 0.1, 0.2]
+        assert {team["exploration"] for team in ratios} == {0.025}
         assert panel(name).claims
     with pytest.raises(cb.UnknownName, match="curiosity-fixed"):
         panel("curiosity-fixd")
+
+
+def test_curiosity_in_larger_teams_doubles_from_rank_to_rank() -> None:
+    team = panel("curiosity-n-4").curve("by-rank").team
+    assert [member.exploration for member in team.lineup] == [0.2, 0.1, 0.05, 0.025]
+
+
+def test_heeding_at_a_small_constant_is_forced_on_both_engines() -> None:
+    with pytest.raises(cb.InvalidInput, match=r"exploration must be above 0\.5 for a heeding leader"):
+        cb.PartnerAwareUCB(exploration=0.025, heed=True)
+    curve = panel("curiosity-fixed").curve("heeding")
+    fast, plain = (
+        cb.simulate(curve.problem, curve.team, 400, runs=30, seed=5, engine=engine) for engine in ("fast", "reference")
+    )
+    assert fast.task_regret.tolist() == plain.task_regret.tolist()
+    printed = cb.simulate(curve.problem, panel("curiosity-fixed").curve("ratio-1").team, 400, runs=30, seed=5)
+    assert fast.task_regret.tolist() != printed.task_regret.tolist()
+
+
+def test_curiosity_has_the_runs_that_decide_it() -> None:
+    panels = Job.paper(["curiosity"]).panels
+    usual, given = Settings(panel_runs=True), Settings(runs=7)
+    assert [usual.runs_of(made) for made in panels] == [4_000, 4_000, 100, 4_000, 4_000]
+    assert {given.runs_of(made) for made in panels} == {7}
+    assert sum(chunk.runs for chunk in chunks(panels[0], usual)) == 6 * 4_000
+    assert {usual.runs_of(panel(name)) for name in (*PANELS, THEORY, STANDOFF, HIDDEN_ACTIONS)} == {100}
+    assert "panel_runs" not in given.to_dict()
+    assert Settings(**usual.to_dict()) == usual
+    with pytest.raises(cb.InvalidInput, match="panel_runs must be True or False, got 1"):
+        Settings(panel_runs=1)
 
 
 def test_an_unknown_panel_gets_the_nearest() -> None:

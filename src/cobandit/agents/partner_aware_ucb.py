@@ -40,7 +40,7 @@ class PartnerAwareUCB(PartnerAware, UpperConfidence):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.heed:
-            follower_threshold(self)
+            self.refusal_threshold()
 
     def reset(self, briefing: Briefing, rng: np.random.Generator) -> None:
         """Alg. 1 and 2, line "Initialize"; nothing was declined yet."""
@@ -53,11 +53,15 @@ class PartnerAwareUCB(PartnerAware, UpperConfidence):
         """The exploration constant of the agent's role."""
         return self.exploration if self.follower_exploration is None else role_exploration(self, self.briefing.rank)
 
+    def refusal_threshold(self) -> float:
+        """Return theta of Theorem B, or raise an error for exploration constants without one."""
+        return follower_threshold(self)
+
     def prefer(self, block: Block) -> TeamAction:
         """Return the best f_a(t, delta); a heeding leader skips team actions that partners have declined."""
         indices = self.indices(self._memory, self.round, self.briefing.horizon, block)
         if self.heed and self.briefing.rank == 0:
-            indices[self._refusals.declined(follower_threshold(self))] = -np.inf
+            indices[self._refusals.declined(self.refusal_threshold())] = -np.inf
         return best(indices, self.ties, self.rng)
 
     def observe(self, team_action: TeamAction, reward: float | None) -> None:

@@ -107,7 +107,9 @@ def reproduce(
             autocompletion=completion.panels,
         ),
     ] = None,
-    runs: Annotated[int, integer_option("runs", 1, "Runs of each curve", THE_WORK)] = 100,
+    runs: Annotated[
+        int | None, integer_option("runs", 1, "Runs of each curve (default: 100; curiosity: 4000)", THE_WORK)
+    ] = None,
     horizon: Annotated[
         str | None,
         typer.Option(
@@ -141,7 +143,8 @@ def reproduce(
     if horizon == LONG:
         horizon = _long_horizon(panels or [])
     settings = Settings(
-        runs=runs,
+        runs=100 if runs is None else runs,
+        panel_runs=runs is None,
         seed=seed,
         horizon=None if horizon is None else parsing.number(horizon),
         index=index,
@@ -152,8 +155,7 @@ def reproduce(
     again = [
         "reproduce",
         *(panels or []),
-        "--runs",
-        str(runs),
+        *_runs_words(job, runs),
         "--index",
         index,
         "--seed",
@@ -170,6 +172,13 @@ def reproduce(
     results = _run(job, out, executor, machine.resume, again)
     about = {"title": job.title, "executor": executor.name, "command": f"cobandit {shlex.join(again)}"}
     _finish(results, out, form.as_json, about, diagnose)
+
+
+def _runs_words(job: Job, runs: int | None) -> list[str]:
+    """Return the words of a command for the number of runs; none if panels have their own numbers."""
+    if runs is None and any(panel.runs is not None for panel in job.panels):
+        return []
+    return ["--runs", str(job.settings.runs)]
 
 
 def _long_horizon(panels: list[str]) -> str:
@@ -337,5 +346,7 @@ def _print_verdicts(results: list[PanelResult]) -> None:
             screen.print(f"  {verdict.outcome:<{width}}  {verdict.claim} {interval}", soft_wrap=True)
     outcomes = [verdict.outcome for result in results for verdict in result.verdicts]
     if outcomes:
+        every = [result.runs for result in results]
         counts = ", ".join(f"{outcome} {outcomes.count(outcome)}" for outcome in OUTCOMES)
-        paragraph(screen, f"Claims at {results[0].settings.runs:,} runs a curve: {counts}.")
+        numbers = " to ".join(f"{runs:,}" for runs in sorted({min(every), max(every)}))
+        paragraph(screen, f"Claims at {numbers} runs a curve: {counts}.")

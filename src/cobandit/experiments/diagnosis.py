@@ -15,7 +15,7 @@ def diagnose_panel(result: PanelResult, runs: int = DIAGNOSED_RUNS) -> dict[str,
     """Return the diagnostics of the first ``runs`` runs of each curve, by the curve's name, except of Markov
     problems.
     """
-    runs = min(whole(1)("runs", runs), result.settings.runs)
+    runs = min(whole(1)("runs", runs), result.runs)
     horizon = result.settings.horizon_of(result.panel)
     points = min(result.panel.checkpoints, horizon)
     return {

@@ -39,7 +39,7 @@ class Job:
 
         ``mdp`` means all panels of Markov problems, whose teams keep their own index.
         """
-        chosen = Settings() if settings is None else settings
+        chosen = Settings(panel_runs=True) if settings is None else settings
         panels = tuple(map(panel, panel_names(names)))
         panels = tuple(
             wanted if wanted.name.startswith(MARKOV_PREFIX) else with_index(wanted, chosen.index) for wanted in panels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
@@ -119,6 +119,11 @@ class PanelResult:
         return tuple(claim.judge(regrets) for claim in self.panel.claims)
 
     @property
+    def runs(self) -> int:
+        """The number of runs of each curve."""
+        return self.settings.runs_of(self.panel)
+
+    @property
     def seconds(self) -> float:
         """Engine time of all its chunks together."""
         return sum(curve.seconds for curve in self.curves)
@@ -131,7 +136,7 @@ class PanelResult:
             "varies": self.panel.varies,
             "fixed": self.panel.fixed,
             "horizon": self.settings.horizon_of(self.panel),
-            "runs": self.settings.runs,
+            "runs": self.runs,
             **({"relabel": True} if self.settings.relabel else {}),
             "seconds": self.seconds,
             "curves": [{"name": curve.curve.name, **curve.finals()} for curve in self.curves],
@@ -202,7 +207,7 @@ def _stored_result(store: Store, chunk: Chunk) -> tuple[ChunkResult | None, str]
 def gather(panel: Panel, settings: Settings, store: Store) -> PanelResult:
     """Return a panel's results from its stored chunks: every run, or a summary where there are too many to hold."""
     points = min(panel.checkpoints, settings.horizon_of(panel))
-    if worth_streaming(settings.runs, points):
+    if worth_streaming(settings.runs_of(panel), points):
         return PanelResult(panel, settings, _gathered_summaries(panel, settings, store))
     parts: dict[str, list[ChunkResult]] = {curve.name: [] for curve in panel.curves}
     for chunk in chunks(panel, settings):
@@ -280,7 +285,7 @@ def keep_manifest(out: Path, panels: Sequence[Panel], settings: Settings, about:
     manifest = {
         "cobandit": __version__,
         "panels": [panel.name for panel in panels],
-        "settings": asdict(settings),
+        "settings": settings.to_dict(),
         **about,
     }
     with whole_file(out / MANIFEST) as file:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from cobandit.agents import Team
@@ -63,7 +63,8 @@ class Panel:
     """One picture: curves over the same rounds, with what it must show.
 
     ``horizon`` is the one the panel is usually drawn with; ``long_horizon`` one that takes minutes, where the usual
-    one cannot decide everything. ``varies`` and ``fixed`` say in words what it is about. ``checkpoints`` is how many
+    one cannot decide everything. ``runs`` is the number of runs that decide its claims, where the usual number does
+    not (`Settings.panel_runs`). ``varies`` and ``fixed`` say in words what it is about. ``checkpoints`` is how many
     rounds of a run are stored. ``logarithmic`` draws the regret on a logarithmic axis.
     """
 
@@ -77,6 +78,7 @@ class Panel:
     long_horizon: int | None = None
     checkpoints: int = CHECKPOINTS
     logarithmic: bool = False
+    runs: int | None = None
 
     def __post_init__(self) -> None:
         checked_slug("The name of a panel", self.name)
@@ -93,7 +95,10 @@ class Panel:
 
 @dataclass(frozen=True)
 class Settings:
-    """How panels are run: all that a result depends on, except the panel itself."""
+    """How panels are run: all that a result depends on, except the panel itself.
+
+    With ``panel_runs``, a panel that names its own number of runs is played with that number in place of ``runs``.
+    """
 
     runs: int = 100
     seed: int = 0
@@ -101,6 +106,7 @@ class Settings:
     index: str = "paper"
     chunk_runs: int = CHUNK_RUNS
     relabel: bool = False
+    panel_runs: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "runs", whole(1, MOST)("runs", self.runs))
@@ -111,10 +117,20 @@ class Settings:
         object.__setattr__(self, "chunk_runs", whole(1, MOST)("chunk_runs", self.chunk_runs))
         if not isinstance(self.relabel, bool):
             raise InvalidInput(f"relabel must be True or False, got {short_repr(self.relabel)}.")
+        if not isinstance(self.panel_runs, bool):
+            raise InvalidInput(f"panel_runs must be True or False, got {short_repr(self.panel_runs)}.")
 
     def horizon_of(self, panel: Panel) -> int:
         """T of a panel."""
         return panel.horizon if self.horizon is None else self.horizon
+
+    def runs_of(self, panel: Panel) -> int:
+        """Return the number of runs of each curve of a panel."""
+        return panel.runs if self.panel_runs and panel.runs is not None else self.runs
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data for a manifest, from which the settings can be made again."""
+        return {key: value for key, value in asdict(self).items() if key != "panel_runs" or value}
 
 
 @dataclass(frozen=True)
@@ -156,14 +172,15 @@ class Chunk:
 
 def chunks(panel: Panel, settings: Settings) -> Iterator[Chunk]:
     """Yield all pieces of a panel, curve by curve. Every curve has the same seed: all meet the same luck."""
+    runs = settings.runs_of(panel)
     for curve in panel.curves:
-        for number, first in enumerate(range(0, settings.runs, settings.chunk_runs)):
+        for number, first in enumerate(range(0, runs, settings.chunk_runs)):
             yield Chunk(
                 panel=panel.name,
                 curve=curve,
                 number=number,
                 first_run=first,
-                runs=min(settings.chunk_runs, settings.runs - first),
+                runs=min(settings.chunk_runs, runs - first),
                 horizon=settings.horizon_of(panel),
                 seed=settings.seed,
                 checkpoints=panel.checkpoints,

@@ -54,7 +54,7 @@ def write_page(
     _check(results)
     drawings = [drawing_of(result) for result in results]
     paper = all(result.panel.name in (*PANELS, THEORY, STANDOFF) for result in results)
-    runs = min(result.settings.runs for result in results)
+    runs = min(result.runs for result in results)
     frame = Frame(
         title=str(about.get("title", "Bandit teams: the paper's figures" if paper else "Bandit teams: a sweep")),
         lead=str(about.get("lead", _lead(results))),
@@ -108,7 +108,7 @@ def _ranging(numbers: Iterable[int], noun: str) -> str:
 def _lead(results: Sequence[PanelResult]) -> str:
     counts = _counts(results)
     total = sum(counts.values())
-    runs = _ranging((result.settings.runs for result in results), "run")
+    runs = _ranging((result.runs for result in results), "run")
     judged = ", ".join(f"{counts[outcome]} {word}" for outcome, (_, _, word) in OUTCOMES.items() if counts[outcome])
     claims = f"; {count(total, 'claim')} checked: {judged}" if total else ""
     return f"{count(len(results), 'panel')}, {runs} for each curve{claims}"
@@ -126,7 +126,7 @@ def _facts(results: Sequence[PanelResult], about: Mapping[str, object]) -> dict[
     known = {
         "Made": given.get("Made"),
         "Version": given["Version"],
-        "Runs": _ranging((result.settings.runs for result in results), "run") + " for each curve",
+        "Runs": _ranging((result.runs for result in results), "run") + " for each curve",
         "Rounds": _ranging((result.settings.horizon_of(result.panel) for result in results), "round"),
         "Seed": ", ".join(str(seed) for seed in sorted({result.settings.seed for result in results})),
         "Index": ", ".join(sorted({result.settings.index for result in results})),

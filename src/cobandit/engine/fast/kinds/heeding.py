@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cobandit.agents.heeding import follower_threshold
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
 from cobandit.engine.fast.arrays import Arm, Floats, Ints
 from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
@@ -85,7 +84,7 @@ def heeding(agent: PartnerAwareUCB, seat: Seat) -> HeedingUCB:
         *foresight_of(agent, seat),
         int(agent.ties == "random"),
         math.sqrt(2.0 * agent.exploration * math.log(horizon)),
-        follower_threshold(agent),
+        agent.refusal_threshold(),
         seat.zeros(np.int64),
         seat.zeros(),
         np.full(seat.cells, math.inf),
