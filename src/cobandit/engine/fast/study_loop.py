@@ -11,7 +11,7 @@ from cobandit.engine.fast.arrays import Floats, Ints, Words
 from cobandit.engine.fast.caching import compiled_loop
 from cobandit.engine.fast.dispatch import begin_one, choose_one, learn_one, squads_of
 from cobandit.engine.fast.protocols import Sizes
-from cobandit.engine.fast.random import uniform
+from cobandit.engine.fast.random import inlined, uniform
 from cobandit.engine.fast.rows import Tag, kind_at
 from cobandit.engine.fast.world import World, find_best, keep_moves, next_slot, remember_arms
 
@@ -33,6 +33,36 @@ class StudyRecord(NamedTuple):
         row = episode * self.rounds + k
         self.rewards[row] = reward
         keep_moves(self, world, row)
+
+
+@inlined
+def set_means(world: World, given_means: Floats, mean_range: Floats, number: int, turned: bool) -> None:
+    """Set the means of an episode, given or drawn. A swap of all agents' arms turns the row-major order round."""
+    setup, cells = np.int64(SETUP), world.cells
+    for cell in range(cells):
+        mean = mean_range[0]
+        if given_means.shape[0] > 0:
+            mean = given_means[number, cell]
+        else:
+            mean += (mean_range[1] - mean_range[0]) * uniform(world.streams, setup)
+        world.means[cells - 1 - cell if turned else cell] = mean
+
+
+@inlined
+def draw_reward(world: World, played: int, turned: bool) -> float:
+    """Return the reward of the cell that was played.
+
+    Luck is drawn for every cell, so that it is the same for any choices: a participant meets the same luck under each
+    condition, and conditions are compared within the participant.
+    """
+    luck, cells = np.int64(REWARDS), world.cells
+    lucky = cells - 1 - played if turned else played
+    reward = 0.0
+    for cell in range(cells):
+        draw = uniform(world.streams, luck)
+        if cell == lucky and draw < world.means[played]:
+            reward = 1.0
+    return reward
 
 
 @compiled_loop
@@ -68,8 +98,6 @@ def play_participants(
     sight = kind_at(tags[1], memory, 1)
     record = kind_at(tags[2], memory, 2)
     squads = squads_of(team, sizes, memory, 3)
-    cells = world.cells
-    setup, luck = np.int64(SETUP), np.int64(REWARDS)
     for p in range(orders.shape[0]):
         for which in range(sequences.shape[1]):
             condition = sequences[orders[p], which]
@@ -79,14 +107,7 @@ def play_participants(
                     world.streams[k] = seeds[p, which, number, k]
                 for k in range(fresh.shape[0]):
                     state[k] = fresh[k]
-                # A swap of all agents' arms turns the row-major order round.
-                for cell in range(cells):
-                    mean = mean_range[0]
-                    if given_means.shape[0] > 0:
-                        mean = given_means[number, cell]
-                    else:
-                        mean += (mean_range[1] - mean_range[0]) * uniform(world.streams, setup)
-                    world.means[cells - 1 - cell if turned else cell] = mean
+                set_means(world, given_means, mean_range, number, turned)
                 find_best(world)
                 best = world.best[0]
                 world.slot[0] = -1
@@ -104,26 +125,17 @@ def play_participants(
                     for seat in range(world.agents):
                         player, t = occupants[condition, seat], k + 1
                         if player < 0:
-                            player = warm_occupants[seat] if warm else people[p, seat]
-                            t = t if warm else t - warm_rounds
+                            player, t = (warm_occupants[seat], t) if warm else (people[p, seat], t - warm_rounds)
                         world.arm[seat] = choose_one(squads, sizes, player, world, t)
                         played += world.arm[seat] * world.strides[seat]
                     remember_arms(world, slot)
-                    # Luck is drawn for every cell, so that it is the same whatever anybody does: a participant meets
-                    # the same luck under each condition, and conditions are compared within the participant.
-                    lucky = cells - 1 - played if turned else played
-                    reward = 0.0
-                    for cell in range(cells):
-                        draw = uniform(world.streams, luck)
-                        if cell == lucky and draw < world.means[played]:
-                            reward = 1.0
+                    reward = draw_reward(world, played, turned)
                     for seat in range(world.agents):
                         world.seen[seat] = sight.see(world, seat, reward)
                     for seat in range(world.agents):
                         player, t = occupants[condition, seat], k + 1
                         if player < 0:
-                            player = warm_occupants[seat] if warm else people[p, seat]
-                            t = t if warm else t - warm_rounds
+                            player, t = (warm_occupants[seat], t) if warm else (people[p, seat], t - warm_rounds)
                         learn_one(squads, sizes, player, world, t, played, world.seen[seat])
                     record.keep_round(world, condition * good.shape[2] + number, k, reward)
                     if not warm:
