@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
-import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,25 +13,15 @@ from cobandit.studies import StudyDesign
 from cobandit.studies.journey import journey
 from cobandit.studies.questionnaire_answers import made_up_answers
 from cobandit.web import WebConfig
-from cobandit.web.serving import prepare
 from cobandit.web.storage.database import Database
 from cobandit.web.storage.events import events_by_participant
 from cobandit.web.storage.participants import participant_by_token
 from tests.clients import http_client
+from tests.web.prepared import prepare_copy
 from tests.web.servers import KeptPort, served
 
 PASSWORD = "only for tests"
 ABOUT = {"age": 33, "gender": 0, "ai_researcher": 1}
-
-
-@functools.cache
-def _prepared(designs: tuple[str, ...], seed: int) -> bytes:
-    """Return a database with these studies and nobody in them: a copy of it is faster than another one."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "studies.sqlite"
-        loaded = [StudyDesign.from_dict(json.loads(design)) for design in designs]
-        prepare(f"sqlite:///{file}", loaded, password=PASSWORD, seed=seed)
-        return file.read_bytes()
 
 
 class People:
@@ -111,7 +99,7 @@ class Site(People):
     ) -> None:
         file = stored or folder / "studies.sqlite"
         if stored is None:
-            file.write_bytes(_prepared(tuple(json.dumps(design.to_dict()) for design in designs), seed))
+            prepare_copy(f"sqlite:///{file}", designs, PASSWORD, seed)
         self.url = f"sqlite:///{file}"
         self.config = WebConfig(self.url, **({"demo": True, "consent_elsewhere": True} | options))
         self.database = Database(self.url)

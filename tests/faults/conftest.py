@@ -11,8 +11,8 @@ import pytest
 
 from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
-from cobandit.web.serving import prepare
 from tests.faults import harness
+from tests.web.prepared import prepare_copy
 from tests.web.servers import StudyServer
 
 SEED = 20_240_601
@@ -42,7 +42,7 @@ def _starting() -> Iterator[Callable[..., Any]]:
             script: str = "",
             environment: dict[str, str] | None = None,
         ) -> Any:
-            prepare(database, designs, password="correct horse", seed=SEED)
+            prepare_copy(database, designs, "correct horse", SEED)
             server = StudyServer(WebConfig(database=database, consent_elsewhere=True), workers)
             server.script = script + server.script
             server.environment = environment or {}

@@ -17,11 +17,12 @@ import pytest
 
 from cobandit.studies import StudyDesign, load_design
 from cobandit.web import WebConfig
-from cobandit.web.serving import prepare, running
+from cobandit.web.serving import running
 from cobandit.web.storage.writer import Writer
 from tests.faults import harness
 from tests.faults import history as recorded
 from tests.faults.images import check_crash_images, logged_run, opened
+from tests.web.prepared import prepare_copy
 
 pytestmark = pytest.mark.slow
 
@@ -188,7 +189,7 @@ def test_the_checker_sees_a_server_that_acknowledges_early(
     little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(url, [little], password="correct horse", seed=1)
+    prepare_copy(url, [little], "correct horse", 1)
     commit, rng = Writer._commit, random.Random(5)
 
     def early(self: Writer, batch: list[Any]) -> None:
@@ -210,7 +211,7 @@ def test_the_checker_sees_a_server_that_ignores_keys(
     little: StudyDesign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ignored: bool
 ) -> None:
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(url, [little], password="correct horse", seed=1)
+    prepare_copy(url, [little], "correct horse", 1)
     if ignored:
         with sqlite3.connect(tmp_path / "studies.sqlite") as connection:
             connection.execute("DROP INDEX ix_events_participant_id_key")
@@ -230,7 +231,7 @@ def test_what_is_acknowledged_above_the_limit_of_events_is_stored_once(
 ) -> None:
     """The limit is reached before the quiz, and everything is sent twice."""
     url = f"sqlite:///{tmp_path / 'studies.sqlite'}"
-    prepare(url, [little], password="correct horse", seed=1)
+    prepare_copy(url, [little], "correct horse", 1)
     monkeypatch.setattr("cobandit.web.services.page_events.MOST_EVENTS", 3)
     history = recorded.History()
     with running(WebConfig(database=url, consent_elsewhere=True)) as address:

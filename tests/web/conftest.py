@@ -25,6 +25,7 @@ from cobandit.web.storage.settings import write_setting
 from cobandit.web.storage.values import now_ms
 from tests.clients import PATIENCE, http_client
 from tests.web import servers
+from tests.web.prepared import prepare_copy
 
 PASSWORD = "correct horse"
 SEED = 20_240_601
@@ -135,7 +136,7 @@ class Site:
 
     def client(self, **options: Any) -> httpx.Client:
         """A browser of its own: no cookies, no connection shared."""
-        client = http_client(self.url, verify=False, **options)
+        client = http_client(self.url, **options)
         self._clients.append(client)
         return client
 
@@ -192,7 +193,7 @@ def _opened() -> Iterator[Callable[..., Site]]:
 
         def start(database: str, *designs: StudyDesign, **options: Any) -> Site:
             if designs:
-                prepare(database, designs, password=PASSWORD, seed=SEED)
+                prepare_copy(database, designs, PASSWORD, SEED)
             config = WebConfig(database=database, **({"consent_elsewhere": True} | options))
             site = Site(config, stack.enter_context(running(config)))
             stack.callback(site.close)

@@ -208,6 +208,7 @@ class _Connection:
             "headers": {"authorization": f"Bearer {key}"},
             "timeout": timeout,
             "trust_env": parts.hostname not in ("127.0.0.1", "localhost", "::1"),
+            "verify": parts.scheme == "https",  # else no certificate is checked, and reading the root ones is slow
         }
 
     def _sent(self, request: _Request) -> dict[str, Any]:

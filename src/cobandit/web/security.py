@@ -64,8 +64,8 @@ def password_fits(password: str, stored: str) -> bool:
     return hmac.compare_digest(key, base64.b64decode(wanted))
 
 
-NO_PASSWORD = hash_password(secrets.token_urlsafe(24))
-"""What the password of an account is compared with that is not there, so that it takes as long."""
+NO_PASSWORD = "scrypt$" + "$".join(base64.b64encode(os.urandom(size)).decode() for size in (16, 32))
+"""What the password of an account is compared with that is not there, so that it takes as long; none fits."""
 
 CODE_SECONDS = 30
 RECOVERY_CODES = 10

@@ -13,10 +13,12 @@ import pytest
 from cobandit.remote.partner import PartnerClient
 from cobandit.web import WebConfig
 from cobandit.web.services.partner.keys import add_key
-from cobandit.web.serving import prepare, running
+from cobandit.web.serving import running
 from cobandit.web.storage.database import Database
 from tests.clients import PATIENCE, http_client
+from tests.web.prepared import postgresql_copy, prepare_copy
 
+PASSWORD = "correct horse"
 TEAM: dict[str, Any] = {
     "team": "drinks",
     "agent": "partner-aware-ucb",
@@ -28,11 +30,10 @@ TEAM: dict[str, Any] = {
 
 
 class Service:
-    """A database, and servers in front of it."""
+    """A prepared database, and servers in front of it."""
 
     def __init__(self, database: str) -> None:
         self.config = WebConfig(database=database, partners=True)
-        prepare(database, [], password="correct horse")
         self._stack = contextlib.ExitStack()
         self._server = contextlib.ExitStack()
         self.keys = {scope: self.key(scope) for scope in ("read", "play", "admin")}
@@ -93,14 +94,22 @@ def start_service() -> Iterator[Callable[[str], Service]]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def service(request: pytest.FixtureRequest, tmp_path: Path, start_service: Callable[[str], Service]) -> Service:
+def service(request: pytest.FixtureRequest) -> Service:
     """The service on either database."""
-    if request.param == "sqlite":
-        return start_service(f"sqlite:///{tmp_path / 'partner.sqlite'}")
-    return start_service(request.getfixturevalue("postgresql"))
+    started: Service = request.getfixturevalue(f"on_{request.param}")
+    return started
 
 
 @pytest.fixture
 def on_sqlite(tmp_path: Path, start_service: Callable[[str], Service]) -> Service:
     """The service on SQLite."""
-    return start_service(f"sqlite:///{tmp_path / 'partner.sqlite'}")
+    database = f"sqlite:///{tmp_path / 'partner.sqlite'}"
+    prepare_copy(database, [], PASSWORD)
+    return start_service(database)
+
+
+@pytest.fixture
+def on_postgresql(start_service: Callable[[str], Service], postgresql_address: str) -> Iterator[Service]:
+    """The service on PostgreSQL."""
+    with postgresql_copy(postgresql_address, [], PASSWORD) as database:
+        yield start_service(database)
