@@ -88,6 +88,7 @@ DESIGN_TABLES = {
     "questionnaires.items": design.QuestionnaireItem,
     "questionnaires.items.rows": design.MatrixRow,
     "questionnaires.items.show_if": design.ShowIf,
+    "pages": design.ContentPage,
     "analysis": design.AnalysisChoices,
     "limits": design.Limits,
     "group": design.Group,

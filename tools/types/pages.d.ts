@@ -136,6 +136,7 @@ interface State {
   rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number };
   survey: { items: { id: string; text: string; apart?: boolean }[]; points: number; low: string; high: string; set: number; sets: number };
   questionnaire: Questionnaire;
+  page: Written & { title: string };
   thanks: { code: string | null; return_url: string | null; ending?: string; pay?: string; data?: string; debriefing?: Written };
   /** What happens to the data of somebody who withdraws: delete, anonymise. */
   withdrawal: string;
@@ -245,7 +246,7 @@ interface KitchenScene {
   credit: { name: string; licence: string; source: string } | null;
 }
 
-type StepKind = "lobby" | "consent" | "demographics" | "instructions" | "quiz" | "partner" | "rest" | "survey" | "questionnaire" | "thanks";
+type StepKind = "lobby" | "consent" | "demographics" | "instructions" | "quiz" | "partner" | "rest" | "survey" | "questionnaire" | "page" | "thanks";
 
 /** What a study's open link shows. */
 interface StudyInfo {

@@ -39,6 +39,8 @@ from cobandit.base.toml import parse_toml
 from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
 from cobandit.studies.brought import plugin_design_text
+from cobandit.studies.content_pages import ContentPage as ContentPage
+from cobandit.studies.content_pages import check_pages
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
 from cobandit.studies.design_tables import AgentChoice as AgentChoice
 from cobandit.studies.design_tables import AnalysisChoices as AnalysisChoices
@@ -118,6 +120,7 @@ class StudyDesign(Record):
     quiz: tuple[QuizItem, ...] = entry(listing(QuizItem.read, 0, 50, unique="id"), ())
     attention: tuple[AttentionCheck, ...] = entry(listing(AttentionCheck.read, 0, 50, unique="id"), ())
     questionnaires: tuple[Questionnaire, ...] = entry(listing(Questionnaire.read, 0, 50, unique="id"), ())
+    pages: tuple[ContentPage, ...] = entry(listing(ContentPage.read, 0, 50, unique="id"), ())
     limits: Limits = entry(Limits.read, Limits())
     analysis: AnalysisChoices = entry(AnalysisChoices.read, AnalysisChoices())
     completion_code: str = entry(words_or_empty, "")
@@ -163,6 +166,7 @@ class StudyDesign(Record):
                 raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
         self._check_attention()
         self._check_questionnaires()
+        check_pages(self.pages, len(self.conditions))
         self._check_partners()
         check_leaving(self)
         self._check_texts()
@@ -186,9 +190,11 @@ class StudyDesign(Record):
         for language, _ in self.messages.pairs:
             if language not in self.languages:
                 raise UnknownName("language of the design", language, self.languages)
-        for language in self.languages if self.markup == "markdown" else ():
+        marked = {f"pages.{page.id}.text" for page in self.pages}
+        marked |= self.marked_texts if self.markup == "markdown" else set()
+        for language in self.languages if marked else ():
             texts = self.texts(language)
-            for key in sorted(self.marked_texts & texts.keys()):
+            for key in sorted(marked & texts.keys()):
                 markdown_tree(key if language == self.languages[0] else f"translations.{language}.{key}", texts[key])
 
     def _check_partners(self) -> None:
@@ -227,6 +233,13 @@ class StudyDesign(Record):
         known = {questionnaire.id: questionnaire for questionnaire in self.questionnaires}
         if id not in known:
             raise UnknownName("questionnaire", id, known)
+        return known[id]
+
+    def page(self, id: str) -> ContentPage:
+        """Return the page with this id."""
+        known = {page.id: page for page in self.pages}
+        if id not in known:
+            raise UnknownName("page of the design called", id, known)
         return known[id]
 
     def _check_seats(self) -> None:
@@ -366,6 +379,8 @@ class StudyDesign(Record):
                 texts |= {f"{group}.{question.id}.{i}": choice for i, choice in enumerate(question.choices)}
         for questionnaire in self.questionnaires:
             texts |= dict(questionnaire.texts())
+        for page in self.pages:
+            texts |= dict(page.texts())
         return {key: typeset(self.languages[0], text) for key, text in texts.items()}
 
     @cached_property

@@ -13,7 +13,7 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from cobandit.base.checks import short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
@@ -24,8 +24,8 @@ from cobandit.studies.plan import ParticipantPlan
 from cobandit.studies.questionnaire_answers import checked_questionnaire, checked_text, questionnaire_payload
 
 KINDS = (
-    "consent", "demographics", "instructions", "quiz", "questionnaire", "lobby", "partner", "episode", "rest", "survey",
-    "thanks",
+    "consent", "demographics", "instructions", "quiz", "questionnaire", "page", "lobby", "partner", "episode", "rest",
+    "survey", "thanks",
 )  # fmt: skip
 """Every kind of step."""
 
@@ -40,13 +40,23 @@ _CODE_LETTERS = "23456789BCDFGHJKMNPQRSTVWXYZ"  # nothing that looks like anothe
 class Step:
     """One step; ``number`` is the one in its id: the episode (or the one after a rest) from 0, the set from 1.
 
-    ``questionnaire`` is the id of the questionnaire, where the step is one.
+    ``questionnaire`` is the id of the questionnaire, where the step is one, and ``page`` that of a page.
     """
 
     kind: str
     id: str
     number: int | None = None
     questionnaire: str = ""
+    page: str = ""
+
+
+class Inserted(NamedTuple):
+    """A page or questionnaire of a design: its kind, id and place; 0 stands for every set."""
+
+    kind: str
+    id: str
+    when: str
+    only: int = 0
 
 
 @dataclass(frozen=True)
@@ -91,9 +101,10 @@ def journey(design: StudyDesign) -> Journey:
     practices = 0 if design.practice is None else design.practice.episodes
     grouped = design.group is not None
     asked = bool(design.demographics), bool(design.quiz), grouped, bool(design.partners) or grouped
-    questionnaires = tuple((questionnaire.id, questionnaire.when) for questionnaire in design.questionnaires)
+    pages = tuple(Inserted("page", page.id, page.when, page.set) for page in design.pages)
+    questionnaires = tuple(Inserted("questionnaire", each.id, each.when) for each in design.questionnaires)
     return _journey(
-        *asked, practices, len(design.conditions), design.episodes, questionnaires
+        *asked, practices, len(design.conditions), design.episodes, pages + questionnaires
     )  # a few numbers as the key: hashing a whole design at every request would be slow
 
 
@@ -111,24 +122,27 @@ def _journey(
     practices: int,
     sets: int,
     episodes: int,
-    questionnaires: tuple[tuple[str, str], ...],
+    inserted: tuple[Inserted, ...],
 ) -> Journey:
-    steps = [Step("consent", "consent")]
+    steps = [Step("consent", "consent"), *_inserted(inserted, "consented")]
     if demographics:
         steps.append(Step("demographics", "demographics"))
+    steps += _inserted(inserted, "before-instructions")
     steps.append(Step("instructions", "instructions"))
+    steps += _inserted(inserted, "after-instructions")
     if quiz:
         steps.append(Step("quiz", "quiz"))
-    steps += _questionnaires(questionnaires, "before", None, ("before",))
+    steps += _inserted(inserted, "before")
     if lobby:
         steps.append(Step("lobby", "lobby"))
 
-    def play(index: int, *, rested: bool, meets: bool = False) -> None:
+    def play(index: int, *, rested: bool, begins: int = 0) -> None:
         if rested:
             steps.append(Step("rest", f"rest-{index}", index))
-        if meets:
-            place = (index - practices) // episodes + 1
-            steps.append(Step("partner", f"partner-{place}", place))
+        if begins:
+            steps.extend(_inserted(inserted, "before-set", begins))
+        if begins and introduced:
+            steps.append(Step("partner", f"partner-{begins}", begins))
         steps.append(Step("episode", f"episode-{index}", index))
 
     for index in range(practices):
@@ -137,19 +151,24 @@ def _journey(
         for number in range(episodes):
             # A survey counts as a rest, so there is no rest page between a survey and the next episode.
             rested = number > 0 or (place == 0 and practices > 0)
-            play(practices + place * episodes + number, rested=rested, meets=introduced and number == 0)
+            play(practices + place * episodes + number, rested=rested, begins=0 if number else place + 1)
+        steps += _inserted(inserted, "before-survey", place + 1)
         steps.append(Step("survey", f"survey-{place + 1}", place + 1))
-        times = ("between", "after") if place + 1 < sets else ("after",)
-        steps += _questionnaires(questionnaires, str(place + 1), place + 1, times)
-    steps += _questionnaires(questionnaires, "end", None, ("end",))
-    return Journey((*steps, Step("thanks", "thanks")))
+        steps += _inserted(inserted, "between after" if place + 1 < sets else "after", place + 1)
+    steps += _inserted(inserted, "end")
+    return Journey((*steps, *_inserted(inserted, "last"), Step("thanks", "thanks")))
 
 
-def _questionnaires(
-    asked: tuple[tuple[str, str], ...], place: str, number: int | None, times: tuple[str, ...]
-) -> list[Step]:
-    """Return the steps of the questionnaires that are asked at one of these times."""
-    return [Step("questionnaire", f"questionnaire-{place}-{id}", number, id) for id, when in asked if when in times]
+def _inserted(inserted: tuple[Inserted, ...], times: str, number: int | None = None) -> list[Step]:
+    """Return the steps of the pages and questionnaires of one of these times, in the set with this number."""
+    steps = []
+    for kind, id, when, only in inserted:
+        if when in times.split() and only in (0, number):
+            if kind == "page":
+                steps.append(Step("page", f"page-{number or 'once'}-{id}", number, page=id))
+            else:
+                steps.append(Step("questionnaire", f"questionnaire-{number or when}-{id}", number, id))
+    return steps
 
 
 def steps_skipped(design: StudyDesign, left_episode: int) -> frozenset[str]:
@@ -163,20 +182,20 @@ def steps_skipped(design: StudyDesign, left_episode: int) -> frozenset[str]:
         step.id
         for step in journey(design).steps
         if step.kind in ("partner", "episode", "rest")
-        or (step.kind in ("survey", "questionnaire") and step.number is not None and step.number > left_set)
+        or (step.kind in ("survey", "questionnaire", "page") and step.number is not None and step.number > left_set)
     )
 
 
 def journey_episode(design: StudyDesign, step: Step) -> int:
-    """Return the episode that a step belongs to: its own, the first of a partner, the last before the questions on a
-    set.
+    """Return the episode that a step belongs to: its own, the first of a partner and of a page before a set, the last
+    before the questions and pages on a set.
     """
     practices = 0 if design.practice is None else design.practice.episodes
     if step.number is None:
         return 0
-    if step.kind == "partner":
+    if step.kind == "partner" or (step.page and design.page(step.page).when == "before-set"):
         return practices + (step.number - 1) * design.episodes
-    asked = step.kind in ("survey", "questionnaire")
+    asked = step.kind in ("survey", "questionnaire", "page")
     return practices + step.number * design.episodes - 1 if asked else step.number
 
 
@@ -318,6 +337,10 @@ def step_payload(
         return {"quiz": quiz | _marked(design, {"marked": instructions})}
     if step.kind == "questionnaire":
         return {"questionnaire": _questionnaire(design, plan, step, texts)}
+    if step.kind == "page":
+        key = f"pages.{step.page}"
+        text = texts[f"{key}.text"]
+        return {"page": {"title": texts[f"{key}.title"], "text": text, "marked": markdown_tree(f"{key}.text", text)}}
     if step.kind == "survey":
         return {"survey": _survey(design, plan, step, texts)}
     return {}

@@ -37,7 +37,7 @@ _KEYS = {
 """The keys of each kind, besides those of all kinds."""
 
 
-def _id(name: str, value: object) -> str:
+def plain_id(name: str, value: object) -> str:
     """Check a name without dots: dots separate the parts of a text's key."""
     if not isinstance(value, str) or "." in value:
         raise InvalidInput(
@@ -47,11 +47,11 @@ def _id(name: str, value: object) -> str:
 
 
 def _id_or_empty(name: str, value: object) -> str:
-    return "" if value == "" else _id(name, value)
+    return "" if value == "" else plain_id(name, value)
 
 
 _NAME = r"[a-z0-9]+(?:[-_][a-z0-9]+)*"
-with_schema(_id, check_schema(slug) | {"pattern": f"^{_NAME}$"})
+with_schema(plain_id, check_schema(slug) | {"pattern": f"^{_NAME}$"})
 with_schema(_id_or_empty, check_schema(slug) | {"pattern": f"^(?:{_NAME})?$"})
 
 
@@ -63,7 +63,7 @@ class ShowIf(Record):
     ``at_most``. An item that was not shown or not answered meets no condition.
     """
 
-    item: str = entry(_id)
+    item: str = entry(plain_id)
     any: tuple[int, ...] = entry(listing(whole(-LARGEST, LARGEST), 0, 100, unique="="), ())
     at_least: float | None = entry(optional(real(-LARGEST, LARGEST)), None)
     at_most: float | None = entry(optional(real(-LARGEST, LARGEST)), None)
@@ -88,7 +88,7 @@ class ShowIf(Record):
 class Scale(Record):
     """A rating scale from 1 to ``points``; the mean of its items is one score."""
 
-    id: str = entry(_id)
+    id: str = entry(plain_id)
     points: int = entry(whole(2, 11), 7)
     low: str = entry(words, "Strongly disagree")
     high: str = entry(words, "Strongly agree")
@@ -98,7 +98,7 @@ class Scale(Record):
 class MatrixRow(Record):
     """One row of a matrix: a statement that is rated on the scale of the matrix."""
 
-    id: str = entry(_id)
+    id: str = entry(plain_id)
     text: str = entry(words)
     reversed: bool = entry(flag, False)
 
@@ -111,7 +111,7 @@ class QuestionnaireItem(Record):
     words, ``longest`` the characters of a text.
     """
 
-    id: str = entry(_id)
+    id: str = entry(plain_id)
     kind: str = entry(one_of(ITEM_KINDS, "kind of item"), "rating")
     text: str = entry(words)
     required: bool = entry(flag, True)
@@ -154,7 +154,7 @@ class QuestionnaireItem(Record):
 class Questionnaire(Record):
     """One page of items, asked at one or several points of the study."""
 
-    id: str = entry(_id)
+    id: str = entry(plain_id)
     when: str = entry(one_of(WHEN, "time of a questionnaire"))
     title: str = entry(words)
     intro: str = entry(words_or_empty, "")

@@ -22,7 +22,13 @@ from cobandit.studies.rehearse import rehearse, rehearse_team
 MADE_UP = ("none", "neutral", "drawn")
 """Ways to make up what a simulated participant answers."""
 
-PLAIN: dict[str, dict[str, str]] = {"lobby": {"outcome": "team"}, "instructions": {}, "partner": {}, "rest": {}}
+PLAIN: dict[str, dict[str, str]] = {
+    "lobby": {"outcome": "team"},
+    "instructions": {},
+    "page": {},
+    "partner": {},
+    "rest": {},
+}
 """What is stored for steps without questions."""
 
 Rule = Callable[[np.random.Generator, ParticipantPlan, int, str], int]

@@ -24,13 +24,13 @@ _CODE = "PREVIEW1"
 
 def preview_steps(design: StudyDesign) -> list[str]:
     """Return the steps that differ: of the episodes and rests of a set the first ones."""
-    shown: dict[tuple[str, Any], str] = {}
+    shown: dict[tuple[Any, ...], str] = {}
     practices = 0 if design.practice is None else design.practice.episodes
     for step in journey(design).steps:
         part = step.number
         if step.number is not None and step.kind in ("episode", "rest"):
             part = -1 if step.number < practices else (step.number - practices) // design.episodes
-        shown.setdefault((step.kind, part), step.id)
+        shown.setdefault((step.kind, part, step.questionnaire, step.page), step.id)
     return list(shown.values())
 
 

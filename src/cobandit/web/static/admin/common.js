@@ -144,6 +144,12 @@ const questionnaireName = (id) => {
   return at === "before" || at === "end" ? `Questionnaire ${name}` : `Questionnaire ${name} after set ${at}`;
 };
 
+/** @param {string} id */
+const pageName = (id) => {
+  const [, at, name] = /^page-(once|\d+)-(.*)$/.exec(id) ?? ["", "", id];
+  return at === "once" ? `Page ${name}` : `Page ${name} of set ${at}`;
+};
+
 /** Return the current step of a participant, in words.
  * @param {Whereabouts} whereabouts */
 export function place({ step, episode, status }) {
@@ -154,13 +160,14 @@ export function place({ step, episode, status }) {
     return step.kind === "rest" || step.kind === "partner" ? `${set}: about to begin` : `${set}: ${number(episode.played)} of ${number(episode.rounds)} rounds`;
   }
   if (step.kind === "questionnaire") return questionnaireName(step.id);
+  if (step.kind === "page") return pageName(step.id);
   if (step.kind === "survey") return `Survey ${step.id.split("-")[1]}`;
   return STEPS[step.kind] ?? step.id;
 }
 
 /** @type {(id: string, kind: string) => string} */
 export const stepName = (id, kind) =>
-  kind === "questionnaire" ? questionnaireName(id) :
+  kind === "questionnaire" ? questionnaireName(id) : kind === "page" ? pageName(id) :
   kind === "survey" ? `Survey ${id.split("-")[1]}` : kind === "rest" ? `Rest ${id.split("-")[1]}` :
     kind === "partner" ? `Meeting the partner of set ${id.split("-")[1]}` :
     STEPS[kind] ?? id;

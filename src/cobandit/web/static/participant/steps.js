@@ -9,7 +9,7 @@ import { questionnaire } from "./questionnaire.js";
 
 /** `{ heading, body }` of a step; the lobby has a page of its own (lobby.js).
  * @type {Record<Exclude<StepKind, "lobby">, (lent: Lent) => Shown>} */
-export const STEPS = { consent, demographics, instructions, quiz, partner, rest, survey, questionnaire, thanks };
+export const STEPS = { consent, demographics, instructions, quiz, partner, rest, survey, questionnaire, page, thanks };
 
 /**
  * A button that cannot be pressed twice while an answer is under way; it keeps the focus.
@@ -151,6 +151,18 @@ function quiz({ state, texts, answer, draft }) {
   return {
     heading: texts.say("quiz.heading"),
     body: [el("p", {}, texts.say("quiz.lead")), again, form({ texts, draft, fields, submit, action: texts.say("quiz.check") })],
+  };
+}
+
+/** A page of the design that people only read.
+ * @param {Lent} lent */
+function page({ state, texts, answer }) {
+  return {
+    heading: state.page.title,
+    body: [
+      el("div", { class: "card prose" }, prose(state.page)),
+      el("div", { class: "actions" }, once(button(texts.say("continue")), () => answer({}))),
+    ],
   };
 }
 

@@ -1,12 +1,13 @@
 // The preview: the participant's own pages in a frame, with the state of a step of the draft.
 
-import { el, find, post, reason, say } from "../common.js";
+import { el, find, post, reason, say, stepName } from "../common.js";
 import { ROOT } from "../../shared/root.js";
 
 /** "episode-0" as "Episode 1": people count from one.
  * @param {string} id */
 function stepWords(id) {
   const [kind, number] = id.split("-");
+  if (kind === "questionnaire" || kind === "page") return stepName(id, kind);
   const place = number === undefined ? "" : kind === "episode" ? ` ${Number(number) + 1}` : kind === "rest" ? ` before episode ${Number(number) + 1}` : ` ${number}`;
   return kind.charAt(0).toUpperCase() + kind.slice(1) + place;
 }
