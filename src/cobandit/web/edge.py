@@ -241,7 +241,7 @@ class _Cycle(RequestResponseCycle):
     """
 
     async def send(self, message: Any) -> None:
-        """Send a part of the answer, or all of it."""
+        """Send a part of the answer, or the whole answer."""
         if message["type"] != ANSWER or self.response_started:
             await super().send(message)
             return
