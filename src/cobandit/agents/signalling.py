@@ -18,7 +18,18 @@ from typing import Any, NamedTuple
 from cobandit.agents.base import Briefing
 from cobandit.agents.beliefs import COMPANION_FLOOR
 from cobandit.agents.gittins import INDICES, UCB, remaining_rounds
-from cobandit.agents.steering import AT, LAST, LEADER, SLOT, most_slots, move_on, row_towards
+from cobandit.agents.steering import (
+    AT,
+    LAST,
+    LEADER,
+    NOTHING,
+    OUTDATED,
+    SLOT,
+    most_slots,
+    move_on,
+    row_towards,
+    steering_rows,
+)
 from cobandit.base.cells import arms_in_cells, strides_of
 from cobandit.base.errors import InvalidInput
 from cobandit.base.tuples import Floats, Ints, MakeRow
@@ -41,11 +52,6 @@ CLOSE = 1e-6
 """A step of Newton's method below which an index is taken."""
 FAINT = 1e-12
 """In place of the chance of a level that cannot be, which a partner that does not keep the protocol may send."""
-
-NOTHING = -1
-"""In place of a team action, where nothing is reported."""
-OUTDATED = -1
-"""Replaces the number of rounds of a stored index when the posterior has changed."""
 
 CELL, SAID, LEVEL = range(3)
 """What ``report`` holds: the team action that is reported on, the bits said so far, and the level: the follower's
@@ -329,13 +335,7 @@ def make_reporting(agent: Any, briefing: Briefing, array: MakeRow) -> Reporting:
         hits=array([0] * cells),
         weights=array([1.0 / GRID] * (cells * GRID)),
         means=array([0.0] * cells),
-        kept=array([0.0] * cells),
-        stamps=array([OUTDATED] * cells),
-        ahead=array([0.0] * cells),
-        worth=array([0.0] * cells),
-        movers=array([0] * slots),
-        steps=array([0] * slots),
-        notes=array([0, 1, 0, 0, 0, NOTHING, 0]),
+        **steering_rows(cells, slots, array),
         report=array([NOTHING, 0, 0]),
         levels=array([0] * (LEVELS - 1)),
         both=array([0.0] * (MOST_PLAYS + 1)),

@@ -28,6 +28,8 @@ from cobandit.agents.signalling import (
 from cobandit.agents.steering import (
     AT,
     LEADER,
+    NOTHING,
+    OUTDATED,
     SLOTS,
     WATCHED,
     WATCHED_ROUNDS,
@@ -35,6 +37,7 @@ from cobandit.agents.steering import (
     move_on,
     row_towards,
     steering_agent,
+    steering_rows,
     write_slots,
 )
 from cobandit.base.cells import arms_in_cells, strides_of
@@ -42,12 +45,6 @@ from cobandit.base.checks import MOST, one_of, real, whole
 from cobandit.base.tuples import Floats, Ints, MakeRow
 
 REPORTS = ("auto", "on", "off")
-
-OUTDATED = -1
-"""Replaces the number of rounds of a stored index when the cell was played."""
-
-NOTHING = -1
-"""In place of the watched cell."""
 
 LEVEL, ABOVE, DENSITY, FACTOR = range(4)
 """What ``watch`` holds: the best other index, what the watched cell's posterior has above it, its density there
@@ -331,13 +328,7 @@ def make_steering(agent: Any, briefing: Briefing, array: MakeRow) -> Steering:
         sums=array([0.0] * cells),
         means=array([prior] * cells),
         spans=array([0.0] * cells),
-        kept=array([0.0] * cells),
-        stamps=array([OUTDATED] * cells),
-        ahead=array([0.0] * cells),
-        worth=array([0.0] * cells),
-        movers=array([0] * slots),
-        steps=array([0] * slots),
-        notes=array([0, 1, 0, 0, 0, NOTHING, 0]),
+        **steering_rows(cells, slots, array),
         watch=array([0.0] * 4),
     )
     for cell in range(cells):

@@ -15,12 +15,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cobandit.base.tuples import Floats, Ints
+from cobandit.base.tuples import Floats, Ints, MakeRow
 
 Numbers = Sequence[int] | Ints
 
 NOBODY = -1
 """Whose turn it is in the free slot."""
+
+NOTHING = -1
+"""In place of a team action: none is watched, or none is reported on."""
+
+OUTDATED = -1
+"""Replaces the number of rounds of a stored index when its team action was played."""
 
 LEADER, SLOTS, SLOT, LAST, AT, WATCHED, WATCHED_ROUNDS = range(7)
 """What ``notes`` hold: who steers, how many slots there are, the present one, the steering agent's last arm, the
@@ -54,6 +60,19 @@ def write_slots(arms: Numbers, order: Numbers, agents: int, movers: Ints, steps:
 def most_slots(arms: Sequence[int]) -> int:
     """Return the largest number of slots of a team, over all possible leaders."""
     return 1 + sum((size - 1).bit_length() for size in arms)
+
+
+def steering_rows(cells: int, slots: int, array: MakeRow) -> dict[str, Any]:
+    """Return the fields that every steering agent has before the first round, by their names."""
+    return {
+        "kept": array([0.0] * cells),
+        "stamps": array([OUTDATED] * cells),
+        "ahead": array([0.0] * cells),
+        "worth": array([0.0] * cells),
+        "movers": array([0] * slots),
+        "steps": array([0] * slots),
+        "notes": array([0, 1, 0, 0, 0, NOTHING, 0]),
+    }
 
 
 def moved(arm: int, arms: int, step: int, change: int) -> int:

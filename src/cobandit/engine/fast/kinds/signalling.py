@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from cobandit.agents import signalling as plain
-from cobandit.agents.signalling import CELL, NOTHING, Reporting, make_reporting, reporting_arm, reporting_learn
+from cobandit.agents.signalling import CELL, Reporting, make_reporting, reporting_arm, reporting_learn
 from cobandit.agents.steered import Steered
-from cobandit.agents.steering import AT, LEADER, SLOTS, steering_agent, write_slots
+from cobandit.agents.steering import AT, LEADER, NOTHING, SLOTS, steering_agent, write_slots
 from cobandit.base.tuples import joined_tuple
 from cobandit.engine.fast.arrays import Arm
 from cobandit.engine.fast.pipeline import compile_plain
