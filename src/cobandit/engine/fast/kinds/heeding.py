@@ -3,41 +3,28 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from cobandit.agents.partner_aware_ucb import PartnerAwareUCB
-from cobandit.engine.fast.arrays import Arm, Floats, Ints
-from cobandit.engine.fast.kinds.foresight import foresight_of, keeps_arm
+from cobandit.base.tuples import joined_tuple
+from cobandit.engine.fast.arrays import Arm
+from cobandit.engine.fast.kinds.foresight import keeps_arm
 from cobandit.engine.fast.kinds.search import tied
-from cobandit.engine.fast.kinds.ucb import keep_index
+from cobandit.engine.fast.kinds.ucb import KeptUCB, keep_index, scanning
 from cobandit.engine.fast.players import Seat
 from cobandit.engine.fast.random import inlined
 from cobandit.engine.fast.world import World, aim_at
 
 
-class HeedingUCB(NamedTuple):
+class HeedingUCB(joined_tuple(KeptUCB, ("threshold", "plays", "answers", "answer_plays", "streak"))):  # type: ignore[misc]
     """Keeps the paper's index of every cell, and the latest answer to every own arm with its plays before.
 
     ``streak`` holds the last own arm and for how many rounds it has been repeated.
     """
 
     seat: int
-    stream: int
-    foresees: int
-    window: int
-    repeat: int
-    random_ties: int
-    scale: float
-    threshold: float
-    counts: Ints
-    sums: Floats
-    kept: Floats
-    plays: Ints
-    answers: Ints
-    answer_plays: Ints
-    streak: Ints
 
     def choose(self, world: World, t: int) -> Arm:
         """Return the own part of the best cell that was not declined."""
@@ -75,21 +62,14 @@ def best_undeclined(me: Any, world: World) -> Any:
     return np.int64(at)
 
 
-def heeding(agent: PartnerAwareUCB, seat: Seat) -> HeedingUCB:
-    """Return the compiled form of the leader."""
-    horizon, rows = seat.briefing.horizon, seat.briefing.own_arms
+def heeding(agent: PartnerAwareUCB, plain: PartnerAwareUCB, seat: Seat) -> HeedingUCB:
+    """Return the compiled form of the leader; ``plain`` is the same agent with the leader's constant and no heed."""
+    rows = seat.briefing.own_arms
     return HeedingUCB(
-        seat.number,
-        seat.stream,
-        *foresight_of(agent, seat),
-        int(agent.ties == "random"),
-        math.sqrt(2.0 * agent.exploration * math.log(horizon)),
-        agent.refusal_threshold(),
-        seat.zeros(np.int64),
-        seat.zeros(),
-        np.full(seat.cells, math.inf),
-        seat.zeros(np.int64),
-        np.full(rows, -1, dtype=np.int64),
-        np.zeros(rows, dtype=np.int64),
-        np.array([-1, 0], dtype=np.int64),
+        *scanning(plain, seat),
+        threshold=agent.refusal_threshold(),
+        plays=seat.zeros(np.int64),
+        answers=np.full(rows, -1, dtype=np.int64),
+        answer_plays=np.zeros(rows, dtype=np.int64),
+        streak=np.array([-1, 0], dtype=np.int64),
     )

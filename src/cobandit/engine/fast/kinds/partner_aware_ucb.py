@@ -22,4 +22,4 @@ def partner_aware_ucb(agent: PartnerAwareUCB, seat: Seat) -> Any:
         return quickest_ucb(plain, seat)
     if seat.drawn_roles or agent.index != "paper":
         raise NotCompiled("a heeding leader is compiled for the paper's index and roles that are not drawn")
-    return quickest_ucb(plain, seat) if seat.briefing.rank > 0 else heeding(agent, seat)
+    return quickest_ucb(plain, seat) if seat.briefing.rank > 0 else heeding(agent, plain, seat)
