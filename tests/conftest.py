@@ -100,7 +100,7 @@ def svg_alone(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="session")
 def postgresql_address() -> Iterator[str]:
     """A real PostgreSQL server, for the whole session."""
-    from tests.web import servers
+    from tests.web import prepared, servers
 
     with contextlib.ExitStack() as stack:
         try:
@@ -108,6 +108,7 @@ def postgresql_address() -> Iterator[str]:
         except servers.NoPostgreSQL as error:
             unable(str(error))
         yield address
+        prepared.drop_templates()
 
 
 @pytest.fixture

@@ -16,9 +16,11 @@ EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"
 
 
 def test_a_page_runs_from_top_to_bottom(
-    running_page, run_python, run_command, serve, module, same_output, tmp_path, monkeypatch
+    running_page, run_python, run_command, serve, module, same_output, tmp_path, monkeypatch, request
 ):
     monkeypatch.chdir(tmp_path)
+    if not any(kind in block.text for block in running_page.blocks for kind in (".pdf", ".png")):
+        request.getfixturevalue("svg_alone")
     for name, text in running_page.files().items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     outputs = dict(running_page.python_blocks())

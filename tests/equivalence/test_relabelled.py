@@ -29,7 +29,11 @@ GAMES: dict[str, tuple[cb.Problem, list[Any]]] = {
 }
 
 
-@pytest.mark.parametrize("name", GAMES)
+QUICK = ("lock-step", "tournament", "means that change, told late, drawn roles")
+"""Both loops and the most that nature does; each of the others takes as long to compile, so `make long` plays them."""
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name not in QUICK)) for name in GAMES])
 def test_every_round_is_the_same(name: str) -> None:
     plain_problem, players = GAMES[name]
     problem, team = plain_problem.relabelled(), cb.Team(players)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from sqlalchemy import make_url
+import psycopg
+from sqlalchemy import URL, make_url
 
 from cobandit.studies import StudyDesign
 from cobandit.web.serving import prepare
@@ -39,27 +39,42 @@ def _sqlite_file(content: Content) -> bytes:
 
 
 def prepare_copy(url: str, designs: Sequence[StudyDesign], password: str, seed: int | None = None) -> None:
-    """Do as `prepare` does with a new database; one of SQLite is copied from another with the same content."""
-    file = Path(make_url(url).database or "")
+    """Do as `prepare` does; a new database becomes a copy of another one with the same content."""
     content = _content(designs, password, seed)
-    if not url.startswith("sqlite:") or file.exists():
+    address = make_url(url)
+    if address.drivername != "sqlite":
+        _copy_on_postgresql(address, content)
+        return
+    file = Path(address.database or "")
+    if file.exists():
         _prepare(url, content)
         return
     file.touch(0o600)
     file.write_bytes(_sqlite_file(content))
 
 
-@contextlib.contextmanager
-def postgresql_copy(
-    server: str, designs: Sequence[StudyDesign], password: str, seed: int | None = None
-) -> Iterator[str]:
-    """The address of a new database of a PostgreSQL server, as `prepare` makes it; dropped at the end."""
-    from tests.web.servers import create_database, fresh_database
+def _copy_on_postgresql(address: URL, content: Content) -> None:
+    """Replace an empty database by a copy of a template, which is made when it is first needed."""
+    from tests.web.servers import create_database
 
-    content = _content(designs, password, seed)
+    server = address.set(database="postgres").render_as_string(hide_password=False)
     if (server, content) not in _templates:
-        address = create_database(server)
-        _prepare(address, content)
-        _templates[server, content] = str(make_url(address).database)
-    with fresh_database(server, _templates[server, content]) as address:
-        yield address
+        template = create_database(server)
+        _prepare(template, content)
+        _templates[server, content] = str(make_url(template).database)
+    with psycopg.connect(address.render_as_string(hide_password=False)) as connection:
+        tables = connection.execute("SELECT count(*) FROM pg_tables WHERE schemaname = 'public'").fetchone()
+    if tables != (0,):
+        _prepare(address.render_as_string(hide_password=False), content)
+        return
+    with psycopg.connect(server, autocommit=True) as connection:
+        connection.execute(f'DROP DATABASE "{address.database}" WITH (FORCE)')
+        connection.execute(f'CREATE DATABASE "{address.database}" TEMPLATE "{_templates[server, content]}"')
+
+
+def drop_templates() -> None:
+    """Drop the templates of PostgreSQL servers, which may outlive the tests."""
+    for (server, _), template in _templates.items():
+        with psycopg.connect(server, autocommit=True) as connection:
+            connection.execute(f'DROP DATABASE "{template}" WITH (FORCE)')
+    _templates.clear()

@@ -289,24 +289,24 @@ def _own_cluster(programs: Path, safe: bool) -> Iterator[str]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def create_database(address: str, template: str = "template1") -> str:
-    """Create a database of the server as a copy of another one, by default an empty one; return its address."""
+def create_database(address: str) -> str:
+    """Create an empty database of the server; return its address."""
     import psycopg
     from sqlalchemy import make_url
 
     name = f"cobandit_{secrets.token_hex(8)}"
     with psycopg.connect(address, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"')
+        connection.execute(f'CREATE DATABASE "{name}"')
     return make_url(address).set(database=name).render_as_string(hide_password=False)
 
 
 @contextlib.contextmanager
-def fresh_database(address: str, template: str = "template1") -> Iterator[str]:
-    """The address of a new database of the server, by default an empty one, dropped at the end."""
+def fresh_database(address: str) -> Iterator[str]:
+    """The address of a new, empty database of the server, dropped at the end."""
     import psycopg
     from sqlalchemy import make_url
 
-    created = create_database(address, template)
+    created = create_database(address)
     try:
         yield created
     finally:

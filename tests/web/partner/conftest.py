@@ -16,7 +16,7 @@ from cobandit.web.services.partner.keys import add_key
 from cobandit.web.serving import running
 from cobandit.web.storage.database import Database
 from tests.clients import PATIENCE, http_client
-from tests.web.prepared import postgresql_copy, prepare_copy
+from tests.web.prepared import prepare_copy
 
 PASSWORD = "correct horse"
 TEAM: dict[str, Any] = {
@@ -109,7 +109,7 @@ def on_sqlite(tmp_path: Path, start_service: Callable[[str], Service]) -> Servic
 
 
 @pytest.fixture
-def on_postgresql(start_service: Callable[[str], Service], postgresql_address: str) -> Iterator[Service]:
+def on_postgresql(start_service: Callable[[str], Service], postgresql: str) -> Service:
     """The service on PostgreSQL."""
-    with postgresql_copy(postgresql_address, [], PASSWORD) as database:
-        yield start_service(database)
+    prepare_copy(postgresql, [], PASSWORD)
+    return start_service(postgresql)

@@ -93,19 +93,19 @@ class TestWithdrawal:
         ]
         design = design_with(short, withdrawal={"data": "anonymise"}, demographics=about, questionnaires=asked)
         site = open_site(address, design)
-        person = site.person(recruiting={"PROLIFIC_PID": PID, "SESSION_ID": "s1"})
+        person = site.person(recruiting={"PROLIFIC_PID": PID, "SESSION_ID": "session-of-ada"})
         person.go_on(design, "demographics")
-        given = {"age": 33, "gender": 0, "ai_researcher": 1, "city": "Ulm"}
+        given = {"age": 33, "gender": 0, "ai_researcher": 1, "city": "Ulm on the Danube"}
         assert person.answer("demographics", given).status_code == 200
         asking = next(step.id for step in journey(design).steps if step.kind == "questionnaire")
         person.go_on(design, asking)
-        assert person.answer(asking, {"why": "I am Ada"}).status_code == 200
+        assert person.answer(asking, {"why": "I am Ada Lovelace"}).status_code == 200
         person.go_on(design, "rest")
         before = site.public_id(person.token)
         thanks = withdraw(person).json()["thanks"]
         assert (thanks["data"], thanks["code"], thanks.get("pay")) == ("anonymised", None, None)
         stored = str(site.query("SELECT * FROM participants") + site.query("SELECT * FROM answers"))
-        for secret in (PID, "s1", person.token, before, "Ulm", "Ada"):
+        for secret in (PID, "session-of-ada", person.token, before, "Ulm on the Danube", "Lovelace"):
             assert secret not in stored
         assert site.query("SELECT count(*) FROM events") == [(0,)]
         [somebody] = checked(site, design).participants
