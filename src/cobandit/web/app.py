@@ -171,6 +171,7 @@ def _add_partners(app: _Server, database: Database, handlers: Handlers) -> None:
         openapi_url="/v1/openapi.json",
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,  # an address with a slash too many is unknown, also for a request that changes data
         servers=app.servers,
         responses={status: {"model": ErrorBody} for status in (401, 403, 404, 409, 413, 422, 429, 500, 503)},
     )

@@ -79,4 +79,4 @@ def page_language(request: Request, known: Sequence[str] | None = None) -> str:
 
 def wants_page(request: Request) -> bool:
     """Return whether a person looks at the answer, and not a program."""
-    return not request.url.path.startswith("/api/") and "text/html" in request.headers.get("accept", "")
+    return not request.url.path.startswith(("/api/", "/v1/")) and "text/html" in request.headers.get("accept", "")

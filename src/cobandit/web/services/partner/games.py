@@ -122,7 +122,8 @@ class Games:
             number = active.game.named(event)
         if number is None and (known := await self._entries(active, None, event)):
             number = known[0].entry.round
-            if (opened := active.game.open.get(number)) is None:
+            active = await self._caught_up(active)  # another process may have opened it a moment ago
+            if number not in active.game.open:
                 return _past_choice(number, known, active) | {"event": event}
         if number is None:
             with _Conflicts():
