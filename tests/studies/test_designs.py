@@ -14,7 +14,8 @@ from cobandit import InvalidInput
 from cobandit.studies import StudyDesign, design_tables, design_text, load_design, parse_design, shipped_designs
 from cobandit.studies.journey import task_payload
 
-LAYOUT_1 = Path(__file__).parents[1] / "fixtures" / "layout-1"
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+LAYOUT_1 = FIXTURES / "layout-1"
 DIGEST_OF_VERSION_1 = "36c90b0a36a89ca4fa14f355d7dad08de56410d564b50b9806ef4f102236e061"
 
 
@@ -123,6 +124,23 @@ def test_the_five_items(name):
     assert survey.points == 5
     against = {item.id: item.reversed for item in survey.items}
     assert against == {"ability": False, "insisting": True, "easy": False, "annoying": True, "alone": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "digest"),
+    [
+        ("burger-pair-1", "e79eb79ae37638b03ec73d4bb581636be08ec03d3321f17114378870027795f5"),
+        ("casino-pair-1", "3e1a0af39dbac73f7c85d63f94a471bb4fdc1717e16cfb40098a79cfdf151637"),
+    ],
+)
+def test_earlier_versions_keep_their_digests(name, digest):
+    earlier = load_design(FIXTURES / "designs" / f"{name}.toml")
+    assert (earlier.version, earlier.digest) == (1, digest)
+    newest = load_design(earlier.name)
+    assert newest.version == 2
+    # Only words have changed: what is played is the same.
+    assert (newest.rounds, newest.seats, newest.conditions) == (earlier.rounds, earlier.seats, earlier.conditions)
+    assert [question.answer for question in newest.quiz] == [question.answer for question in earlier.quiz]
 
 
 def test_six_designs_are_shipped():

@@ -168,6 +168,8 @@ interface Lobby {
   joined: boolean;
   waited_seconds: number;
   limit_seconds: number;
+  /** What happens at the limit: "ai" continues with an AI, "dismiss" ends the study with a code. */
+  when_short: string;
   check_in: { seconds_left: number } | null;
   expired: boolean;
 }
@@ -461,7 +463,8 @@ interface TeamMember {
   status: Status | null;
   last_seen: number | null;
   step: string | null;
-  left: { at: number; reason: string } | null;
+  /** Time and reason are null for blind accounts where they would tell the conditions apart. */
+  left: { at: number | null; reason: string | null } | null;
 }
 
 interface WatchedTeam {
@@ -498,7 +501,7 @@ interface TeamsView {
   teams: WatchedTeam[];
   total: number;
   offset: number;
-  counts: { active: number; over: number; takeovers: number; left: Record<string, number> } | null;
+  counts: { active: number; over: number; takeovers: number | null; left: Record<string, number> } | null;
   services: (ServiceSums & { max_moves: number | null; players: (ServiceSums & { kind: string; player: string })[] | null }) | null;
 }
 

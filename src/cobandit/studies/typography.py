@@ -25,6 +25,17 @@ _RULES: dict[str, tuple[tuple[re.Pattern[str], str], ...]] = {
     ),
 }
 
+_THOUSANDS = {"en": ",", "de": ".", "fr": NARROW, "es": NO_BREAK}
+_GROUPED_FROM = {"es": 10_000}
+"""Spanish groups digits from five on, as browsers do (CLDR)."""
+
+
+def grouped(language: str, number: int) -> str:
+    """Return a whole number with the thousands separator of a language, as the scripts of the pages write it."""
+    if number < _GROUPED_FROM.get(language, 1000):
+        return str(number)
+    return f"{number:,}".replace(",", _THOUSANDS.get(language, ","))
+
 
 @lru_cache(maxsize=8192)
 def typeset(language: str, text: str) -> str:

@@ -179,9 +179,28 @@ def test_a_study_without_participants_shows_a_checklist(open_site: Callable[...,
 
     # The site of the tests takes consent elsewhere, so the placeholder text is no obstacle.
     assert steps() == {"Consent": "done", "Plan": "to do", "Rehearsal": "to do", "Open": "done"}
+    assert "badge" not in admin.get("/admin", headers=HTML).text  # the checklist says everything
     admin.post("/api/admin/studies/1/close").raise_for_status()
     assert steps()["Open"] == "to do"
     admin.post("/api/admin/studies/1/open").raise_for_status()
     assert site.arrive("burger").status_code == 201
     assert steps() == {}
-    assert '<div class="tile active">' in admin.get("/admin", headers=HTML).text
+    page = admin.get("/admin", headers=HTML).text
+    assert '<div class="tile active">' in page
+    assert '<span class="badge open">Open</span>' in page
+
+
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "25 games of 1,000 rounds"),
+        ("de", "25 Spiele zu je 1.000 Runden"),
+        ("fr", "25 manches de 1\N{NARROW NO-BREAK SPACE}000 tours"),
+        ("es", "25 partidas de 1000 rondas"),
+    ],
+)
+def test_numbers_are_written_as_in_the_language(
+    open_site: Callable[..., Any], sqlite: str, language: str, words: str
+) -> None:
+    site = open_site(sqlite, load_design("casino"))
+    assert words in site.client().get("/", params={"language": language}, headers=HTML).text

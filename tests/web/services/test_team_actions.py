@@ -7,6 +7,7 @@ import json
 import re
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -149,8 +150,26 @@ class TestMonitor:
         assert (taken["seat"], taken["moves"], taken["agents"]) == (1, 2, ["partner-aware-ucb"])
         assert taken["reason"] == team["members"][1]["left"]["reason"] == "timeout"
         assert view["counts"] == {"active": 1, "over": 0, "takeovers": 2, "left": {"timeout": 1}}
-        [blind] = look(account(site, "assistant"))["teams"]
-        assert (blind["takeovers"][0]["moves"], blind["takeovers"][0]["agents"]) == (2, None)
+        blind = look(account(site, "assistant"))
+        assert blind["teams"][0]["takeovers"] == []
+        assert blind["teams"][0]["members"][1]["left"] == {"at": None, "reason": None}
+        assert blind["counts"] == {"active": 1, "over": 0, "takeovers": None, "left": {"left": 1}}
+
+    def test_a_blind_account_reads_takeovers_where_people_meet_in_every_condition(self, team_site: Any) -> None:
+        plain = team_design(group={"timeouts": 2})
+        design = replace(plain, conditions=tuple(replace(each, alone=False) for each in plain.conditions))
+        site = team_site(design)
+        first, second = team_of(site, design)
+        at_episode([first, second], design)
+        first.send(episode_of(first), (1, 0, key()))
+        admin = account(site, "assistant")
+        [team] = look(admin)["teams"]
+        assert (team["status"], team["round"], team["condition"]) == ("playing", 1, None)
+        assert (team["waiting"]["seats"], team["waiting"]["for"]) == ([0], [1])
+        site.change("UPDATE episodes SET deadline = deadline - 120000, round_at = round_at - 120000")
+        until(functools.partial(has_played, site, 1))
+        [team] = look(admin)["teams"]
+        assert (team["takeovers"][0]["moves"], team["takeovers"][0]["agents"]) == (1, None)
 
     @pytest.mark.parametrize("role", ["assistant", "researcher", "owner"])
     def test_a_blind_account_reads_no_condition(self, team_site: Any, role: str) -> None:
@@ -164,8 +183,11 @@ class TestMonitor:
         said = re.sub(r"\b[pt]-\w+", "", json.dumps(view))  # a random pseudonym may contain any of these words
         assert not [word for word in ("human", "ucb", "arm") if word in said], said
         [team] = view["teams"]
-        assert (team["condition"], team["set"], team["round"]) == (None, None, 1)
-        assert (team["waiting"]["seats"], team["waiting"]["for"]) == ([0], [1])
+        # One condition has two people in a team, the other none: a wait or a shared round would tell which is which.
+        hidden = ("condition", "set", "round", "rounds", "round_at", "waiting")
+        assert [team[name] for name in hidden] == [None] * len(hidden)
+        assert team["status"] == "at-work"
+        assert {member["step"] for member in team["members"]} == {None}
         if role != "assistant":
             act(admin, "unblind")
             assert look(admin)["teams"][0]["condition"] == "human"

@@ -42,6 +42,11 @@ class TestLobby:
         seats = {person.state()["task"]["seat"] for person in (first, second)}
         assert seats == {0, 1}
 
+    @pytest.mark.parametrize("ending", ["ai", "dismiss"])
+    def test_the_page_knows_how_a_wait_ends(self, team_site: Any, ending: str) -> None:
+        site = team_site(team_design(group={"when_short": ending}))
+        assert wait(in_lobby(site))["lobby"]["when_short"] == ending
+
     def test_orders_are_balanced_by_team(self, team_site: Any) -> None:
         site = team_site()
         for _ in range(4):

@@ -116,10 +116,12 @@ def _show(view: dict[str, Any]) -> None:
         output.paragraph(screen, _sentence(team, now))
     counts = view["counts"]
     left = ", ".join(f"{reason} {count:,}" for reason, count in counts["left"].items())
+    hidden = "rounds, waits and takeovers are hidden, because they would tell the conditions apart"
+    taken = hidden if counts["takeovers"] is None else f"{counts['takeovers']:,} moves taken over by AIs"
     output.paragraph(
         screen,
         f"{len(view['lobby']):,} in the lobby; {counts['active']:,} teams at work, {counts['over']:,} over; "
-        f"{counts['takeovers']:,} moves taken over by AIs{f'; seats taken over for good: {left}' if left else ''}.",
+        f"{taken}{f'; seats taken over for good: {left}' if left else ''}.",
     )
 
 

@@ -11,6 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse
 
 from cobandit.studies.design import StudyDesign
 from cobandit.studies.page_texts import front_texts, page_languages
+from cobandit.studies.typography import grouped
 from cobandit.web import pages
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import not_found
@@ -56,7 +57,7 @@ async def home(request: Request) -> Response:
             **_titled(study.design, language, titles),
             "task": study.design.task.kind,
             "refused": await service.turned_away(study),
-            "summary": _summary(study.design, texts),
+            "summary": _summary(study.design, texts, language),
         }
         for study in sorted(newest.values(), key=lambda study: study.name)
     ]
@@ -86,11 +87,11 @@ def _titled(design: StudyDesign, language: str, titles: Mapping[str, int] | None
     return {"title": f"{title} ({design.name})" if several else title, "language": spoken}
 
 
-def _summary(design: StudyDesign, texts: dict[str, str]) -> str:
+def _summary(design: StudyDesign, texts: dict[str, str], language: str) -> str:
     """Return a summary with the number of AIs and the duration."""
     n = len(design.conditions)
     key = f"{'games' if design.episodes > 1 else 'rounds'}.{'one' if n == 1 else 'other'}"
-    return texts[key].format(n=n, games=design.episodes, rounds=design.rounds)
+    return texts[key].format(n=n, games=grouped(language, design.episodes), rounds=grouped(language, design.rounds))
 
 
 @router.get("/report")

@@ -2,7 +2,8 @@
 
 While blind, letters stand for conditions, in an order that is independent of the design. Outcomes (rewards, regret,
 survey ratings), the true means and everything that an AI chose, saw or predicted are left out: each of them tells the
-conditions apart. Simulated people and demos are no data and are shown as they are.
+conditions apart. Where people meet in some conditions only, this includes who waits for whom in a team. Simulated
+people and demos are no data and are shown as they are.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
+from cobandit.studies import StudyDesign
 from cobandit.web.roles import Viewer
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.audit import record
@@ -129,6 +131,41 @@ def masked_rounds(view: dict[str, Any], masks: Mapping[str, str], seat: int) -> 
         for row in view["rounds"]
     ]
     return view | {"condition": masks.get(view["condition"], view["condition"]), "rounds": rounds}
+
+
+def tells_people_apart(design: StudyDesign) -> bool:
+    """Return whether people meet in some conditions only, so that a team at work would reveal its condition."""
+    return len({condition.alone for condition in design.conditions}) > 1
+
+
+def masked_teams(view: dict[str, Any]) -> dict[str, Any]:
+    """Return the teams of a study in which people meet in some conditions only, for a blind account.
+
+    The monitor of participants shows the letter of the condition that each person plays. A member who waits for
+    another, a shared round or a move taken over would tell which of the letters has two people in one team. A seat
+    that was left stays visible, without its reason and time: researchers have to pay and answer that person.
+    """
+    shown = ("team", "formed_at")
+    hidden = dict.fromkeys(("condition", "set", "round", "rounds", "round_at", "waiting"))
+    teams = [
+        {name: team[name] for name in shown}
+        | {
+            "status": "over" if team["status"] == "over" else "at-work",
+            "members": [_masked_member(member) for member in team["members"]],
+            "takeovers": [],
+        }
+        | hidden
+        for team in view["teams"]
+    ]
+    counts = view["counts"]
+    left = sum(counts["left"].values())
+    masked = counts | {"takeovers": None, "left": {"left": left} if left else {}}
+    return view | {"teams": teams, "counts": masked}
+
+
+def _masked_member(member: dict[str, Any]) -> dict[str, Any]:
+    left = None if member["left"] is None else {"at": None, "reason": None}
+    return member | {"step": None, "left": left}
 
 
 def masked_order_ranks(study: Study, masks: Mapping[str, str]) -> list[int] | None:

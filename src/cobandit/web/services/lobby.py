@@ -169,6 +169,7 @@ def own_lobby_view(own: Waiting | None, present: int, group: Group, size: int, n
         "joined": own is not None,
         "waited_seconds": 0 if own is None else max(0, now - own.joined_at) // 1000,
         "limit_seconds": group.lobby_seconds,
+        "when_short": group.when_short,
         "check_in": check_in,
         "expired": own is not None and is_expired(own, group, now),
     }

@@ -10,7 +10,7 @@ const section = find("teams-section");
 const trusted = "trusted" in /** @type {HTMLElement} */ (document.querySelector("main")).dataset;
 
 /** @type {Record<string, string>} */
-const PLACES = { playing: "playing", meeting: "waiting to begin", apart: "each alone", over: "over" };
+const PLACES = { playing: "playing", meeting: "waiting to begin", apart: "each alone", "at-work": "at work", over: "over" };
 /** @type {Record<string, string>} */
 const CHECKS = {
   ready: "here", unasked: "will be asked", asked: "asked, no answer yet", expired: "did not answer", away: "page is closed",
@@ -25,7 +25,7 @@ const STEPS = {
   episode: "in a game", rest: "rests", partner: "about to begin", survey: "in a survey", thanks: "done", lobby: "in the lobby",
 };
 /** @type {Record<string, string>} */
-const BADGES = { playing: "active", meeting: "idle", apart: "", over: "finished", ready: "open", asked: "idle", expired: "dropped", away: "dropped", unasked: "" };
+const BADGES = { playing: "active", meeting: "idle", apart: "", "at-work": "active", over: "finished", ready: "open", asked: "idle", expired: "dropped", away: "dropped", unasked: "" };
 
 let over = false;
 let offset = 0;
@@ -63,8 +63,9 @@ function showSums({ counts, lobby, group }) {
   if (!counts || !group) return;
   const left = Object.entries(counts.left).map(([why, count]) => `${REASONS[why] ?? why} ${number(count)}`);
   say(find("team-sums"), `${plural(counts.active, "team")} at work, ${number(counts.over)} over; teams of ${group.size}. `
-    + `${plural(lobby.length, "person waits", "people wait")} in the lobby. AIs have taken over ${plural(counts.takeovers, "move")}`
-    + `${left.length ? `, and seats for good: ${left.join(", ")}` : ""}.`);
+    + `${plural(lobby.length, "person waits", "people wait")} in the lobby. `
+    + (counts.takeovers === null ? `${left.length ? `Seats that were left: ${left.join(", ")}. ` : ""}Rounds, waits and takeovers are hidden: they would tell the conditions apart.`
+      : `AIs have taken over ${plural(counts.takeovers, "move")}${left.length ? `, and seats for good: ${left.join(", ")}` : ""}.`));
 }
 
 /** A running time: `for` counts up from a moment, `in` counts down to one.
@@ -135,7 +136,7 @@ function cellsOf(team, blind) {
       ...(waiting.deadline === null ? [] : [el("span", { class: "soft" }, "; an AI in ", clock("in", waiting.deadline))])])),
     el("td", { "data-label": "Taken over" }, team.takeovers.length ? el("ul", { class: "members" }, ...team.takeovers.map((one) =>
       el("li", {}, `${one.name}: ${plural(one.moves, "move")} `, el("span", { class: "soft" },
-        `${REASONS[one.reason] ?? one.reason}${one.agents ? `, by ${one.agents.join(", ")}` : ""}`)))) : el("span", {}, blind ? "0" : "none")),
+        `${REASONS[one.reason] ?? one.reason}${one.agents ? `, by ${one.agents.join(", ")}` : ""}`)))) : el("span", {}, team.status === "at-work" ? "–" : blind ? "0" : "none")),
     el("td", { "data-label": "" }, el("div", { class: "row-actions" }, ...(there.length ? [
       button("Message …", `to ${team.team}`, () => write(`team ${team.team}`, { team: team.team })),
       trusted ? button("End …", team.team, () => askToEnd(team), "small danger") : null] : []))),
@@ -148,7 +149,7 @@ function cellsOf(team, blind) {
  */
 function memberOf(team, one) {
   const who = one.participant === null ? el("span", { class: "soft" }, "AI") : linked(one.participant);
-  if (one.left) return el("li", {}, `${one.name}: `, who, " ", badge("dropped", "left"), " ", el("span", { class: "soft" }, REASONS[one.left.reason] ?? one.left.reason));
+  if (one.left) return el("li", {}, `${one.name}: `, who, " ", badge("dropped", "left"), " ", el("span", { class: "soft" }, REASONS[one.left.reason ?? ""] ?? one.left.reason ?? ""));
   const there = one.participant !== null && one.status !== "finished";
   return el("li", {}, `${one.name}: `, who, " ", one.status === null ? null : badge(one.status, one.status), " ",
     team.status === "playing" ? null : el("span", { class: "soft" }, STEPS[one.step ?? ""] ?? one.step ?? ""), " ",

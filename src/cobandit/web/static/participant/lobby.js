@@ -57,7 +57,7 @@ export function lobbyPage({ texts, lobby, visit, done, stream, wanted, speak }) 
     count.textContent = texts.say("lobby.count", { n: view.waiting, needed: view.needed });
     const minutes = Math.floor(view.waited_seconds / 60);
     const seconds = String(view.waited_seconds % 60).padStart(2, "0");
-    waited.textContent = texts.say("lobby.waited", {
+    waited.textContent = texts.say(view.when_short === "dismiss" ? "lobby.waited.dismiss" : "lobby.waited", {
       time: `${minutes}:${seconds}`, limit: Math.max(1, Math.round(view.limit_seconds / 60)),
     });
     const question = view.expired ? texts.say("lobby.expired")
