@@ -144,7 +144,10 @@ def test_earlier_versions_keep_their_digests(name, digest):
 
 
 def test_six_designs_are_shipped():
-    names = ("burger", "burger-pair", "casino", "casino-pair", "three-by-three", "three-seats")
+    names = (
+        "burger", "burger-mixed", "burger-pair", "casino", "casino-between", "casino-pair", "three-by-three",
+        "three-seats",
+    )  # fmt: skip
     assert shipped_designs() == names
     assert load_design("three-by-three").arms == (3, 3)
 

@@ -40,7 +40,9 @@ def population_results(measured: Measures, alpha: float, regret: str) -> Iterato
     what = measure_name(measured.design, regret)
 
     def rows(id: str, text: str, sample: Array, compares: tuple[str, ...]) -> Iterator[StudyResult]:
-        findings = between(measured, sample, question.id, name=f"{id}: {what}", level=1 - alpha)
+        mine = [i for i, order in enumerate(measured.orders) if set(order) & set(compares)]
+        people, sample = measured.playing(*compares), sample[mine]
+        findings = between(people, sample, question.id, name=f"{id}: {what}", level=1 - alpha)
         beside = (f"{id}/student", "companion", f"{id} by Student's t test, as in the paper")
         for (name, section, asked), finding in zip(((id, "population", text), beside), findings, strict=True):
             yield StudyResult(
@@ -56,8 +58,11 @@ def population_results(measured: Measures, alpha: float, regret: str) -> Iterato
 
     if len(measured.conditions) > 1:
         text = f"Mean {what} over all conditions, between the two populations."
-        yield from rows("population/level", text, values.mean(axis=1), measured.conditions)
+        level = measured.own_means(values, measured.conditions)
+        yield from rows("population/level", text, level, measured.conditions)
     for first, second in pairs:
+        if not measured.design.same_people(first, second):
+            continue  # different people play them, so there is no gain of a participant
         id = "population/gain" if len(pairs) == 1 else f"population/gain/{first}/{second}"
         gain = values[:, measured.column(second)] - values[:, measured.column(first)]
         text = f"{what.capitalize()} that {first} spares compared with {second}, between the two populations."
@@ -92,11 +97,22 @@ def reliability_results(measured: Measures, alpha: float) -> Iterator[StudyResul
 
 
 def order_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
-    """Yield whether the set (first or second), what was carried over, or the swap of the labels made a difference."""
+    """Yield whether the set (first or second), what was carried over, or the swap of the labels made a difference.
+
+    In a design with cells, this is asked of the people of each cell; not where everyone plays a single condition.
+    """
+    if measured.design.sets == 1:
+        return
+    for cell, conditions in measured.design.cells.items():
+        for row in _order_rows(measured.playing(*conditions), conditions, alpha, regret):
+            yield replace(row, id=f"{row.id}/{cell}" if cell else row.id)
+
+
+def _order_rows(measured: Measures, conditions: tuple[str, ...], alpha: float, regret: str) -> Iterator[StudyResult]:
     design = measured.design
     level = 1 - alpha
-    if len(measured.conditions) == 2:
-        labels = contrasts(design)[0]
+    if len(conditions) == 2:
+        labels = next(pair for pair in contrasts(design) if set(pair) == set(conditions))
         firsts = [order[0] for order in measured.orders]
         for measure in (regret, *CHECKED):
             values = measured.totals(measure)
@@ -113,18 +129,18 @@ def order_results(measured: Measures, alpha: float, regret: str) -> Iterator[Stu
             for what, effect in zip(("condition", "set", "carry-over"), effects, strict=True):
                 row = in_units(effect, measured.unit)
                 yield _check(f"order/{measure}/{what}", "order", _ORDER[what], row, measure, labels)
-    elif len(measured.conditions) > 2:
+    elif len(conditions) > 2:
         for measure in (regret, *CHECKED):
             sets = measured.by_set(measured.totals(measure))
             (row,) = stats.rm_anova(sets, ("set",), name=f"order: {measure_name(design, measure)}")
             text = "Is there a difference between the first set and the later ones, whatever the condition?"
             row = in_units(row, measured.unit)
-            yield _check(f"order/{measure}/set", "order", text, row, measure, measured.conditions)
-    if design.swap_labels and len(measured.conditions) > 1:
-        yield _label_check(measured, level)
+            yield _check(f"order/{measure}/set", "order", text, row, measure, conditions)
+    if design.swap_labels and len(conditions) > 1:
+        yield _label_check(measured, conditions, level)
 
 
-def _label_check(measured: Measures, level: float) -> StudyResult:
+def _label_check(measured: Measures, conditions: tuple[str, ...], level: float) -> StudyResult:
     """Return the check of labels: the same arm has two labels in swapped and other sets.
 
     Participants who follow only rewards choose it equally often under both labels.
@@ -147,7 +163,7 @@ def _label_check(measured: Measures, level: float) -> StudyResult:
         f"labelled {last}?"
     )
     row = in_units(row, measured.unit)
-    return _check("order/labels", "order", text, row, "first_arm", measured.conditions)
+    return _check("order/labels", "order", text, row, "first_arm", conditions)
 
 
 def robustness_results(measured: Measures, alpha: float, regret: str) -> Iterator[StudyResult]:
@@ -155,7 +171,7 @@ def robustness_results(measured: Measures, alpha: float, regret: str) -> Iterato
     design = measured.design
     level = 1 - alpha
     several = "" if design.episodes == 1 else f" (mean per {episode_word(design)}, over those there are)"
-    for measure in (regret, *CHECKED) if len(measured.conditions) > 1 else ():
+    for measure in (regret, *CHECKED) if design.sets > 1 else ():
         values = measured.means_over_episodes(measure)
         name = f"mixed model: {measure_name(design, measure)}{several if measure != SCORE else ''}"
         if len(measured.conditions) == 2 and not measured.teams:
@@ -186,14 +202,15 @@ def _several_conditions(
     Members of a team share the outcome of a condition that they play together, but not their answers to a ``survey``.
     """
     people, sets = len(measured), len(measured.conditions)
-    place = np.array([[order.index(c) for c in measured.conditions] for order in measured.orders], dtype=np.int64)
+    known = [dict(zip(order, range(sets), strict=False)) for order in measured.orders]
+    place = np.array([[places.get(c, 0) for c in measured.conditions] for places in known], dtype=np.int64)
     place = place.reshape(people, sets)
     column = np.broadcast_to(np.arange(sets), (people, sets))
     terms = {
         f"{condition} minus {measured.conditions[0]}": (column == c + 1).astype(float).ravel()
         for c, condition in enumerate(measured.conditions[1:])
     }
-    terms |= {f"set {s + 1} minus set 1": (place == s).astype(float).ravel() for s in range(1, sets)}
+    terms |= {f"set {s + 1} minus set 1": (place == s).astype(float).ravel() for s in range(1, measured.design.sets)}
     if measured.teams:
         return _of_teams(measured, values, terms, name, level, survey=survey), list(terms)
     who = np.repeat(np.arange(people), sets).tolist()

@@ -47,7 +47,7 @@ class _Rules:
     def unfinished(self, i: int) -> str:
         if not self.chosen.unfinished or self.people.status[i] == "finished":
             return ""
-        whole = len(self.design.conditions) * self.design.episodes
+        whole = self.design.sets * self.design.episodes
         done = int((~np.isnan(self.played.task_regret[i])).sum())
         active = self.people.status[i] == "active"
         state = "was still at it when the data were taken" if active else "left before the end"
@@ -138,6 +138,8 @@ def gaps_of(
     for i in staying:
         name = people.names[i]
         for c, condition in enumerate(design.conditions):
+            if condition.name not in people.orders[i]:
+                continue  # the participant is in another cell
             here = f"in {condition.name}"
             there = ~np.isnan(played.task_regret[i, c])
             if not there.any() and not played.rounds[i, c].any():

@@ -50,16 +50,20 @@ def descriptions(measured: Measures, alpha: float, regret: str = TASK_REGRET) ->
                 yield Described(regret, condition, described, question.id, choice)
 
 
-def grids(measured: Measures, alpha: float, measure: str = TASK_REGRET) -> Iterator[Grid]:
+def grids(everybody: Measures, alpha: float, measure: str = TASK_REGRET) -> Iterator[Grid]:
     """Yield the tests within each participant over the episodes, and within each episode over the participants."""
-    design = measured.design
+    design = everybody.design
     if design.episodes == 1:
         return
-    word, cells = episode_word(design), measured.cells(measure)
+    word = episode_word(design)
     shared = design.means.per == "study" or design.means.draw == "fixed"
-    unit = measured.unit
+    unit = everybody.unit
     note = "" if shared else f"The means differ between {unit}s: {word} k is the k-th one of each {unit}."
     for pair in contrasts(design):
+        if not design.same_people(*pair):
+            continue  # there is nothing to compare within a participant
+        measured = everybody.playing(*pair)
+        cells = measured.cells(measure)
         x, y = (cells[:, measured.column(condition)] for condition in pair)
         people = [
             (name, _renamed(stats.paired_t(x[i], y[i], name=name, labels=pair, level=1 - alpha), word))

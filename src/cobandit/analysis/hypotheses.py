@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from cobandit import stats
+from cobandit.analysis.between import anova_factors, pair_test, within_columns
 from cobandit.analysis.findings import NOT_SUPPORTED, SUPPORTED, UNTESTABLE, StudyResult, mark, measure_name
 from cobandit.analysis.measures import Measures
-from cobandit.analysis.plan import BETWEEN, SCORE, SURVEY, Hypothesis, contrasts, episode_word, factor_word
+from cobandit.analysis.plan import ANOVAS, BETWEEN, SCORE, SURVEY, Hypothesis, contrasts, episode_word, factor_word
 from cobandit.analysis.tables import Array
 from cobandit.analysis.teams import MIXED, in_units
 from cobandit.stats import Finding
@@ -64,21 +65,28 @@ def _tested(measured: Measures, hypothesis: Hypothesis, alpha: float) -> tuple[F
     """Return the test that answers the hypothesis, followed by its companion tests."""
     level = 1 - alpha
     name = f"{hypothesis.id}: {measure_name(measured.design, hypothesis.measure)}"
+    measured = measured.playing(*hypothesis.compares)
     if hypothesis.test == "rm-anova":
         return anova(measured, hypothesis.measure, hypothesis.compares, name)
-    if hypothesis.test in BETWEEN:
+    if hypothesis.test in ANOVAS:
+        return _anova_of_cells(measured, hypothesis, name, level)
+    if hypothesis.group:
         return _between(measured, hypothesis, name, level)
-    values = measured.totals(hypothesis.measure)
-    first, second = (values[:, measured.column(condition)] for condition in hypothesis.compares)
+    first, second = (
+        measured.playing(condition).totals(hypothesis.measure)[:, measured.column(condition)]
+        for condition in hypothesis.compares
+    )
     labels = (hypothesis.compares[0], hypothesis.compares[1])
     how: dict[str, Any] = {"name": name, "alternative": hypothesis.alternative, "level": level, "labels": labels}
+    if hypothesis.test in BETWEEN:
+        two = stats.welch_t(first, second, **how), stats.student_t(first, second, **how)
+        return two if hypothesis.test == "welch" else two[::-1]
     pair = stats.paired_t(first, second, **how), stats.wilcoxon(first, second, **how)
     return pair if hypothesis.test == "paired-t" else pair[::-1]
 
 
 def _between(measured: Measures, hypothesis: Hypothesis, name: str, level: float) -> tuple[Finding, Finding]:
-    places = [measured.column(condition) for condition in hypothesis.compares]
-    values = measured.totals(hypothesis.measure)[:, places].mean(axis=1)
+    values = measured.own_means(measured.totals(hypothesis.measure), hypothesis.compares)
     welch, student = between(
         measured,
         values,
@@ -89,6 +97,18 @@ def _between(measured: Measures, hypothesis: Hypothesis, name: str, level: float
         level=level,
     )
     return (student, welch) if hypothesis.test == "student" else (welch, student)
+
+
+def _anova_of_cells(measured: Measures, hypothesis: Hypothesis, name: str, level: float) -> tuple[Finding, ...]:
+    """Return the analysis of variance of conditions of different people, or of both kinds."""
+    values, groups = measured.totals(hypothesis.measure), measured.cell_names()
+    within, cells = anova_factors(measured.design)
+    if hypothesis.test == "anova":
+        totals = measured.own_means(values, hypothesis.compares)
+        return (stats.anova(totals, groups, cells, name=name, level=level),)
+    columns = within_columns(measured.design, hypothesis.compares)
+    table = np.stack([measured.own_means(values, column) for column in columns], axis=1)
+    return stats.mixed_anova(table, groups, (within, cells), name=name)
 
 
 def between(
@@ -197,8 +217,8 @@ def _verdict(hypothesis: Hypothesis, finding: Finding, p: float | None, alpha: f
 
 
 def _companion_result(hypothesis: Hypothesis, planned: bool, finding: Finding) -> StudyResult:
-    effect = finding.test.removeprefix("RM ANOVA ")
-    analysis = hypothesis.test == "rm-anova"
+    effect = finding.test.rpartition("ANOVA ")[2]
+    analysis = hypothesis.test in ANOVAS
     what = effect.replace(" x ", "-x-") if analysis else _COMPANIONS[finding.test]
     return StudyResult(
         id=f"{hypothesis.id}/{what}",
@@ -220,7 +240,7 @@ def score_hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
             id=f"survey-score-{first}-{second}" if len(pairs) > 1 else "survey-score",
             text=f"The survey score differs between {first} and {second}.",
             measure=SCORE,
-            test="paired-t",
+            test=pair_test(design, (first, second)),
             compares=(first, second),
             family="survey-score" if len(pairs) > 1 else "",
         )

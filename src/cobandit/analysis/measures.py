@@ -7,7 +7,7 @@ irregularities of the data in ``notes``. Paper: Dependent Measures of both studi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -112,10 +112,11 @@ class Measures:
 
     def regret_curves(self, measure: str) -> Array:
         """Cumulative regret at ``points``, participants x conditions x episodes x points: task or team regret."""
-        factors = {TASK_REGRET: 1.0, TEAM_REGRET: self.design.problem.team_factor}
+        team = np.array([*self.design.team_factors.values()])[:, np.newaxis, np.newaxis]
+        factors = {TASK_REGRET: np.ones((1, 1, 1)), TEAM_REGRET: team}
         if measure not in factors:
             raise UnknownName("regret", measure, factors)
-        return self.curves * factors[measure]
+        return np.asarray(self.curves * factors[measure], dtype=np.float64)
 
     def column(self, condition: str) -> int:
         """Return the place of a condition on the second axis."""
@@ -161,11 +162,48 @@ class Measures:
         """Rearrange participants x conditions to participants x sets, in the order in which each participant met
         them.
         """
-        by_set = np.full(values.shape, np.nan)
+        by_set = np.full((len(values), self.design.sets), np.nan)
         for i, order in enumerate(self.orders):
             for place, condition in enumerate(order):
                 by_set[i, place] = values[i, self.column(condition)]
         return by_set
+
+    def playing(self, *conditions: str) -> Measures:
+        """Return the measures of those who play one of the conditions; without cells that is everyone."""
+        if len(self.design.cells) == 1:
+            return self
+        return self.only([i for i, order in enumerate(self.orders) if set(order) & set(conditions)])
+
+    def only(self, rows: Sequence[int]) -> Measures:
+        """Return the measures of some participants or teams, by their places."""
+        chosen = list(rows)
+        arrays = ("rounds", "task_regret", "team_regret", "good", "curves", "survey", "first_arm", "reaction_ms")
+        listed = ("participants", "orders", "attention_failed", "teams")
+        changes: dict[str, Any] = {name: getattr(self, name)[chosen] for name in arrays}
+        for name in listed:
+            values = getattr(self, name)
+            changes[name] = tuple(values[i] for i in chosen) if values else ()
+        changes["answers"] = {key: tuple(values[i] for i in chosen) for key, values in self.answers.items()}
+        changes["scales"] = {name: replace(scale, answers=scale.answers[chosen]) for name, scale in self.scales.items()}
+        return replace(self, **changes)
+
+    def cell_names(self) -> tuple[str, ...]:
+        """Return the cell of each participant; empty names, where the design has none."""
+        cells = {order: self.design.cell_of(i) for i, order in enumerate(self.design.orders)}
+        return tuple(cells[order] for order in self.orders)
+
+    def own_means(self, values: Array, conditions: Sequence[str]) -> Array:
+        """Return the mean over those of the conditions that each participant plays, in an array participants x
+        conditions.
+        """
+        if len(self.design.cells) == 1:
+            return np.asarray(values[:, [self.column(name) for name in conditions]].mean(axis=1), dtype=np.float64)
+        means = np.full(len(values), np.nan)
+        for i, order in enumerate(self.orders):
+            own = [self.column(name) for name in conditions if name in order]
+            if own:
+                means[i] = values[i, own].mean()
+        return means
 
     def group(self, question: str) -> tuple[Any, ...]:
         """Return the answers of all participants to a question about themselves; None: no answer."""

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cobandit.analysis.between import variance_test
 from cobandit.analysis.plan import episode_word, good_word
 from cobandit.analysis.words import (
     Paragraph,
     agent_label,
     apa_number,
+    cells_text,
     condition_label,
     exclusion_rules,
     listed,
@@ -93,9 +95,8 @@ def _design(analysis: Analysis) -> str:
         conditions.append(f"{label} ({inside})" if inside else label)
     each = count(design.rounds, "round")
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each} each"
-    first, *others = [
-        (_called(design, seat.name), f"{100 * seat.observability:g}%") for seat in _participant_first(design)
-    ]
+    seen = _shares(design)
+    first, *others = [(_called(design, seat.name), seen[seat.name]) for seat in _participant_first(design)]
     subject = "The participant" if design.group is None else f"The seat {design.seating[0].name!r}"
     whole = listed([f"{subject} saw {first[1]}", *(f"{name} {share}" for name, share in others)])
     parts = listed([f"in {first[1]}", *(f"{name} in {share}" for name, share in others)])
@@ -111,7 +112,9 @@ def _design(analysis: Analysis) -> str:
         own = "for each participant" if design.group is None else "for each team"
         owner = own if rule.per == "participant" else "once for the whole study"
         drawn = f"were drawn uniformly from {rule.low:g} to {rule.high:g} {owner}"
-    if len(design.conditions) == 1:
+    if len(design.cells) > 1:
+        within, luck = _cells(analysis, sets, conditions)
+    elif len(design.conditions) == 1:
         within = f"Each of the {people_word(analysis)} played {sets} with {conditions[0]}."
         luck = ""
     else:
@@ -135,6 +138,32 @@ def _design(analysis: Analysis) -> str:
         f"{math.prod(design.arms)} combinations had its own chance of being {task.good}; these chances {drawn}. {sees} "
         f"{within}{luck}"
     )
+
+
+def _shares(design: StudyDesign) -> dict[str, str]:
+    """Return the share of outcomes that each seat sees, with all values where conditions differ."""
+    every = [design.observability_of(condition.name) for condition in design.conditions]
+    return {
+        seat.name: " or ".join(dict.fromkeys(f"{100 * levels[i]:g}%" for levels in every))
+        + (" (depending on the condition)" if len({levels[i] for levels in every}) > 1 else "")
+        for i, seat in enumerate(design.seating)
+    }
+
+
+def _cells(analysis: Analysis, sets: str, conditions: list[str]) -> tuple[str, str]:
+    """Return who played what in a design with factors between participants, and what was the same in all sets."""
+    design = analysis.design
+    labels = dict(zip((condition.name for condition in design.conditions), conditions, strict=True))
+    kind = "between subjects" if design.sets == 1 else "mixed"
+    text = f"The design was {kind}: {cells_text(design, labels)}."
+    if design.sets == 1:
+        return f"{text} Each of the {people_word(analysis)} played {sets}.", ""
+    order = "was counterbalanced" if design.order == "counterbalanced" else "was drawn at random"
+    text += f" Each of the {people_word(analysis)} played {sets} in each condition of one cell; their order {order}."
+    luck = " The outcomes that every choice would have had were the same in all sets." if design.shared_luck else ""
+    if design.swap_labels:
+        luck += f" In every second set the labels of {_all_arms(design)} were reversed."
+    return text, luck
 
 
 def _parts_of_teams(design: StudyDesign, sets: str, conditions: list[str], order: str) -> str:
@@ -195,7 +224,7 @@ def _procedure(analysis: Analysis) -> str:
         steps.append(f"played {many} with {agent_label(practice.agent)} that did not count")
     if design.group is not None:
         steps.append("waited for their team")
-    sets = count(len(design.conditions), "set")
+    sets = count(design.sets, "set")
     steps.append(f"played {sets} with a survey after each")
     text = f"The {people_word(analysis)} {listed(steps)}."
     if design.warm_start is not None:
@@ -232,6 +261,16 @@ def _measures(analysis: Analysis) -> str:
     )
 
 
+def _compared(design: StudyDesign) -> str:
+    """Return by which tests conditions and groups of people are compared."""
+    if design.sets == 1 and len(design.cells) > 1:
+        return "Conditions, which different people played, were compared by Welch's and Student's t tests."
+    return (
+        "Conditions were compared by paired t tests and by Wilcoxon's signed-rank test (zeros after Pratt); groups of "
+        "people by Welch's and Student's t tests."
+    )
+
+
 def _other(design: StudyDesign) -> str:
     return "AI" if design.group is None else "partner"
 
@@ -239,19 +278,22 @@ def _other(design: StudyDesign) -> str:
 def _analysis(analysis: Analysis) -> str:
     plan = analysis.plan
     tests = (
-        "Conditions were compared by paired t tests and by Wilcoxon's signed-rank test (zeros after Pratt); groups of "
-        "people by Welch's and Student's t tests. p-values are two-sided unless stated "
+        f"{_compared(analysis.design)} p-values are two-sided unless stated "
         "otherwise, and the level of significance was "
         f"{f'{plan.alpha:g}'.removeprefix('0')}. Where several tests answered one question, Holm's "
         f"correction was made. {marks_note(plan)} d_z and Hedges' g come with exact intervals from the noncentral t "
         "distribution."
     )
     if analysis.section("anova") or any(row.finding.statistic_name == "F" for row in analysis.results):
-        tests += (
-            " Analyses of variance were for repeated measures, with degrees of freedom corrected after Greenhouse and "
-            "Geisser and generalised eta squared as effect size."
-        )
-    if len(analysis.design.conditions) > 1:
+        kinds = {
+            "rm-anova": "for repeated measures",
+            "anova": "between participants",
+            "mixed-anova": "mixed (type III)",
+        }
+        kind = variance_test(analysis.design)
+        how = "" if kind == "anova" else "degrees of freedom corrected after Greenhouse and Geisser and "
+        tests += f" Analyses of variance were {kinds[kind]}, with {how}generalised eta squared as effect size."
+    if analysis.design.sets > 1:
         levels = "each participant" if analysis.design.group is None else "each team and each of its members"
         tests += f" Order effects were checked, and a mixed-effects model with a level for {levels} as well."
     teams = analysis.design.group is not None

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
+from cobandit.analysis.between import anova_factors, check_people, pair_test, variance_test
 from cobandit.base.checks import one_of, real, short_repr, whole
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import (
@@ -49,7 +50,10 @@ SCALE = "scale:"
 BETWEEN = ("welch", "student")
 """The tests of two groups of people: with and without unequal spreads."""
 
-TESTS = ("paired-t", "wilcoxon", "rm-anova", *BETWEEN)
+ANOVAS = ("rm-anova", "anova", "mixed-anova")
+"""Analyses of variance: of the same people, of different people, and of both."""
+
+TESTS = ("paired-t", "wilcoxon", "rm-anova", *BETWEEN, "anova", "mixed-anova")
 DIRECTIONS = ("less", "greater", "two-sided")
 LONGEST_PLAN = 1_000_000
 _AWARE = ("partner-aware", "bank", "handshake")
@@ -78,8 +82,10 @@ class Hypothesis(Record):
     """One thing to be tested.
 
     ``compares`` names the conditions: the first minus the second for ``paired-t`` and ``wilcoxon``, two or more for
-    ``rm-anova``; for ``welch`` and ``student``, which compare two groups of people (the first two of ``groups``,
-    choices of the question ``group``), the conditions over which the measure is averaged. ``direction`` is what is
+    ``rm-anova``. ``welch`` and ``student`` compare two groups of people: those who play the first condition with those
+    who play the second (in a design between subjects), or, where ``group`` names a question, those who gave the first
+    two of ``groups`` as answers, on the mean over the conditions. ``anova`` compares conditions of different people;
+    ``mixed-anova`` has the cells of the design as groups, and their conditions within people. ``direction`` is what is
     expected of the first: less or greater than the second. The p-value has two sides all the same, unless
     ``one_sided`` is true; the hypothesis is supported only if the difference also points the right way. Hypotheses of
     one ``family`` answer one question, and Holm's correction is made over them.
@@ -100,7 +106,7 @@ class Hypothesis(Record):
         super().__post_init__()
         called = f"The hypothesis {self.id!r}"
         between = self.test in BETWEEN
-        if between != bool(self.group):
+        if self.group and not between:
             raise InvalidInput(
                 f"{called}: test is {self.test!r} and group {self.group!r}; "
                 f"'welch' or 'student' and a group go together."
@@ -109,13 +115,13 @@ class Hypothesis(Record):
             raise InvalidInput(
                 f"{called} has groups = {short_repr(list(self.groups))}; two choices of group are needed."
             )
-        least = 1 if between else 2
-        most = 4 if between or self.test == "rm-anova" else 2
+        least = 1 if self.group else 4 if self.test == "mixed-anova" else 2
+        most = 4 if self.group or self.test in ANOVAS else 2
         if not least <= len(self.compares) <= most:
             span = f"{least}" if least == most else f"{least} to {most}"
             raise InvalidInput(f"{called} compares {len(self.compares)} conditions; {self.test} needs {span}.")
-        if self.test == "rm-anova" and self.direction != "two-sided":
-            raise InvalidInput(f"{called} has a direction, but rm-anova has none; 'two-sided' is needed.")
+        if self.test in ANOVAS and self.direction != "two-sided":
+            raise InvalidInput(f"{called} has a direction, but {self.test} has none; 'two-sided' is needed.")
         if self.one_sided and self.direction == "two-sided":
             raise InvalidInput(f"{called} is one_sided without a direction; less or greater is needed.")
 
@@ -214,6 +220,8 @@ class AnalysisPlan(Record):
                 raise UnknownName(f"survey item (hypothesis {hypothesis.id!r})", hypothesis.item, items)
             if hypothesis.measure.startswith(SCALE):
                 _check_scale(design, hypothesis)
+            if not hypothesis.group:
+                check_people(design, hypothesis.id, hypothesis.test, hypothesis.compares)
             if hypothesis.group:
                 if hypothesis.group not in questions:
                     what = f"question with choices among the demographics (hypothesis {hypothesis.id!r})"
@@ -234,7 +242,7 @@ def _check_scale(design: StudyDesign, hypothesis: Hypothesis) -> None:
         known = [f"{asked.id}/{id}" for asked in design.questionnaires for id in asked.scale_ids]
         raise UnknownName(f"scale (hypothesis {hypothesis.id!r})", hypothesis.measure.removeprefix(SCALE), known)
     # Between two sets each participant is asked once, so there are no two values to compare.
-    asked_once = not fitting[0].repeated or (fitting[0].when == "between" and len(design.conditions) == 2)
+    asked_once = not fitting[0].repeated or (fitting[0].when == "between" and design.sets == 2)
     if not hypothesis.group and asked_once:
         raise InvalidInput(
             f"The hypothesis {hypothesis.id!r} compares conditions, and {named!r} is asked "
@@ -276,8 +284,15 @@ TAKEOVER_SHARE = 0.1
 
 
 def contrasts(design: StudyDesign) -> tuple[tuple[str, str], ...]:
-    """Return every two conditions, the one that predicts its partner (or else the later one) first."""
-    pairs = itertools.combinations((condition.name for condition in design.conditions), 2)
+    """Return every two conditions that are compared, the one that predicts its partner (or else the later one) first.
+
+    These are conditions of the same people; or, where everyone plays a single condition, of different people.
+    """
+    pairs = [
+        pair
+        for pair in itertools.combinations((condition.name for condition in design.conditions), 2)
+        if design.sets == 1 or design.same_people(*pair)
+    ]
     return tuple((a, b) if _aware(design, a) and not _aware(design, b) else (b, a) for a, b in pairs)
 
 
@@ -345,7 +360,7 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
             id=f"{id}-{first}-{second}" if several else id,
             text=f"{what} is {word} with {first} {link} with {second}.",
             measure=measure,
-            test="paired-t",
+            test=pair_test(design, pair),
             compares=pair,
             direction=("greater" if more else "less") if expected else "two-sided",
             family=family,
@@ -356,16 +371,22 @@ def _hypotheses(design: StudyDesign, regret: str) -> Iterator[Hypothesis]:
         yield expected_of(f"{performance}-regret", pair, measure_of_loss, what, False, performance)
         yield expected_of(f"{performance}-good", pair, GOOD, f"The number of {good_word(design)}", True, performance)
     if pairs and (design.episodes > 1 or several):
+        test, between = variance_test(design), len(design.cells) > 1
         how = (
             f"a two-way analysis ({factor_word(design)} x {episode_word(design)})"
             if design.episodes > 1
             else "one analysis of all"
         )
+        levels = "algorithms" if design.group is None and not between else "conditions"
+        if between:
+            within, cells = anova_factors(design)
+            levels = f"levels of {within or cells}"
+            how = f"a mixed analysis ({within} x {cells})" if within else "one analysis of all"
         yield Hypothesis(
             id=f"{performance}-anova",
-            text=f"The {lost} differs between the {'algorithms' if design.group is None else 'conditions'} in {how}.",
+            text=f"The {lost} differs between the {levels} in {how}.",
             measure=measure_of_loss,
-            test="rm-anova",
+            test=test,
             compares=tuple(condition.name for condition in design.conditions),
         )
     for pair in pairs:
@@ -418,6 +439,7 @@ _EXAMPLES = {"quiz_attempts": 3, "fastest_ms": 150, "takeover_share": TAKEOVER_S
 _ABOUT_HYPOTHESES = """\
 # measure: task_regret, team_regret, good (summed over the counted rounds), survey:<item> or survey-score.
 # test: paired-t, wilcoxon, rm-anova; for two groups of people (group names a question with choices): welch, student.
+# Conditions of different people: welch, student (without group), anova; with conditions within people: mixed-anova.
 # direction: what is expected of the first condition; the p-value has two sides unless one_sided = true.
 # family: tests that answer one question; Holm's correction is made over them.
 """

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cobandit.analysis.plan import GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan, Hypothesis, default_plan
+from cobandit.analysis.cell_tally import CellTally
+from cobandit.analysis.plan import BETWEEN, GOOD, TASK_REGRET, TEAM_REGRET, AnalysisPlan, Hypothesis, default_plan
 from cobandit.analysis.population import Population, population
 from cobandit.analysis.power_curves import LeftOut, PowerAnalysis
 from cobandit.analysis.tally import Tally
@@ -27,6 +28,7 @@ from cobandit.base.extras import require_extras
 from cobandit.base.streams import CrowdStream, checked_seed, generator
 from cobandit.engine.choice import Engine
 from cobandit.engine.simulation import Progress
+from cobandit.studies.cells import order_cycle, shares_of
 from cobandit.studies.crowd import Crowd, Mixture, simulate_participants
 from cobandit.studies.design import StudyDesign, load_design
 
@@ -90,7 +92,9 @@ def power_analysis(
     refuse_endless(study, sizes[-1] * count)
 
     start = time.perf_counter()
-    tally = Tally(chosen, simulated, [condition.name for condition in study.conditions], sizes, size)
+    names = [condition.name for condition in study.conditions]
+    within = len(study.cells) == 1
+    tally = Tally(chosen, simulated, names, sizes, size) if within else CellTally(chosen, simulated, study, sizes)
     used, correlation = "", TeamCorrelation(study)
     for crowd, studies in crowds_of(
         study, people, sizes[-1], count, number, engine=engine, threads=threads, progress=progress
@@ -160,7 +164,7 @@ def refuse_endless(design: StudyDesign, participants: int) -> None:
 
 def _rounds_of_one(design: StudyDesign) -> int:
     warm = 0 if design.warm_start is None else design.warm_start.rounds
-    return len(design.conditions) * design.episodes * (warm + design.rounds)
+    return design.sets * design.episodes * (warm + design.rounds)
 
 
 def crowds_of(
@@ -178,7 +182,7 @@ def crowds_of(
 
     Every study begins with the first order, so each is counterbalanced like a real one.
     """
-    cycle = len(design.orders) * len(design.participant_seats)
+    cycle = len(order_cycle(design)) * len(design.participant_seats)
     size = -(-participants // cycle) * cycle
     each = max(1, ROUNDS_PER_CROWD // (size * _rounds_of_one(design)))
     for crowd_number, first in enumerate(range(0, simulations, each)):
@@ -210,7 +214,7 @@ def crowd_seed(seed: int, number: int) -> int:
 
 def measures_of(crowd: Crowd, places: NDArray[np.int64]) -> dict[str, Array]:
     """Return the totals over all counted rounds: studies x participants x conditions; in a design for teams, the means
-    of the members, studies x teams x conditions.
+    of the members, studies x teams x conditions. NaN marks conditions that a participant does not play.
     """
 
     def of_units(values: Array) -> Array:
@@ -219,10 +223,11 @@ def measures_of(crowd: Crowd, places: NDArray[np.int64]) -> dict[str, Array]:
         return np.asarray(values.reshape(len(values), -1, crowd.team_size, values.shape[2]).mean(axis=2))
 
     regret = of_units(crowd.task_regret.sum(axis=2)[places])
+    good = np.where(crowd.played, crowd.good.sum(axis=2), np.nan)
     return {
         TASK_REGRET: regret,
-        TEAM_REGRET: regret * crowd.design.problem.team_factor,
-        GOOD: of_units(crowd.good.sum(axis=2).astype(np.float64)[places]),
+        TEAM_REGRET: regret * np.array([*crowd.design.team_factors.values()]),
+        GOOD: of_units(good[places]),
     }
 
 
@@ -267,14 +272,14 @@ def _sorted_out(hypotheses: Sequence[Hypothesis]) -> tuple[tuple[Hypothesis, ...
     for hypothesis in hypotheses:
         if hypothesis.measure not in (TASK_REGRET, TEAM_REGRET, GOOD):
             left_out.append(LeftOut(hypothesis, _SURVEY_REASON))
-        elif hypothesis.test == "welch":
+        elif hypothesis.group:
             left_out.append(LeftOut(hypothesis, _GROUP_REASON))
         else:
             simulated.append(hypothesis)
     if not simulated:
         raise InvalidInput(
             "The plan has no test that can be simulated: one of task_regret, team_regret or good between conditions "
-            "(paired-t, wilcoxon, rm-anova) is needed."
+            "(paired-t, wilcoxon, rm-anova; of different people welch, student, anova, mixed-anova) is needed."
         )
     return tuple(simulated), tuple(left_out)
 
@@ -293,6 +298,11 @@ def _notes(
             "Every simulated study has the same means, drawn once: the power is that for these means, and the study "
             "that is served draws its own."
         )
+    if len(design.cells) > 1:
+        shares = ", ".join(f"{cell} {share}" for cell, share in shares_of(design).items())
+        notes.append(f"n counts the people of all cells, who are divided between them in the proportion {shares}.")
+        if any(hypothesis.test in BETWEEN for hypothesis in simulated):
+            notes.append("For tests of different people (welch, student) the effect is Cohen's d in place of d_z.")
     if design.group is not None:
         notes.append(unit_note(design))
         notes.append("The simulated people miss no time limit, so no rounds are taken over.")

@@ -6,7 +6,7 @@ What only the researchers know (who, where, why this n) is left open in square b
 from __future__ import annotations
 
 from cobandit.analysis.findings import measure_name
-from cobandit.analysis.plan import AnalysisPlan, Hypothesis, episode_word, good_word
+from cobandit.analysis.plan import ANOVAS, AnalysisPlan, Hypothesis, episode_word, good_word
 from cobandit.analysis.words import (
     condition_label,
     exclusion_rules,
@@ -29,6 +29,8 @@ _TESTS = {
     "rm-anova": "repeated-measures analysis of variance, degrees of freedom after Greenhouse and Geisser",
     "welch": "Welch's t test, reported with Student's",
     "student": "Student's t test, reported with Welch's",
+    "anova": "analysis of variance between participants, reported with Welch's",
+    "mixed-anova": "mixed analysis of variance (type III), degrees of freedom after Greenhouse and Geisser",
 }
 
 
@@ -85,6 +87,9 @@ def _hypotheses(plan: AnalysisPlan) -> str:
 
 
 def _study_type(design: StudyDesign) -> str:
+    if len(design.cells) > 1:
+        many = "one condition" if design.sets == 1 else f"the {design.sets} conditions of one cell"
+        return f"Experiment: every participant plays {many}."
     if design.group is None:
         return "Experiment: every participant plays with each of the algorithms."
     return (
@@ -111,6 +116,13 @@ def _blinding(design: StudyDesign) -> str:
 
 
 def _manipulated(design: StudyDesign) -> str:
+    if len(design.cells) > 1:
+        factors = [
+            f"{factor.name} ({factor.assignment} participants: "
+            f"{listed(dict.fromkeys(levels[factor.name] for levels in design.levels.values()))})"
+            for factor in design.factors
+        ]
+        return f"{'; '.join(factors)}. Conditions: {_conditions(design)}."
     if design.group is None:
         return f"The algorithm of the AI: {_conditions(design)}."
     return f"With whom people play: the members of the team ({_together(design)}) or an AI; {_conditions(design)}."
@@ -128,7 +140,10 @@ def _exclusion(design: StudyDesign, plan: AnalysisPlan) -> str:
 def _conditions(design: StudyDesign) -> str:
     described = []
     for condition in design.conditions:
-        options = ", ".join(f"{name} {value}" for name, value in condition.options.to_dict().items())
+        parts = [f"{name} {value}" for name, value in condition.options.to_dict().items()]
+        own = condition.observability
+        parts += [f"observability {' and '.join(f'{share:g}' for share in own)}"] if own else []
+        options = ", ".join(parts)
         label = condition_label(design, condition.name)
         described.append(f"{label} ({options})" if options else label)
     return listed(described)
@@ -138,6 +153,8 @@ def _study_design(design: StudyDesign) -> str:
     each = count(design.rounds, "round")
     sets = each if design.episodes == 1 else f"{count(design.episodes, episode_word(design))} of {each}"
     within = "Within subjects" if len(design.conditions) > 1 else "One condition"
+    if len(design.cells) > 1:
+        within = "Between subjects" if design.sets == 1 else "Mixed"
     team = " x ".join(map(str, design.arms))
     warm = ""
     if design.warm_start is not None:
@@ -151,12 +168,32 @@ def _study_design(design: StudyDesign) -> str:
 def _order(design: StudyDesign) -> str:
     if len(design.conditions) == 1:
         return "There is one order."
+    if len(design.cells) > 1:
+        return _cells(design)
     order = "counterbalanced" if design.order == "counterbalanced" else "drawn at random"
     swapped = " All labels are swapped in every second set." if design.swap_labels else ""
     luck = " The outcomes that every choice would have are the same in all sets." if design.shared_luck else ""
     if design.group is not None:
         return f"The order of the conditions is {order}, team by team; seats are drawn.{luck}{swapped}"
     return f"The order of the algorithms is {order}.{luck}{swapped}"
+
+
+def _cells(design: StudyDesign) -> str:
+    """Return how people are assigned to cells, and in which order they play the conditions of their cell."""
+    labels = {name: condition_label(design, name) for names in design.cells.values() for name in names}
+    cells = [f"{cell} ({listed(labels[name] for name in names)})" for cell, names in design.cells.items()]
+    text = (
+        f"Each participant is assigned to the cell with the fewest finished and active people, ties at random; the "
+        f"cells are {listed(cells)}."
+    )
+    quotas = dict(design.quotas.pairs)
+    if quotas:
+        text += f" Quotas: {', '.join(f'{cell} {number}' for cell, number in quotas.items())}."
+    if design.sets == 1:
+        return text
+    order = "counterbalanced" if design.order == "counterbalanced" else "drawn at random"
+    swapped = " All labels are swapped in every second set." if design.swap_labels else ""
+    return f"{text} The order of the conditions within a cell is {order}.{swapped}"
 
 
 def _existing(plan: AnalysisPlan) -> str:
@@ -203,7 +240,7 @@ def _test(design: StudyDesign, hypothesis: Hypothesis) -> str:
         groups = listed(map(repr, hypothesis.groups)) if hypothesis.groups else "the first two answers"
         asked = question_text(design, hypothesis.group)
         who = f"{what} with {listed(labels)}, between those who answer {groups} to {asked}"
-    elif hypothesis.test == "rm-anova":
+    elif hypothesis.test in ANOVAS:
         return f"{what} over {listed(labels)}; {_TESTS[hypothesis.test]}."
     else:
         expected = {"less": "lower", "greater": "higher"}.get(hypothesis.direction)
@@ -228,7 +265,8 @@ def _inference(plan: AnalysisPlan) -> str:
 def _missing(design: StudyDesign) -> str:
     word = "episodes" if episode_word(design) == "episode" else "casinos"
     who = "participants" if design.group is None else "teams"
-    return f"A total needs all its {word}; {who} without a value in both conditions are left out of it."
+    both = "their condition" if design.sets == 1 and len(design.cells) > 1 else "both conditions"
+    return f"A total needs all its {word}; {who} without a value in {both} are left out of it."
 
 
 def _other(design: StudyDesign, plan: AnalysisPlan) -> str:

@@ -73,7 +73,7 @@ def results(analysis: Analysis) -> tuple[Paragraph, ...]:
 
 
 def _is_anova(row: StudyResult) -> bool:
-    return row.finding.test.startswith("RM ANOVA")
+    return "ANOVA " in row.finding.test
 
 
 def _flow(analysis: Analysis) -> str:
@@ -136,7 +136,7 @@ def _paired(analysis: Analysis, row: StudyResult) -> str:
         text = f"{_capital(subject)} did not differ significantly between {first} {values[0]} and {second} {values[1]}"
     text += f", {numbers(finding)}"
     text += _companion_text(analysis, row)
-    return f"{text}. {_verdict(row)}{_missing(analysis, finding)}".strip()
+    return f"{text}. {_verdict(row)}{_missing(analysis, row)}".strip()
 
 
 _TESTS = {"wilcoxon": "Wilcoxon", "paired-t": "paired t", "welch": "Welch's t", "student": "Student's t"}
@@ -160,9 +160,11 @@ def _verdict(row: StudyResult) -> str:
     return row.reason
 
 
-def _missing(analysis: Analysis, finding: Finding) -> str:
-    lost = len(analysis.units) - finding.n
-    return f" {lost} of {len(analysis.units)} had no value in both." if lost > 0 else ""
+def _missing(analysis: Analysis, row: StudyResult) -> str:
+    people = len(analysis.units.playing(*row.compares))
+    lost = people - row.finding.n
+    both = "in both" if analysis.design.same_people(*row.compares) else "in their condition"
+    return f" {lost} of {people} had no value {both}." if lost > 0 else ""
 
 
 def _population(analysis: Analysis, row: StudyResult) -> str:
@@ -193,30 +195,43 @@ def _population(analysis: Analysis, row: StudyResult) -> str:
 
 def _variance(analysis: Analysis, row: StudyResult) -> str:
     rows = [row, *(other for other in analysis.section("anova") if other.id.startswith(f"{row.id}/"))]
-    factors = rows[-1].finding.test.removeprefix("RM ANOVA ")
+    kind, _, factors = rows[-1].finding.test.rpartition("ANOVA ")
     way = "two-way" if len(rows) > 1 else "one-way"
     subject = _subject(analysis.design, row.measure)
-    text = f"A {way} repeated-measures analysis of the {unit_word(analysis)}' {subject} ({factors})"
+    kinds = {"RM ": f"{way} repeated-measures analysis", "Mixed ": "mixed analysis of variance"}
+    which = kinds.get(kind, f"{way} analysis of variance between participants")
+    text = f"A {which} of the {unit_word(analysis)}' {subject} ({factors})"
     parts = []
     for other in rows:
         finding = other.finding
-        name = finding.test.removeprefix("RM ANOVA ")
+        name = finding.test.rpartition("ANOVA ")[2]
         if finding.p is None:
             parts.append(f"the effect of {name} was not tested ({finding.note.rstrip('.')})")
             continue
         significant = finding.p < analysis.plan.alpha
         epsilon = finding.more.get("epsilon_gg")
         corrected = f", epsilon = {share(epsilon)}" if epsilon is not None and epsilon < 1 else ""
+        corrected += _welch_anova(finding)
         parts.append(
             f"the effect of {name} was {'' if significant else 'not '}significant, {numbers(finding)}{corrected}"
         )
-    left = _missing_cells(analysis, row.finding)
+    left = _missing_cells(analysis, row)
     return f"{text}: {'; '.join(parts)}. {_verdict(row)}{left}".strip()
 
 
-def _missing_cells(analysis: Analysis, finding: Finding) -> str:
-    lost = len(analysis.units) - finding.n
-    return f" {lost} of {len(analysis.units)} were left out of it, as it needs a value in every cell." if lost else ""
+def _welch_anova(finding: Finding) -> str:
+    """Return Welch's test, which accompanies an analysis of variance between people, in brackets."""
+    f, df, p = (finding.more.get(f"welch_{name}") for name in ("f", "df_error", "p"))
+    if f is None or df is None or p is None:
+        return ""
+    freedom = f"{int(finding.more['df_effect'] or 0)}, {apa_number(df)}"
+    return f" (without equal spreads, Welch's F({freedom}) = {apa_number(f)}, {p_value(p)})"
+
+
+def _missing_cells(analysis: Analysis, row: StudyResult) -> str:
+    people = len(analysis.units.playing(*row.compares))
+    lost = people - row.finding.n
+    return f" {lost} of {people} were left out of it, as it needs a value in every cell." if lost else ""
 
 
 def _grid(analysis: Analysis, grid: Grid) -> str:
@@ -292,18 +307,22 @@ def _order(analysis: Analysis) -> str:
     swapped = False
     for row in rows:
         finding = row.finding
-        if row.id.endswith("/condition"):
+        id = row.id
+        cell = next((name for name in analysis.design.cells if name and id.endswith(f"/{name}")), "")
+        id = id.removesuffix(f"/{cell}") if cell else id
+        if id.endswith("/condition"):
             continue  # the condition effect is reported with the hypotheses
-        if row.id == "order/labels":
+        if id == "order/labels":
             first, second = finding.groups
             subject = "the share of choices of one and the same arm"
             where = f"when it was {first.name} {mean_and_sd(first)} and when it was {second.name} {mean_and_sd(second)}"
         else:
-            carried = row.id.endswith("/carry-over")
+            carried = id.endswith("/carry-over")
             subject = _subject(analysis.design, row.measure)
             those = "those who" if analysis.design.group is None else "teams that"
             where = f"between {those} met the conditions in one or the other order" if carried else "between the sets"
             swapped |= not carried and analysis.design.swap_labels and len(row.compares) == 2
+        where += f" in the cell {cell}" if cell else ""
         if finding.p is None:
             said.append(f"{_capital(subject)} was not compared {where}. {finding.note}")
         else:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cobandit import stats
+from cobandit.analysis.between import pair_test
 from cobandit.analysis.findings import StudyResult
 from cobandit.analysis.plan import SCALE, Hypothesis, contrasts
 from cobandit.analysis.tables import Array, People
@@ -112,7 +113,7 @@ def scale_hypotheses(design: StudyDesign) -> Iterator[Hypothesis]:
                     id=f"{family}-{first}-{second}" if len(pairs) > 1 else family,
                     text=f"The score of {questionnaire.id}/{scale.id} differs between {first} and {second}.",
                     measure=f"{SCALE}{questionnaire.id}/{scale.id}",
-                    test="paired-t",
+                    test=pair_test(design, (first, second)),
                     compares=(first, second),
                     family=family if len(pairs) > 1 else "",
                 )

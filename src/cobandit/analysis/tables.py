@@ -220,7 +220,7 @@ class PlayedEpisodes:
         else:
             regret = rows["round_regret"]
             self.task_regret[cell] = regret.sum()
-            self.team_regret[cell] = (regret * design.problem.team_factor).sum()
+            self.team_regret[cell] = (regret * design.team_factors[str(rows["condition"][0])]).sum()
             self.good[cell] = rows["reward"].sum()
             self.curves[cell] = np.cumsum(regret)[self.points - 1]
 

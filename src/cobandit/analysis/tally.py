@@ -76,7 +76,7 @@ class Tally:
             np.ascontiguousarray(measures[hypothesis.measure][:, :, places])
             for hypothesis, places in zip(self._hypotheses, self._places, strict=True)
         ]
-        p_values = np.stack([p_values_of(*pair) for pair in zip(self._hypotheses, values, strict=True)])
+        p_values = np.stack([self._p_values(*pair) for pair in zip(self._hypotheses, values, strict=True)])
         corrected = p_values.copy()
         for members, planned in self._families.values():
             corrected[members] = holm_p_values(p_values[members], planned)
@@ -86,15 +86,22 @@ class Tally:
             self._corrected[k, j] += np.count_nonzero((corrected[k] < self._plan.alpha) & right)
             self._opposite[k, j] += np.count_nonzero((p_values[k] < self._plan.alpha) & wrong)
             if values[k].shape[2] == 2:
-                difference = values[k][..., 0] - values[k][..., 1]
-                mean, sd = difference.mean(axis=1), difference.std(axis=1, ddof=1)
+                mean, sd = self._difference(hypothesis, values[k])
                 self._differences[k][j].add(mean)
                 self._effects[k][j].add(mean[sd > 0] / sd[sd > 0])
 
-    @staticmethod
-    def _directions(hypothesis: Hypothesis, values: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _p_values(self, hypothesis: Hypothesis, values: Array) -> Array:
+        """Return the p-value of the planned test in each study."""
+        return p_values_of(hypothesis, values)
+
+    def _difference(self, hypothesis: Hypothesis, values: Array) -> tuple[Array, Array]:
+        """Return the mean difference of two conditions in each study, and the standard deviation of the effect size."""
+        difference = values[..., 0] - values[..., 1]
+        return difference.mean(axis=1), difference.std(axis=1, ddof=1)
+
+    def _directions(self, hypothesis: Hypothesis, values: Array) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the studies whose difference does not have the wrong sign, and those whose difference has it."""
-        if hypothesis.direction == "two-sided" or hypothesis.test == "rm-anova":
+        if hypothesis.direction == "two-sided":
             wrong = np.zeros(len(values), dtype=bool)
         else:
             difference = values[..., 0] - values[..., 1]

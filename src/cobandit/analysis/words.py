@@ -141,9 +141,33 @@ def question_text(design: StudyDesign, id: str) -> str:
 
 def regret_note(design: StudyDesign, plan: AnalysisPlan) -> str:
     """Return which regret is tested, and what the other one would change: nothing but the unit."""
+    if len(set(design.team_factors.values())) > 1:
+        factors = listed(
+            f"{factor:g} in {condition_label(design, name)}" for name, factor in design.team_factors.items()
+        )
+        return (
+            f"Team regret, the paper's R(T), is task regret times what the team observes, which differs between the "
+            f"conditions: {factors}. The plan chooses {plan.regret} regret."
+        )
+    factor = next(iter(design.team_factors.values()))
     return (
-        f"Team regret, the paper's R(T), is {design.problem.team_factor:g} times task regret in this design, so both "
+        f"Team regret, the paper's R(T), is {factor:g} times task regret in this design, so both "
         f"have the same test statistics, p-values and effect sizes. The plan chooses {plan.regret} regret."
+    )
+
+
+def cells_text(design: StudyDesign, labels: dict[str, str]) -> str:
+    """Return which people play which conditions, in a design between subjects; ``labels`` are by condition."""
+    cells = [
+        f"{cell} ({listed(labels[name] for name in names)})" if design.sets > 1 else labels[names[0]]
+        for cell, names in design.cells.items()
+    ]
+    between = listed(factor.name for factor in design.factors if factor.assignment == "between")
+    quotas = dict(design.quotas.pairs)
+    planned = f" (planned: {', '.join(f'{cell} {number}' for cell, number in quotas.items())})" if quotas else ""
+    return (
+        f"{between} was varied between participants: {listed(cells)}. Each participant was assigned to the cell with "
+        f"the fewest finished and active people{planned}"
     )
 
 

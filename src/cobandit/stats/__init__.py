@@ -14,7 +14,8 @@ from cobandit.stats.crossover import crossover_model, order_effects
 from cobandit.stats.effects import hedges_correction, noncentrality_interval
 from cobandit.stats.finding import Description, Finding
 from cobandit.stats.mixed import mixed_model
-from cobandit.stats.power import paired_t_p_values, wilson_interval
+from cobandit.stats.mixed_anova import anova, mixed_anova
+from cobandit.stats.power import paired_t_p_values, two_sample_p_values, wilson_interval
 from cobandit.stats.ranks import wilcoxon
 from cobandit.stats.reliability import cronbach_alpha
 from cobandit.stats.samples import describe
@@ -33,6 +34,7 @@ __all__ = [
     "StreamedSummary",
     "Summary",
     "adjusted",
+    "anova",
     "cronbach_alpha",
     "crossover_model",
     "describe",
@@ -40,6 +42,7 @@ __all__ = [
     "holm",
     "holm_p_values",
     "mean_interval",
+    "mixed_anova",
     "mixed_model",
     "noncentrality_interval",
     "order_effects",
@@ -52,6 +55,7 @@ __all__ = [
     "student_t",
     "summarise",
     "team_mixed_model",
+    "two_sample_p_values",
     "welch_t",
     "wilcoxon",
     "wilson_interval",

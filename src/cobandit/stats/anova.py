@@ -49,8 +49,8 @@ def rm_anova(values: ArrayLike, factors: tuple[str, ...] = ("A", "B"), *, name: 
     effects = [(True,)] if len(factors) == 1 else [(True, False), (False, True), (True, True)]
     scores = [rows @ _contrasts(levels, effect) for effect in effects]
     people = rows @ _contrasts(levels, (False,) * len(factors))
-    errors = [_squares(score - score.mean(axis=0)) if len(rows) else 0.0 for score in scores]
-    spread = _squares(people - people.mean()) if len(rows) else 0.0
+    errors = [squares(score - score.mean(axis=0)) if len(rows) else 0.0 for score in scores]
+    spread = squares(people - people.mean()) if len(rows) else 0.0
 
     findings = []
     for effect, score, error in zip(effects, scores, errors, strict=True):
@@ -74,13 +74,14 @@ def rm_anova(values: ArrayLike, factors: tuple[str, ...] = ("A", "B"), *, name: 
 def _contrasts(levels: tuple[int, ...], effect: tuple[bool, ...]) -> Array:
     """Orthonormal contrasts of one effect: Helmert's for the factors in it, the mean for the others."""
     parts = [
-        _helmert(k) if used else np.full((k, 1), 1 / math.sqrt(max(k, 1)))
+        helmert(k) if used else np.full((k, 1), 1 / math.sqrt(max(k, 1)))
         for k, used in zip(levels, effect, strict=True)
     ]
     return reduce(np.kron, parts)
 
 
-def _helmert(k: int) -> Array:
+def helmert(k: int) -> Array:
+    """Return Helmert's orthonormal contrasts of k levels, one in each column."""
     columns = np.zeros((k, max(k - 1, 0)))
     for j in range(1, k):
         columns[:j, j - 1] = 1.0
@@ -89,7 +90,8 @@ def _helmert(k: int) -> Array:
     return columns
 
 
-def _squares(values: Array) -> float:
+def squares(values: Array) -> float:
+    """Return the sum of squares."""
     return float((values**2).sum())
 
 
@@ -108,7 +110,7 @@ def _tested(row: Finding, score: Array, error: float, spread: float, cells: int)
     """Return the F test of one effect from the participants' scores on its contrasts."""
     special = library("scipy.special")
     n, d = score.shape
-    effect = n * _squares(score.mean(axis=0))
+    effect = n * squares(score.mean(axis=0))
     df = (d, d * (n - 1))
     f = (effect / df[0]) / (error / df[1])
     more: dict[str, float | None] = {
@@ -126,12 +128,13 @@ def _tested(row: Finding, score: Array, error: float, spread: float, cells: int)
         centred = score - score.mean(axis=0)
         # Epsilon and Mauchly's test do not ask for the scale; with a trace of 1 nothing overflows.
         covariance = centred.T @ centred / error
-        gg = min(1 / (d * _squares(covariance)), 1.0)
+        gg = min(1 / (d * squares(covariance)), 1.0)
         denominator = d * (n - 1 - d * gg)
         # It is 0 if there are as many contrasts as participants allow; the estimate is then 1, its upper limit.
         hf = min((n * d * gg - 2) / denominator, 1.0) if denominator > 1e-12 * d * n else 1.0
-        mauchly, note = _mauchly(covariance, n - 1, cells)
-        more |= {"epsilon_gg": gg, "epsilon_hf": hf, "p_hf": float(special.fdtrc(df[0] * hf, df[1] * hf, f))} | mauchly
+        sphericity, note = mauchly(covariance, n - 1, cells)
+        more |= {"epsilon_gg": gg, "epsilon_hf": hf, "p_hf": float(special.fdtrc(df[0] * hf, df[1] * hf, f))}
+        more |= sphericity
     epsilon = more["epsilon_gg"] or 1.0
     corrected = (df[0] * epsilon, df[1] * epsilon)
     return replace(
@@ -145,7 +148,7 @@ def _tested(row: Finding, score: Array, error: float, spread: float, cells: int)
     )
 
 
-def _mauchly(covariance: Array, freedom: int, cells: int) -> tuple[dict[str, float | None], str]:
+def mauchly(covariance: Array, freedom: int, cells: int) -> tuple[dict[str, float | None], str]:
     """Mauchly's test of sphericity from a covariance matrix of trace 1, which must have full rank."""
     d = len(covariance)
     unknown: dict[str, float | None] = {"mauchly_w": None, "mauchly_chi2": None, "mauchly_p": None}

@@ -29,6 +29,40 @@ def paired_t_p_values(differences: ArrayLike, alternative: str = "two-sided") ->
     return _p_values(sample.mean(axis=1), se, np.full(len(sample), n - 1.0), _flat(sample), alternative)
 
 
+def two_sample_p_values(
+    x: ArrayLike, y: ArrayLike, alternative: str = "two-sided", *, equal_spreads: bool = False
+) -> Array:
+    """Return the p-value of the t test between two groups in each study (studies x people of the group).
+
+    Welch's test, or Student's with ``equal_spreads``. NaN marks people who are missing in a study. A study without two
+    people in each group, or without any spread, has not shown anything: its p-value is 1.
+    """
+    check_alternative("alternative", alternative)
+    parts = [_moments(measures(name, values, 2)) for name, values in (("x", x), ("y", y))]
+    (n, mean, squares), (m, other, rest) = parts
+    enough = (n >= 2) & (m >= 2)
+    n, m = np.where(enough, n, 2.0), np.where(enough, m, 2.0)
+    flat = ~enough | (squares + rest <= 1e-24 * np.maximum(mean**2, other**2)) | (squares + rest <= 1e-200)
+    safe = np.where(flat, 1.0, squares), np.where(flat, 1.0, rest)
+    if equal_spreads:
+        df = n + m - 2
+        se = np.sqrt((safe[0] + safe[1]) / df * (1 / n + 1 / m))
+    else:
+        a, b = safe[0] / (n - 1) / n, safe[1] / (m - 1) / m
+        df = (a + b) ** 2 / (a**2 / (n - 1) + b**2 / (m - 1))
+        se = np.sqrt(a + b)
+    return _p_values(mean - other, se, df, flat, alternative)
+
+
+def _moments(sample: Array) -> tuple[Array, Array, Array]:
+    """Return number, mean and sum of squared deviations of the known values of each row."""
+    known = ~np.isnan(sample)
+    count = known.sum(axis=1).astype(np.float64)
+    mean = np.where(known, sample, 0.0).sum(axis=1) / np.maximum(count, 1.0)
+    squares = np.where(known, (sample - mean[:, np.newaxis]) ** 2, 0.0).sum(axis=1)
+    return count, mean, squares
+
+
 def wilson_interval(successes: int, trials: int, level: float = 0.95) -> Interval:
     """Return a share with Wilson's score interval, which keeps within 0 and 1 and works for small counts, too."""
     check_level("level", level)

@@ -15,7 +15,7 @@ def design_warnings(design: StudyDesign) -> list[str]:
             f"The consent ({', '.join(unwritten)}) is the placeholder of a shipped design: a server takes no "
             "participants with it. Put in the text that your ethics board has approved."
         )
-    sets = len(design.conditions)
+    sets = design.sets
     if design.swap_labels and sets > 2:
         alike = [[str(place + 1) for place in range(sets) if place % 2 == side] for side in (0, 1)]
         same = " and ".join(f"sets {', '.join(group)}" for group in alike if len(group) > 1)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from cobandit.base.checks import one_per_agent, whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import checked_seed, generator
+from cobandit.studies.cells import emptiest_cells
 from cobandit.studies.design import StudyDesign
 
 
@@ -53,15 +54,39 @@ def next_order(design: StudyDesign, places: Places, seed: int, arrival: int) -> 
     """Return the order for the next participant, as its index in ``design.orders``.
 
     *counterbalanced*: the order with the fewest finished and active people, ties broken at random; *random*: a random
-    order. The draw depends only on the study's seed and on how many people have arrived before (``arrival``).
+    order. In a design with cells, the person goes into the cell that is filled least, measured by the quotas; a random
+    order is one of that cell. The draw depends only on the study's seed and on how many people have arrived before
+    (``arrival``).
     """
     orders = len(design.orders)
     if len(places.finished) != orders:
         raise InvalidInput(f"places counts {len(places.finished)} orders; the design has {orders}.")
-    fewest = min(places.taken)
-    equals = [order for order in range(orders) if design.order == "random" or places.taken[order] == fewest]
+    possible = _smallest_cells(design, places)
+    fewest = min(places.taken[order] for order in possible)
+    equals = [order for order in possible if design.order == "random" or places.taken[order] == fewest]
     rng = generator(checked_seed(seed), whole(0, 2**32 - 1)("arrival", arrival))
     return equals[int(rng.random() * len(equals))]
+
+
+def _smallest_cells(design: StudyDesign, places: Places) -> list[int]:
+    """Return the orders of the cells that are filled least by finished and active people."""
+    smallest = emptiest_cells(design, taken_by_cell(design, places))
+    return [order for order in range(len(design.orders)) if design.cell_of(order) in smallest]
+
+
+def taken_by_cell(design: StudyDesign, places: Places) -> dict[str, int]:
+    """Return how many people have finished or are active in each cell."""
+    counts = dict.fromkeys(design.cells, 0)
+    for order, taken in enumerate(places.taken):
+        counts[design.cell_of(order)] += taken
+    return counts
+
+
+def cells_are_full(design: StudyDesign, places: Places) -> bool:
+    """Return whether every cell has as many people as its quota; False, where the design has no quotas."""
+    quotas = dict(design.quotas.pairs)
+    taken = taken_by_cell(design, places)
+    return bool(quotas) and all(taken[cell] >= quota for cell, quota in quotas.items())
 
 
 def _moved(counts: tuple[int, ...], order: int, by: int) -> tuple[int, ...]:

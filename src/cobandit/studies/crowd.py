@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from cobandit.base.streams import CrowdStream, StudyStream, bit_generator, check
 from cobandit.engine.choice import Engine, NotCompiled, engine_for
 from cobandit.engine.simulation import Progress, checked_checkpoints
 from cobandit.studies.behaviours import make_behaviour
+from cobandit.studies.cells import order_cycle
 from cobandit.studies.design import StudyDesign, load_design
 from cobandit.studies.group_checks import players_of
 from cobandit.studies.plan import ParticipantPlan, person_key
@@ -43,6 +44,7 @@ class Crowd:
     k people, each k participants in a row are a team with one seed and one order, in the order of their seats.
     ``regret_curves`` is participants x conditions x episodes x checkpoints, the conditions in the design's own order;
     it is task regret summed over the counted rounds. ``good`` counts the rounds with r* = 1, whether seen or not.
+    In conditions that a participant does not play, regret is NaN and ``good`` is 0.
     """
 
     design: StudyDesign
@@ -74,12 +76,19 @@ class Crowd:
     @cached_property
     def team_regret(self) -> NDArray[np.float64]:
         """The paper's R(T) of each participant, condition and episode."""
-        return self.task_regret * self.design.problem.team_factor
+        factors = np.array([*self.design.team_factors.values()])[:, np.newaxis]
+        return np.asarray(self.task_regret * factors, dtype=np.float64)
 
     @property
     def team_size(self) -> int:
         """How many participants in a row are a team; 1 in a design for one person."""
         return len(self.design.participant_seats)
+
+    @cached_property
+    def played(self) -> NDArray[np.bool_]:
+        """Which conditions each participant plays, participants x conditions."""
+        plays = [[name in order for name in self.conditions] for order in self.design.orders]
+        return np.array(plays, dtype=np.bool_)[self.orders]
 
     def __repr__(self) -> str:
         names = ", ".join(behaviour.title for behaviour in self.behaviours)
@@ -125,7 +134,7 @@ def simulate_participants(
     points = checked_checkpoints(checkpoints, study.rounds)
     workers = whole(1, 4096)("threads", available_cores() if threads is None else threads)
     warm_rounds = 0 if study.warm_start is None else study.warm_start.rounds
-    rounds = len(study.conditions) * study.episodes * (warm_rounds + study.rounds)
+    rounds = study.sets * study.episodes * (warm_rounds + study.rounds)
     agent_rounds = len(study.arms) * rounds * count
     choice = engine_for(
         engine,
@@ -144,10 +153,7 @@ def simulate_participants(
         np.int64
     )
     kinds = _alike(kinds.reshape(teams, size), alike, number)
-    if study.order == "counterbalanced":
-        orders = np.arange(teams, dtype=np.int64) % len(study.orders)
-    else:
-        orders = (_draws(number, CrowdStream.ORDERS, teams) * len(study.orders)).astype(np.int64)
+    orders = _orders(study, number, teams)
     finished = 0
 
     def done(more: int) -> None:
@@ -162,8 +168,21 @@ def simulate_participants(
     else:
         regrets, good = _rehearsed(study, members, seeds, orders, kinds, points, done)
     seconds = time.perf_counter() - start
+    if len(study.cells) > 1:
+        plays = [[condition.name in order for condition in study.conditions] for order in study.orders]
+        regrets[~np.array(plays)[orders]] = np.nan
     of_people = np.repeat(seeds, size), np.repeat(orders, size), kinds.ravel()
     return Crowd(study, members, number, chosen, reason, seconds, *of_people, points, regrets, good)
+
+
+def _orders(design: StudyDesign, seed: int, count: int) -> NDArray[np.int64]:
+    """Return the orders of people who arrive one after another; cells are filled evenly, or as their quotas say."""
+    cycle = np.array(order_cycle(design), dtype=np.int64)
+    turns = cycle[np.arange(count) % len(cycle)]
+    if design.order == "counterbalanced":
+        return turns
+    draws, each = _draws(seed, CrowdStream.ORDERS, count), math.factorial(design.sets)
+    return np.asarray(turns // each * each + (draws * each).astype(np.int64))
 
 
 def _compiled_run(
@@ -182,11 +201,36 @@ def _compiled_run(
     from cobandit.engine.fast.studies import run_participants
 
     keys, parts = participant_keys(design, teams[0]), []
+    if any(condition.observability for condition in design.conditions):
+        return _run_by_problem(compiled, design, keys, teams, points, workers, done)
     for seat in design.participant_seats:
         own = compiled if seat == design.participant_seat else compiled_study(design, behaviours, seat)
         parts.append(run_participants(own, keys, *teams, points, workers, done))
     regrets, good = (np.stack(arrays, axis=1) for arrays in zip(*parts, strict=True))
     return regrets.reshape(-1, *regrets.shape[2:]), good.reshape(-1, *good.shape[2:])
+
+
+def _run_by_problem(
+    compiled: CompiledStudy,
+    design: StudyDesign,
+    keys: NDArray[np.uint32],
+    teams: tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]],
+    points: NDArray[np.int64],
+    workers: int,
+    done: Callable[[int], None],
+) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the results of the fast engine where cells differ in observability: cell by cell."""
+    from cobandit.engine.fast.studies import run_participants
+
+    shape = (len(keys), len(design.conditions), design.episodes)
+    regrets, good = np.zeros((*shape, len(points))), np.zeros(shape, dtype=np.int64)
+    cells = [design.cell_of(order) for order in range(len(design.orders))]
+    for cell, names in design.cells.items():
+        mine = np.flatnonzero(np.array([name == cell for name in cells])[teams[1]])
+        own = replace(compiled, problem=design.problem_of(names[0]))
+        seeds, orders, kinds = teams[0][mine], teams[1][mine], teams[2][mine]
+        regrets[mine], good[mine] = run_participants(own, keys[mine], seeds, orders, kinds, points, workers, done)
+    return regrets, good
 
 
 def _alike(kinds: NDArray[np.int64], share: float, seed: int) -> NDArray[np.int64]:
@@ -269,6 +313,11 @@ def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy
     """Return the study for the compiled loop, or raise `engine.choice.NotCompiled` if a player has none."""
     if any("service" in players_of(design, condition.name) for condition in design.conditions):
         raise NotCompiled("designs with services are simulated one round at a time")
+    for names in design.cells.values():
+        if len({design.observability_of(name) for name in names}) > 1:
+            raise NotCompiled("conditions of one participant that differ in observability are simulated round by round")
+    if design.group is not None and any(condition.observability for condition in design.conditions):
+        raise NotCompiled("teams of people with observability by condition are simulated one round at a time")
     study = compiled_study(design, behaviours)
     _ = study.players
     return study

@@ -3,13 +3,13 @@
 A design is a TOML file whose tables and keys are the fields of `StudyDesign`; a key that is not known is refused with
 the nearest right one. ``burger`` and ``casino`` are the paper's two studies (Experiments; Online Casino Study),
 ``three-by-three`` is an example with labels of its own, ``three-seats`` one of a person and two AIs.
-``burger-pair`` and ``casino-pair`` are for two people in one team.
+``burger-pair`` and ``casino-pair`` are for two people in one team; ``casino-between`` is a study between subjects,
+``burger-mixed`` one with a factor within and one between subjects.
 """
 # ruff: noqa: RUF009 -- entry() makes the field itself, and the defaults it is given are frozen
 
 from __future__ import annotations
 
-import itertools
 import math
 import os
 from collections.abc import Mapping
@@ -36,9 +36,10 @@ from cobandit.base.records import (
     words_or_empty,
 )
 from cobandit.base.toml import parse_toml
-from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
 from cobandit.studies.brought import plugin_design_text
+from cobandit.studies.cells import ConditionsByCell, check_cells
+from cobandit.studies.cells import Factor as Factor
 from cobandit.studies.content_pages import ContentPage as ContentPage
 from cobandit.studies.content_pages import check_pages
 from cobandit.studies.design_tables import MOST_ARMS, MOST_ROUNDS, MOST_SEATS, PLAYERS
@@ -80,17 +81,20 @@ MOST_TEAM_ACTIONS = 81
 """More cannot be counted on a page that a person is to take in."""
 
 LONGEST_FILE = 1_000_000
+MOST_PEOPLE = 1_000_000
+"""The largest quota of a cell."""
 
 
 @dataclass(frozen=True)
-class StudyDesign(Record):
-    """A within-subjects study of one person and one or more AIs at a time, or of several people in one team.
+class StudyDesign(ConditionsByCell, Record):
+    """A study of one person and one or more AIs at a time, or of several people in one team.
 
     ``seats`` says who sits where; where it is left out, the participant has seat 0 and the AI seat 1, and ``arms``,
     ``observability`` and ``task`` describe them. Every AI of an episode plays the algorithm of its condition. Every
     participant plays one set of ``episodes`` episodes per condition, ``rounds`` rounds each. ``shared_luck``: the k-th
     episodes of all sets have the very same r*_t(a). ``swap_labels``: in every second set all arms are reversed, so
-    that participants do not notice. ``group`` says how several people become a team.
+    that participants do not notice. ``group`` says how several people become a team. With ``factors`` between
+    subjects, each participant plays the conditions of one cell only; ``quotas`` says how many people a cell takes.
     Paper: Experiments; Online Casino Study.
     """
 
@@ -129,6 +133,8 @@ class StudyDesign(Record):
     outcomes: tuple[Outcome, ...] = entry(listing(Outcome.read, 0, len(OUTCOMES), unique="outcome"), ())
     withdrawal: Withdrawal = entry(Withdrawal.read, Withdrawal())
     recruiter: Recruiter | None = entry(optional(Recruiter.read), None)
+    factors: tuple[Factor, ...] = entry(listing(Factor.read, 0, 4, unique="name"), ())
+    quotas: Table = entry(table_of(whole(1, MOST_PEOPLE)), Table())
     markup: str = entry(one_of(MARKUPS, "markup of texts"), "plain")
     debriefing: str = entry(words_or_empty, "")
     languages: tuple[str, ...] = entry(listing(slug, 1, 50, unique="="), ("en",))
@@ -145,6 +151,7 @@ class StudyDesign(Record):
             raise InvalidInput(
                 f"task.kind is {self.task.kind!r}, which is drawn for two, the participant first; other teams: 'grid'."
             )
+        check_cells(self)
         check_group(self)
         self._check_icons()
         if self.task.fillings and self.arms != (2, 2):
@@ -198,7 +205,7 @@ class StudyDesign(Record):
                 markdown_tree(key if language == self.languages[0] else f"translations.{language}.{key}", texts[key])
 
     def _check_partners(self) -> None:
-        if self.partners and len(self.partners) != len(self.conditions):
+        if self.partners and len(self.partners) != self.sets:
             raise InvalidInput(
                 f"partners names {len(self.partners)}, and there are {len(self.conditions)} conditions; one partner "
                 "for each set is needed, or none at all."
@@ -217,13 +224,13 @@ class StudyDesign(Record):
     def _check_attention(self) -> None:
         for check in self.attention:
             whole(1, self.survey.points)(f"The answer to {check.id!r}", check.answer)
-            whole(1, len(self.conditions))(f"after_set of {check.id!r}", check.after_set)
+            whole(1, self.sets)(f"after_set of {check.id!r}", check.after_set)
             if check.id in {item.id for item in self.survey.items}:
                 raise InvalidInput(f"The attention check {check.id!r} has the id of a survey item; it needs its own.")
 
     def _check_questionnaires(self) -> None:
         for questionnaire in self.questionnaires:
-            if questionnaire.when == "between" and len(self.conditions) < 2:
+            if questionnaire.when == "between" and self.sets < 2:
                 raise InvalidInput(
                     f"The questionnaire {questionnaire.id!r} is asked between sets; two or more conditions are needed."
                 )
@@ -332,16 +339,6 @@ class StudyDesign(Record):
     def from_dict(cls, data: Mapping[str, Any], where: str = "the design") -> StudyDesign:
         """Create a design from plain data, as `to_dict` returns it."""
         return cls.read(where, data)
-
-    @cached_property
-    def problem(self) -> Problem:
-        """The problem as the library states it; its means only say how many arms there are."""
-        return Problem.bernoulli(arms=self.arms, observation=self.observation, observability=self.observability)
-
-    @cached_property
-    def orders(self) -> tuple[tuple[str, ...], ...]:
-        """Every order of the conditions; a participant's order is its place in this list."""
-        return tuple(itertools.permutations(condition.name for condition in self.conditions))
 
     def condition(self, name: str) -> Condition:
         """Return the condition with this name."""

@@ -122,13 +122,16 @@ class Condition(AgentChoice):
 
     In a design for several people, ``alone`` says that each of them plays an episode of their own, with the AI in all
     other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
-    that of a service, or back; ``service`` takes the place of the seat's own table.
+    that of a service, or back; ``service`` takes the place of the seat's own table. ``levels`` names the level of
+    each factor of the design. ``observability`` takes the place of the design's.
     """
 
     name: str = entry(_condition_name)
     alone: bool = entry(flag, False)
     players: tuple[str, ...] = entry(listing(one_of(SEAT_PLAYERS, "player of a seat"), 0, MOST_SEATS), ())
     service: Table = entry(table_of(scalar), Table())
+    levels: Table = entry(table_of(slug), Table())
+    observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 0, MOST_SEATS), ())
 
 
 @dataclass(frozen=True)

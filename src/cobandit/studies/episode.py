@@ -56,7 +56,7 @@ class Episode:
         self._warm: list[Round] = []
         self._arms = plan.design.arms
         self._total, self._before = plan.rounds, plan.warm_rounds
-        self._observation = plan.design.problem.observation
+        self._observation = plan.design.problem_of(plan.condition).observation
         self._luck = plan.luck().tobytes()  # a byte a cell: a server keeps many episodes, and lists would burden it
         self._observers = plan.observers()
         self._head = plan.start(version)
@@ -254,7 +254,9 @@ class Episode:
 
     def trajectory(self, run: int = 0) -> Trajectory:
         """Return the rounds so far, as the trajectory that a simulation returns."""
-        table = Trajectory.empty(run, self.plan.means, self.plan.design.problem.known_ranks(), len(self._rounds))
+        table = Trajectory.empty(
+            run, self.plan.means, self.plan.design.problem_of(self.plan.condition).known_ranks(), len(self._rounds)
+        )
         for i, played in enumerate(self._rounds):
             table.actions[i] = played.arms
             table.rewards[i] = played.reward
@@ -341,7 +343,7 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
     return {
         "practice": plan.practice,
         "set": plan.set + 1,
-        "sets": len(plan.design.conditions),
+        "sets": plan.design.sets,
         "episode": plan.number + 1,
         "episodes": plan.siblings,
         "rounds": plan.rounds,

@@ -104,7 +104,7 @@ def journey(design: StudyDesign) -> Journey:
     pages = tuple(Inserted("page", page.id, page.when, page.set) for page in design.pages)
     questionnaires = tuple(Inserted("questionnaire", each.id, each.when) for each in design.questionnaires)
     return _journey(
-        *asked, practices, len(design.conditions), design.episodes, pages + questionnaires
+        *asked, practices, design.sets, design.episodes, pages + questionnaires
     )  # a few numbers as the key: hashing a whole design at every request would be slow
 
 
@@ -468,7 +468,7 @@ def _survey(design: StudyDesign, plan: ParticipantPlan | None, step: Step, texts
             item["apart"] = True
     return {
         "set": step.number,
-        "sets": len(design.conditions),
+        "sets": design.sets,
         "points": design.survey.points,
         "low": texts["survey.low"],
         "high": texts["survey.high"],
@@ -483,7 +483,7 @@ def _questionnaire(
         raise InvalidInput(f"The step {step.id!r} has no plan; the participant's plan is needed to order its items.")
     order = plan.questionnaire_order(step.questionnaire, step.number)
     payload = questionnaire_payload(design.questionnaire(step.questionnaire), order, texts)
-    return payload | {"set": step.number, "sets": len(design.conditions)}
+    return payload | {"set": step.number, "sets": design.sets}
 
 
 def completion_code() -> str:

@@ -267,7 +267,7 @@ class EpisodePlan:
 
     def briefing(self, agent: Agent, seat: int, horizon: int) -> Briefing:
         """Return the briefing of an agent in a seat. The better observer leads; among equals, the earlier seat."""
-        problem = self.design.problem
+        problem = self.design.problem_of(self.condition)
         return Briefing(
             seat,
             problem.arms,
@@ -285,7 +285,7 @@ class EpisodePlan:
     @property
     def _own_part(self) -> int:
         """A number of the condition that is independent of the order in which participants play the conditions."""
-        return 0 if self.practice else 1 + self.design.orders[0].index(self.condition)
+        return 0 if self.practice else 1 + [entry.name for entry in self.design.conditions].index(self.condition)
 
     @property
     def _shared_part(self) -> int:
@@ -327,7 +327,7 @@ class ParticipantPlan:
 
     def __len__(self) -> int:
         practices = 0 if self.design.practice is None else self.design.practice.episodes
-        return practices + len(self.design.conditions) * self.design.episodes
+        return practices + self.design.sets * self.design.episodes
 
     @property
     def conditions(self) -> tuple[str, ...]:

@@ -72,6 +72,7 @@ def check(
     One simulated participant plays it from beginning to end. With --services, language models and policies in seats
     are asked once, with the environment of this terminal; exits with 1 where one of them does not answer.
     """
+    from cobandit.base.numbers import count
     from cobandit.studies import load_design, rehearse
     from cobandit.studies.advice import design_warnings
     from cobandit.studies.journey import journey
@@ -85,21 +86,22 @@ def check(
     screen.soft_wrap = True
     screen.print(f"{study.title} ({study.name}, version {study.version})")
     screen.print(f"digest {study.digest}")
-    sets = len(study.conditions)
+    sets = study.sets
     each = (
         f"{study.rounds:,} rounds" if study.episodes == 1 else f"{study.episodes} episodes of {study.rounds:,} rounds"
     )
     screen.print(
-        f"{sets} sets of {each}, {' x '.join(map(str, study.arms))} arms, {study.observation} observation, "
+        f"{count(sets, 'set')} of {each}, {' x '.join(map(str, study.arms))} arms, {study.observation} observation, "
         f"observability {', '.join(f'{value:g}' for value in study.observability)}"
     )
     for condition in study.conditions:
-        screen.print(f"  {condition.name}: {condition.make()}")
+        screen.print(f"  {condition.name}: {condition.make()}{_levels(study, condition.name)}")
     if study.warm_start is not None:
         screen.print(f"before each episode {study.warm_start.rounds} rounds with {study.warm_start.make()}")
     shared = "the very same luck in all sets" if study.shared_luck else "luck of its own in each set"
     swapped = "labels swapped in every second set" if study.swap_labels else "labels as they are"
     screen.print(f"order {study.order}; {shared}; {swapped}; languages {', '.join(study.languages)}")
+    _print_cells(screen, study)
     _print_group(screen, study)
     _print_services(screen, study)
     steps = [step for step in journey(study).steps if step.kind not in ("episode", "rest")]
@@ -112,12 +114,35 @@ def check(
         screen.print(f"texts of the pages that stay English in {language} ({len(keys)}): {', '.join(keys)}")
     for warning in (*design_warnings(study), *page_text_problems(study), *_plan_warnings(study)):
         screen.print(f"warning: {warning}")
-    played = rehearse(study, "softmax", seed=0, order=0)
+    first_of_cells = {study.cell_of(order): order for order in reversed(range(len(study.orders)))}
+    for order in sorted(first_of_cells.values()):
+        played = rehearse(study, "softmax", seed=0, order=order)
     rounds = sum(episode.played for episode in played)
     who = "one simulated participant" if study.group is None else "one simulated team, of which each member played"
+    who += " of each cell" if len(study.cells) > 1 else ""
     screen.print(f"rehearsed {who}: {rounds:,} rounds in {len(played)} episodes. The design is fine.")
     if services and not _try_services(screen, study):
         raise typer.Exit(1)
+
+
+def _levels(study: StudyDesign, condition: str) -> str:
+    """Return the levels of a condition and the observability that it has of its own, in brackets."""
+    parts = [f"{factor} {level}" for factor, level in study.levels[condition].items() if level != condition]
+    own = study.condition(condition).observability
+    parts += [f"observability {', '.join(f'{value:g}' for value in own)}"] if own else []
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def _print_cells(screen: Console, study: StudyDesign) -> None:
+    """Describe between which cells people are divided."""
+    if len(study.cells) == 1:
+        return
+    quotas = dict(study.quotas.pairs)
+    cells = [
+        f"{cell} ({', '.join(names)}{f'; {quotas[cell]} people' if quotas else ''})"
+        for cell, names in study.cells.items()
+    ]
+    screen.print(f"between subjects: each participant plays one of {len(cells)} cells: {', '.join(cells)}")
 
 
 def _print_group(screen: Console, study: StudyDesign) -> None:

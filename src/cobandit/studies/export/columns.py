@@ -87,11 +87,12 @@ def _long_columns(design: StudyDesign, people: Column, kind: Column, orders: str
         kind,
         *_team_columns(design),
         Column("order", "text", "conditions in the order in which the participant met them", orders),
+        *_cell_columns(design),
         Column(
             "set",
             "integer",
             "place of the episode's condition in the order, from 0",
-            f"0 to {len(design.conditions) - 1} | -1: practice",
+            f"0 to {design.sets - 1} | -1: practice",
         ),
         Column("condition", "text", "condition of the episode", f"{names} | {PRACTICE}"),
         *_partner_columns(design),
@@ -192,6 +193,16 @@ def _item_texts(design: StudyDesign) -> str:
     return " | ".join(parts + [f"{check.id} (attention check): {check.text}" for check in design.attention])
 
 
+def _cell_columns(design: StudyDesign) -> tuple[Column, ...]:
+    """Return the column of the cell, in a design between subjects."""
+    if len(design.cells) == 1:
+        return ()
+    names = " | ".join(f"{cell}: {', '.join(conditions)}" for cell, conditions in design.cells.items())
+    return (
+        Column("cell", "text", "cell of the participant: levels of the factors between subjects", names, optional=True),
+    )
+
+
 def _scale(design: StudyDesign) -> str:
     survey = design.survey
     return f"1: {survey.low} | {survey.points}: {survey.high}"
@@ -208,6 +219,7 @@ def _wide_columns(
         Column("status", "text", "how far the participant has come", " | ".join(STATUSES)),
         *_outcome_columns(design),
         Column("order", "text", "conditions in the order of the participant", orders, optional=True),
+        *_cell_columns(design),
         Column("language", "text", "language of the pages", " | ".join(design.languages), optional=True),
         Column("consent_version", "text", "version of the consent that was given", optional=True),
         Column("consented_at", "time", "when consent was given, UTC", optional=True),

@@ -127,6 +127,16 @@ _COMPARE = (
 )
 
 
+_COMPARE_CELLS = (
+    "# One test, of the same people or of different ones (Welch); if it is not possible, the script says so.",
+    "compare <- function(x, y, paired = TRUE) {",
+    '  cat("\\n", x, " minus ", y, "\\n", sep = "")',
+    "  tryCatch(print(t.test(finished[[x]], finished[[y]], paired = paired)),",
+    '           error = function(problem) cat("No test:", conditionMessage(problem), "\\n"))',
+    "}",
+)
+
+
 def r_script(design: StudyDesign, columns: Columns, files: Mapping[str, str]) -> str:
     """Return an R script (base R only) that reads the tables with their types and compares the conditions."""
     lines = [
@@ -149,17 +159,19 @@ def r_script(design: StudyDesign, columns: Columns, files: Mapping[str, str]) ->
     lines += ["", "# Those who have finished; people and simulated ones apart.", ""]
     lines.append('finished <- subset(wide_data, status == "finished")')
     lines.append("print(table(finished$kind))")
-    lines += ["", *_COMPARE]
+    lines += ["", *(_COMPARE if len(design.cells) == 1 else _COMPARE_CELLS)]
     by_key = {column.key: column.name for column in columns["wide"]}
     names = [condition.name for condition in design.conditions]
     measured = [("task_regret",), ("good",), *(("survey", item.id) for item in design.survey.items)]
     if design.group is not None:
         lines += ["", *_team_lines(design, [by_key[(*what, name)] for name in names for what in measured])]
     for first, second in combinations(names, 2):
-        lines += ["", f"# {second} minus {first}; paired tests, not corrected"]
+        paired = design.same_people(first, second)
+        tests = "paired tests" if paired else "Welch's tests of different people"
+        lines += ["", f"# {second} minus {first}; {tests}, not corrected"]
         for what in measured:
             x, y = by_key[(*what, second)], by_key[(*what, first)]
-            lines.append(f'compare("{x}", "{y}")')
+            lines.append(f'compare("{x}", "{y}"{"" if paired else ", paired = FALSE"})')
     return "\n".join(lines) + "\n"
 
 

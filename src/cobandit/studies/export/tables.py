@@ -86,6 +86,7 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
         "team": [None if episode.person.team is None else episode.person.team.id for episode in played],
         "seat": [episode.plan.own_seat for episode in played],
         "order": [" > ".join(design.orders[episode.plan.order]) for episode in played],
+        "cell": [design.cell_of(episode.plan.order) for episode in played],
         "set": [episode.plan.set for episode in played],
         "condition": [episode.plan.condition for episode in played],
         "partner": [_partner_name(design, episode.plan.identity) for episode in played],
@@ -111,13 +112,14 @@ def _long(design: StudyDesign, played: list[_Played], columns: tuple[Column, ...
 
 def _of_round(design: StudyDesign) -> dict[str, Callable[[_Played], NDArray[Any]]]:
     """Return the columns that differ from round to round, each as a function of an episode."""
-    factor = design.problem.team_factor
     of_round: dict[str, Callable[[_Played], NDArray[Any]]] = {
         "t": lambda episode: episode.data.t,
         "reward": lambda episode: episode.data.reward,
         "round_regret": lambda episode: episode.regret,
         "task_regret": lambda episode: np.cumsum(episode.regret),
-        "team_regret": lambda episode: np.cumsum(episode.regret) * factor,
+        "team_regret": lambda episode: (
+            np.cumsum(episode.regret) * design.problem_of(episode.plan.condition).team_factor
+        ),
         "answered_at": lambda episode: episode.data.answered_at,
         "reaction_ms": lambda episode: np.rint(episode.data.reaction_ms),
     }
@@ -171,6 +173,7 @@ def _wide_row(
         "status": person.status,
         "outcome": person.outcome(design) or None,
         "order": None if plan is None else " > ".join(plan.conditions),
+        "cell": None if plan is None else design.cell_of(plan.order),
         "language": person.language,
         "consent_version": None if consent is None else consent.values.get("version"),
         "consented_at": person.consented_at,
@@ -188,7 +191,7 @@ def _wide_row(
         given = person.answers["demographics"].values
         for question in design.demographics:
             values["demographics", question.id] = _answer_text(person, question, given.get(question.id))
-    for place in range(len(design.conditions)):
+    for place in range(design.sets):
         answer = person.answers.get(f"survey-{place + 1}")
         if answer is None or plan is None:
             continue
@@ -205,7 +208,7 @@ def _wide_row(
         values["rounds", condition.name] = rounds
         values["good", condition.name] = good
         values["task_regret", condition.name] = regret
-        values["team_regret", condition.name] = None if regret is None else regret * design.problem.team_factor
+        values["team_regret", condition.name] = None if regret is None else regret * design.team_factors[condition.name]
     return [values.get(column.key or column.name) for column in columns]
 
 
@@ -239,7 +242,7 @@ def _survey(data: StudyData, columns: tuple[Column, ...]) -> Table:
     rows = []
     for person in data.participants:
         plan = person.plan(data.design)
-        for place in range(len(data.design.conditions)):
+        for place in range(data.design.sets):
             answer = person.answers.get(f"survey-{place + 1}")
             if answer is None or plan is None:
                 continue

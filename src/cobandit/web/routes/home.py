@@ -89,7 +89,7 @@ def _titled(design: StudyDesign, language: str, titles: Mapping[str, int] | None
 
 def _summary(design: StudyDesign, texts: dict[str, str], language: str) -> str:
     """Return a summary with the number of AIs and the duration."""
-    n = len(design.conditions)
+    n = design.sets
     key = f"{'games' if design.episodes > 1 else 'rounds'}.{'one' if n == 1 else 'other'}"
     return texts[key].format(n=n, games=grouped(language, design.episodes), rounds=grouped(language, design.rounds))
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
+from cobandit.studies.assignment import cells_are_full
 from cobandit.studies.consent import placeholder_consent
 from cobandit.web.refusals import Refused
 from cobandit.web.services.places import places
@@ -70,6 +71,8 @@ def reason_to_refuse(
     if study.state == "invite-only" and not invited:
         return "invite-only"
     if study.state == "quota" and seats_taken(connection, study) >= (study.quota or 0):
+        return "full"
+    if study.design.quotas.pairs and cells_are_full(study.design, places(connection, study, "real", now_ms())):
         return "full"
     return None
 

@@ -204,7 +204,7 @@ def participant_entry(
         "progress": {"done": place, "total": last},
         "rounds": {
             "played": sum(part.rounds for part in progress.values()),
-            "total": practices + len(design.conditions) * design.episodes * design.rounds,
+            "total": practices + design.sets * design.episodes * design.rounds,
         },
         "order_index": person.order_index,
         "order": None if person.order_index is None else list(design.orders[person.order_index]),
@@ -232,7 +232,7 @@ def _current_episode(
         "number": episode.index,
         "practice": episode.practice,
         "set": episode.set + 1,
-        "sets": len(study.design.conditions),
+        "sets": study.design.sets,
         "place": episode.number + 1,
         "of": episode.siblings,
         "condition": episode.condition,

@@ -249,7 +249,7 @@ class Participants:
         if (partner := partner_payload(person.plan, step, chosen)) is not None:
             state |= {"partner": partner, "texts": state["texts"] | named_partner(design, partner)}
         if step.kind == "partner":
-            state["sets"] = len(design.conditions)
+            state["sets"] = design.sets
         if step.kind in ("episode", "rest") and design.episodes > 1:
             state["results"] = await results_of(self._database, person)
         if step.kind == "episode":

@@ -162,7 +162,7 @@ def _answers(
 ) -> dict[int, dict[str, dict[str, Any]]]:
     """Return the answers by participant and step, as far as the outcome and the payment depend on them."""
     given: dict[int, dict[str, dict[str, Any]]] = {}
-    steps = [f"survey-{place + 1}" for place in range(len(design.conditions))] if design.attention else []
+    steps = [f"survey-{place + 1}" for place in range(design.sets)] if design.attention else []
     steps += ["demographics"] if screens(design) else []
     steps += ["lobby"] if design.group is not None else []
     for step in steps:

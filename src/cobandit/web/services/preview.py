@@ -71,7 +71,7 @@ def _part(design: StudyDesign, plan: ParticipantPlan, step: Step, language: str)
         thanks = {"code": design.completion_code or _CODE, "return_url": None}
         return {"thanks": thanks | debriefing_payload(design, language)}
     if step.kind == "partner":
-        return {"sets": len(design.conditions)}
+        return {"sets": design.sets}
     if step.kind not in ("episode", "rest"):
         return step_payload(design, plan, step, language)
     assert step.number is not None

@@ -112,7 +112,7 @@ def paired_result(analysis: Analysis, measure: str, pair: Sequence[str]) -> Stud
     """Return the test that compares a measure between two conditions: the planned one, where there is one."""
     for row in analysis.section("hypothesis"):
         same = row.measure == measure and set(row.compares) == set(pair) and len(row.compares) == 2
-        if same and not row.group and not row.finding.test.startswith("RM ANOVA"):
+        if same and not row.group and "ANOVA " not in row.finding.test:
             return row
     return None
 

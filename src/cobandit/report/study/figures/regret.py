@@ -50,7 +50,7 @@ def regret_drawing(analysis: Analysis, chosen: NDArray[np.bool_] | None = None) 
                     name=measured.conditions[c],
                     label=f"{label} (n{SPACE}={SPACE}{len(curves)})",
                     number=numbers[c],
-                    factor=measured.design.problem.team_factor,
+                    factor=measured.design.team_factors[measured.conditions[c]],
                 )
             )
     if not lines:

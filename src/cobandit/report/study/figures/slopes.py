@@ -75,7 +75,8 @@ def paired_slopes(analysis: Analysis) -> list[StudyFigure | NotDrawn]:
     counts = [f"{panel.name}: {panel.said}" for panel in panels]
     lone = "" if len(measured) > 1 else f" A single {measured.unit} has no interval."
     caption = (
-        f"Each thin line is one of {unit_count(analysis, len(measured))}; large marks are means with their "
+        f"Each {'thin line' if analysis.design.sets > 1 else 'dot'} is one of {unit_count(analysis, len(measured))}; "
+        f"large marks are means with their "
         f"{level_text(analysis)} intervals. {capital('; '.join(counts))}. Better means less {panels[0].name} and more "
         f"{panels[1].name}. {STARS}"
         f"{correction(analysis, [row for panel in panels for row in panel.tests])}.{lone}"
@@ -101,16 +102,18 @@ class _Slopes:
         self.from_zero = self.lower_is_better = measure != GOOD
         self.values = measured.totals(measure)
         there = np.isfinite(self.values)
-        self.lines = np.flatnonzero(there.sum(axis=1) >= 2).tolist()
+        paired = analysis.design.sets > 1
+        self.lines = np.flatnonzero(there.sum(axis=1) >= (2 if paired else 1)).tolist()
         self.means = [described(analysis, measure)[name] for name in measured.conditions]
         self.pairs = contrasts(analysis.design)
         self.columns = [tuple(map(measured.column, pair)) for pair in self.pairs]
         self.tests = [paired_result(analysis, measure, pair) for pair in self.pairs]
         self.numbers = condition_numbers(analysis)
         self.verdicts = [verdict_text(analysis, test) for test in self.tests]
-        self.single = len(self.pairs) == 1
+        self.single = len(self.pairs) == 1 and paired
         if not self.single:
-            self.said = f"{len(self.lines)} with values in two conditions or more"
+            many = "two conditions or more" if paired else "their condition"
+            self.said = f"{len(self.lines)} with values in {many}"
             return
         first, second = (self.values[:, column] for column in self.columns[0])
         self.differences = first - second
@@ -174,7 +177,9 @@ def _draw_slope_panel(axes: Axes, panel: _Slopes, labels: Sequence[str], margin:
     for i in panel.lines:
         colour, dash = panel.style(i)
         there = np.isfinite(panel.values[i])
-        axes.plot(places[there], panel.values[i][there], color=colour, linestyle=dash, linewidth=thick, alpha=0.6)
+        dot = "." if there.sum() == 1 else ""  # a participant of a single condition
+        style = {"color": colour, "linestyle": dash, "linewidth": thick, "alpha": 0.6, "marker": dot}
+        axes.plot(places[there], panel.values[i][there], **style)
     last = len(labels) - 1
     for c, description in enumerate(panel.means):
         if description.mean is None:
