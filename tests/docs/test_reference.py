@@ -78,6 +78,7 @@ DESIGN_TABLES = {
     "warm_start": design.WarmStart,
     "practice": design.Practice,
     "means": design.MeansRule,
+    "rewards": design.RewardRule,
     "survey": design.Survey,
     "survey.items": design.SurveyItem,
     "consent": design.Consent,

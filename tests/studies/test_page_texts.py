@@ -14,6 +14,7 @@ from cobandit.studies.typography import typeset
 
 BURGER, CASINO = load_design("burger"), load_design("casino")
 SHIPPED = ("en", "de", "es", "fr")
+POINTS = ("round.points.one", "round.points.other")
 
 
 def blanks(text: str) -> set[str]:
@@ -40,7 +41,8 @@ class TestShipped:
             assert blanks(text) == blanks(english[key]), key
         if language != "en":
             same = [key for key, text in texts.items() if text == english[key]]
-            assert set(same) <= {"ribbon.demo.short", "turn.latest", "turn.good", "turn.bad", "casino.budget"}, same
+            alike = {"ribbon.demo.short", "turn.latest", "turn.good", "turn.bad", "casino.budget", *POINTS}
+            assert set(same) <= alike, same
 
     @pytest.mark.parametrize("language", SHIPPED[1:])
     def test_the_front_page_is_translated_whole(self, language: str) -> None:

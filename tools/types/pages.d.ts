@@ -26,6 +26,8 @@ interface Round {
   t: number;
   arms: number[];
   good: boolean | null;
+  /** What was seen, where rewards are scores. */
+  score?: number | null;
   /** Where the recording of the arm is; null: it is there as a film only. */
   recording?: string | null;
 }
@@ -34,6 +36,13 @@ interface Count {
   arms: number[];
   good: number;
   bad: number;
+  /** The sum of the scores that were seen, where rewards are scores; `good` is then their number. */
+  score?: number;
+}
+
+/** How scores are shown. */
+interface Score {
+  decimals: number;
 }
 
 interface Episode {
@@ -48,6 +57,7 @@ interface Episode {
   finished: boolean;
   good: number;
   bad: number;
+  score?: number;
   counts: Count[];
   latest: Round | null;
 }
@@ -127,13 +137,13 @@ interface State {
   step: { id: string; kind: StepKind | "episode" };
   progress: { done: number; total: number };
   limits: { warn_seconds: number; idle_seconds: number };
-  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][] };
+  task: { kind: string; arms: number[]; seat: number; people?: number; burgers?: Burger[]; /** Of each seat's arms. */ icons?: string[][]; score?: Score };
   consent: Written & { version: string };
   demographics: Question[];
   instructions: string[];
   marked?: Marked[][];
   quiz: { instructions: string[]; marked?: Marked[][]; questions: Question[] };
-  rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number };
+  rest: { practice: boolean; done: number; of: number; set: number; sets: number; good: number; rounds: number; score?: number };
   survey: { items: { id: string; text: string; apart?: boolean }[]; points: number; low: string; high: string; set: number; sets: number };
   questionnaire: Questionnaire;
   page: Written & { title: string };
@@ -546,6 +556,8 @@ interface PlayedRounds {
 
 interface Person extends Whereabouts {
   blind: boolean;
+  /** Whether rewards are scores. */
+  scored?: boolean;
   study: { words: { good: string; bad: string; configuration: string; participant: string; partner: string } };
   arms: string[][];
   /** What each seat is called, and which is the participant's. */

@@ -104,6 +104,7 @@ def _design(analysis: Analysis) -> str:
         "missed": f"{whole} of the good outcomes; a missed one looked like a bad one.",
         "missed-known": f"{subject} saw the outcome {parts} of the rounds, and knew when not.",
         "flipped": f"{subject} saw the outcome itself {parts} of the rounds, and otherwise a good one.",
+        "noisy": _noise(design),
     }[design.observation]
     rule = design.means
     if rule.draw == "fixed":
@@ -134,8 +135,8 @@ def _design(analysis: Analysis) -> str:
     return (
         f"In every round, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
         f"{'choice' if len(design.seating) == 2 else 'choices'}; the {task.configuration} that they made together was "
-        f"{task.good} or {task.bad}. Each of the "
-        f"{math.prod(design.arms)} combinations had its own chance of being {task.good}; these chances {drawn}. {sees} "
+        f"{_outcome(design)}. Each of the "
+        f"{math.prod(design.arms)} combinations had {_mean_word(design)} {drawn}.{_drift(design)} {sees} "
         f"{within}{luck}"
     )
 
@@ -164,6 +165,46 @@ def _cells(analysis: Analysis, sets: str, conditions: list[str]) -> tuple[str, s
     if design.swap_labels:
         luck += f" In every second set the labels of {_all_arms(design)} were reversed."
     return text, luck
+
+
+def _outcome(design: StudyDesign) -> str:
+    rewards = design.rewards
+    if not rewards.graded:
+        return f"{design.task.good} or {design.task.bad}"
+    return (
+        "paid "
+        + {
+            "points": f"from 0 to {rewards.highest} points",
+            "gaussian": f"a score, normal around its mean (SD = {rewards.sd:g})",
+            "student-t": f"a score around its mean (t distribution, df = {rewards.df:g}, scale {rewards.scale:g})",
+            "correlated-gaussian": f"a score, normal around its mean (SD = {rewards.sd:g}), "
+            f"correlated from round to round (r = {rewards.correlation:g})",
+        }[rewards.kind]
+    )
+
+
+def _mean_word(design: StudyDesign) -> str:
+    if design.rewards.graded:
+        return "its own mean score; these means"
+    return f"its own chance of being {design.task.good}; these chances"
+
+
+def _drift(design: StudyDesign) -> str:
+    """Return a sentence about means that change within an episode, or nothing."""
+    rule = design.means
+    if rule.drift == "random-walk":
+        return f" From round to round each of them changed at random (SD = {rule.step:g})."
+    if rule.drift == "piecewise":
+        places = listed([str(t) for t in rule.changes_at])
+        return (
+            f" They changed in round {places}." if len(rule.changes_at) == 1 else f" They changed in rounds {places}."
+        )
+    return ""
+
+
+def _noise(design: StudyDesign) -> str:
+    pairs = zip(design.seating, design.rewards.noise, strict=False)
+    return f"Each seat saw the score with noise, SD = {listed([f'{sd:g} ({seat.name})' for seat, sd in pairs])}."
 
 
 def _parts_of_teams(design: StudyDesign, sets: str, conditions: list[str], order: str) -> str:

@@ -37,6 +37,7 @@ class StudyStream(enum.IntEnum):
     ANSWERS = 9
     TAKEOVER = 10
     QUESTIONS = 11
+    DRIFT = 12
 
 
 class CrowdStream(enum.IntEnum):

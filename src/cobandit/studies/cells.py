@@ -17,6 +17,7 @@ from cobandit.base.records import Record, Table, entry, slug
 from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
 from cobandit.studies.design_tables import Condition, Group
+from cobandit.studies.reward_tables import RewardRule, study_problem
 
 ASSIGNMENTS = ("within", "between")
 """Whether a participant plays all levels of a factor, or one of them."""
@@ -41,6 +42,7 @@ class ConditionsByCell:
     arms: tuple[int, ...]
     observation: ObservationName
     observability: tuple[float, ...]
+    rewards: RewardRule
     conditions: tuple[Condition, ...]
     factors: tuple[Factor, ...]
     quotas: Table
@@ -49,7 +51,7 @@ class ConditionsByCell:
     @cached_property
     def problem(self) -> Problem:
         """The problem as the library states it; its means only say how many arms there are."""
-        return Problem.bernoulli(arms=self.arms, observation=self.observation, observability=self.observability)
+        return study_problem(self, self.observability)
 
     @cached_property
     def orders(self) -> tuple[tuple[str, ...], ...]:
@@ -98,9 +100,7 @@ class ConditionsByCell:
     @cached_property
     def _problems(self) -> dict[str, Problem]:
         return {
-            condition.name: Problem.bernoulli(
-                arms=self.arms, observation=self.observation, observability=condition.observability
-            )
+            condition.name: study_problem(self, condition.observability)
             for condition in self.conditions
             if condition.observability
         }

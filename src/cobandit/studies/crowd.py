@@ -43,7 +43,8 @@ class Crowd:
     Participant i has ``seeds[i]``, ``orders[i]`` and plays as ``behaviours[kinds[i]]``. In a design for teams of
     k people, each k participants in a row are a team with one seed and one order, in the order of their seats.
     ``regret_curves`` is participants x conditions x episodes x checkpoints, the conditions in the design's own order;
-    it is task regret summed over the counted rounds. ``good`` counts the rounds with r* = 1, whether seen or not.
+    it is task regret summed over the counted rounds. ``good`` counts the rounds with r* = 1, whether seen or not; where
+    rewards are scores, it is their sum.
     In conditions that a participant does not play, regret is NaN and ``good`` is 0.
     """
 
@@ -58,7 +59,7 @@ class Crowd:
     kinds: NDArray[np.int64]
     checkpoints: NDArray[np.int64]
     regret_curves: NDArray[np.float64]
-    good: NDArray[np.int64]
+    good: NDArray[np.int64] | NDArray[np.float64]
 
     def __len__(self) -> int:
         return len(self.seeds)
@@ -318,6 +319,8 @@ def _prepared(design: StudyDesign, behaviours: Sequence[Agent]) -> CompiledStudy
             raise NotCompiled("conditions of one participant that differ in observability are simulated round by round")
     if design.group is not None and any(condition.observability for condition in design.conditions):
         raise NotCompiled("teams of people with observability by condition are simulated one round at a time")
+    if design.rewards.graded or design.means.drifts:
+        raise NotCompiled("designs with scores or drifting means are simulated one round at a time")
     study = compiled_study(design, behaviours)
     _ = study.players
     return study
@@ -331,12 +334,13 @@ def _rehearsed(
     kinds: NDArray[np.int64],
     points: NDArray[np.int64],
     done: Callable[[int], None],
-) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+) -> tuple[NDArray[np.float64], NDArray[np.int64] | NDArray[np.float64]]:
     """Return the results of the reference engine: every participant, or every team, rehearses."""
     names = [condition.name for condition in design.conditions]
     size = len(design.participant_seats)
     shape = (size * len(seeds), len(names), design.episodes)
-    regrets, good = np.zeros((*shape, len(points))), np.zeros(shape, dtype=np.int64)
+    regrets = np.zeros((*shape, len(points)))
+    good = np.zeros(shape) if design.rewards.graded else np.zeros(shape, dtype=np.int64)
     for i, (seed, order, team) in enumerate(zip(seeds.tolist(), orders.tolist(), kinds.tolist(), strict=True)):
         everybody = rehearse_team(design, [behaviours[kind] for kind in team], seed, order)
         for place, episodes in enumerate(everybody):
@@ -346,7 +350,7 @@ def _rehearsed(
                     where = size * i + place, names.index(plan.condition), plan.number
                     rounds = episode.trajectory()
                     regrets[where] = rounds.task_regret[points - 1]
-                    good[where] = int(rounds.rewards.sum())
+                    good[where] = rounds.rewards.sum()
         done(size)
     return regrets, good
 

@@ -73,10 +73,12 @@ from cobandit.studies.questionnaires import Questionnaire as Questionnaire
 from cobandit.studies.questionnaires import QuestionnaireItem as QuestionnaireItem
 from cobandit.studies.questionnaires import Scale as Scale
 from cobandit.studies.questionnaires import ShowIf as ShowIf
+from cobandit.studies.reward_tables import RewardRule as RewardRule
+from cobandit.studies.reward_tables import check_rewards
 from cobandit.studies.typography import typeset
 
 ORDERS = ("counterbalanced", "random")
-OBSERVATIONS = ("missed", "missed-known", "flipped")
+OBSERVATIONS = ("missed", "missed-known", "flipped", "noisy")
 MOST_TEAM_ACTIONS = 81
 """More cannot be counted on a page that a person is to take in."""
 
@@ -116,6 +118,7 @@ class StudyDesign(ConditionsByCell, Record):
     shared_luck: bool = entry(flag, True)
     swap_labels: bool = entry(flag, False)
     means: MeansRule = entry(MeansRule.read, MeansRule())
+    rewards: RewardRule = entry(RewardRule.read, RewardRule())
     warm_start: WarmStart | None = entry(optional(WarmStart.read), None)
     practice: Practice | None = entry(optional(Practice.read), None)
     survey: Survey = entry(Survey.read)
@@ -171,6 +174,7 @@ class StudyDesign(ConditionsByCell, Record):
         for matrix in self.means.values:
             if matrix.arms != self.arms:
                 raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
+        check_rewards(self)
         self._check_attention()
         self._check_questionnaires()
         check_pages(self.pages, len(self.conditions))

@@ -7,6 +7,7 @@ Paper: Experiments; Online Casino Study.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from cobandit.agents import Agent, agent_class, make_agent
@@ -31,6 +32,7 @@ from cobandit.base.schema import check_schema
 from cobandit.problem import FixedMeans
 from cobandit.studies.icons import arm_icon
 from cobandit.studies.payment import money
+from cobandit.studies.reward_tables import DRIFTS, LARGEST
 
 TASKS = ("burger", "casino", "grid")
 """What a page may draw: the layers of a burger, the slot machines, or a plain grid with the labels."""
@@ -264,14 +266,20 @@ class MeansRule(Record):
     """Where the means mu of an episode come from.
 
     ``uniform``: each from Unif[low, high], drawn for each participant or once for the whole study; ``fixed``: the
-    matrices in ``values``, one for all episodes or one for each.
+    matrices in ``values``, one for all episodes or one for each. ``drift`` says how they change within an episode:
+    ``random-walk`` by a normal ``step`` in every round, between ``low`` and ``high``; ``piecewise`` in the rounds
+    ``changes_at``, to means that are drawn like the first ones, or to the matrices in ``phases``.
     """
 
     draw: str = entry(one_of(("uniform", "fixed"), "way to draw means"), "uniform")
     per: str = entry(one_of(("participant", "study"), "owner of means"), "participant")
-    low: float = entry(real(0.0, 1.0), 0.0)
-    high: float = entry(real(0.0, 1.0), 1.0)
+    low: float = entry(real(-LARGEST, LARGEST), 0.0)
+    high: float = entry(real(-LARGEST, LARGEST), 1.0)
     values: tuple[FixedMeans, ...] = entry(_matrices, ())
+    drift: str = entry(one_of(DRIFTS, "drift of means"), "none")
+    step: float = entry(real(0.0, LARGEST), 0.02)
+    changes_at: tuple[int, ...] = entry(listing(whole(2, MOST_ROUNDS), 0, 100), ())
+    phases: tuple[FixedMeans, ...] = entry(_matrices, ())
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -279,9 +287,26 @@ class MeansRule(Record):
             raise InvalidInput(f"means.low is {self.low:g} and means.high is {self.high:g}; low must not be higher.")
         if (self.draw == "fixed") != bool(self.values):
             raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
-        for values in self.values:
-            if not all(0.0 <= value <= 1.0 for value in values.values):
-                raise InvalidInput(f"means.values holds {short_repr(values.values)}; every mean must lie in [0, 1].")
+        if self.step != 0.02 and self.drift != "random-walk":
+            raise InvalidInput(f"means.step goes with means.drift = 'random-walk', and means.drift is {self.drift!r}.")
+        if (self.drift == "piecewise") != bool(self.changes_at):
+            raise InvalidInput("means.changes_at goes with means.drift = 'piecewise', and only with it.")
+        if any(later <= earlier for earlier, later in pairwise(self.changes_at)):
+            raise InvalidInput(f"means.changes_at must be rounds in ascending order, got {list(self.changes_at)}.")
+        needed = len(self.changes_at) if self.draw == "fixed" else 0
+        if len(self.phases) != needed:
+            raise InvalidInput(
+                f"means.phases must hold {needed} matrices, got {len(self.phases)}: with means.draw = 'fixed' one for "
+                "each round of means.changes_at."
+            )
+        walk = self.values if self.drift == "random-walk" else ()
+        if any(not self.low <= value <= self.high for matrix in walk for value in matrix.values):
+            raise InvalidInput(f"means.values must be between means.low, {self.low:g}, and means.high, {self.high:g}.")
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the means change within an episode."""
+        return self.drift != "none"
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,9 @@ class Episode:
         self._arms = plan.design.arms
         self._total, self._before = plan.rounds, plan.warm_rounds
         self._observation = plan.design.problem_of(plan.condition).observation
-        self._luck = plan.luck().tobytes()  # a byte a cell: a server keeps many episodes, and lists would burden it
+        # A byte a cell, or 8 for scores: a server keeps many episodes, and lists would burden it.
+        luck = plan.luck()
+        self._luck = luck.tobytes() if luck.dtype == np.int8 else memoryview(luck.tobytes()).cast("d")
         self._observers = plan.observers()
         self._head = plan.start(version)
         self._strides = tuple(math.prod(self._arms[i + 1 :]) for i in range(len(self._arms)))
@@ -65,6 +67,8 @@ class Episode:
         people = [seat for seat, player in enumerate(plan.players) if player == "participant"]
         # Outcomes as each person saw them: bad ones, then good ones, by team action.
         self._outcomes = {seat: np.zeros((2, *self._arms), dtype=np.int64) for seat in people}
+        self._graded = plan.design.rewards.graded
+        self._scores = {seat: np.zeros(self._arms) for seat in people} if self._graded else {}
         self._agents = {seat: Partner.around(agent) for seat, agent in plan.ready_agents().items()}
         self._decide()
         warm_partner = plan.ready_warm_partner()
@@ -249,14 +253,16 @@ class Episode:
         for seat, outcomes in self._outcomes.items():
             outcome = played.seen[seat]
             if outcome is not None:
-                outcomes[(int(bool(outcome)), *played.arms)] += 1
+                outcomes[(1 if self._graded else int(bool(outcome)), *played.arms)] += 1
+                if self._graded:
+                    self._scores[seat][played.arms] += outcome
         return played
 
     def trajectory(self, run: int = 0) -> Trajectory:
         """Return the rounds so far, as the trajectory that a simulation returns."""
-        table = Trajectory.empty(
-            run, self.plan.means, self.plan.design.problem_of(self.plan.condition).known_ranks(), len(self._rounds)
-        )
+        plan, drifts = self.plan, self.plan.design.means.drifts
+        ranks = plan.design.problem_of(plan.condition).known_ranks()
+        table = Trajectory.empty(run, plan.means, ranks, len(self._rounds), changing=drifts)
         for i, played in enumerate(self._rounds):
             table.actions[i] = played.arms
             table.rewards[i] = played.reward
@@ -265,6 +271,8 @@ class Episode:
                 for other, arm in enumerate(row):
                     if arm is not None:
                         table.predictions[i, seat, other] = arm
+        if table.round_regret is not None:
+            table.round_regret[:] = plan.round_regret(table.actions)
         return table
 
     def counts(self, seat: int | None = None) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -274,6 +282,10 @@ class Episode:
         """
         bad, good = self._outcomes[self._seat if seat is None else seat]
         return good.copy(), bad.copy()
+
+    def scores(self, seat: int | None = None) -> NDArray[np.float64]:
+        """Return the sum of the scores of each team action as the participant saw them; 0 without scores."""
+        return self._scores.get(self._seat if seat is None else seat, np.zeros(self._arms)).copy()
 
     def _warm_up(self, partner: Partner) -> None:
         for t in range(1 - self._before, 1):
@@ -317,6 +329,8 @@ class Episode:
 def participant_view(episode: Episode, language: str | None = None, seat: int | None = None) -> dict[str, Any]:
     """Return what the page may show: good and bad outcomes per configuration, progress, and the latest round.
 
+    Where rewards are scores, ``good`` counts those that were seen, and ``score`` is their sum.
+
     ``seat`` selects the member of a team: each is shown what their own seat saw. The view contains only played rounds,
     so it cannot reveal the means, the condition, the AI's next move or future outcomes.
     """
@@ -324,6 +338,7 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
     texts = plan.design.texts(language)
     own = plan.own_seat if seat is None else seat
     good, bad = episode.counts(own)
+    graded, scores = plan.design.rewards.graded, episode.scores(own)
 
     def labels(arms: Iterable[int]) -> list[str]:
         return [texts[f"task.arms.{seat}.{arm}"] for seat, arm in enumerate(arms)]
@@ -332,7 +347,7 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
     if episode.played:
         last = episode._rounds[-1]
         seen = last.seen[own]
-        outcome = None if seen is None else bool(seen)
+        outcome = None if seen is None or graded else bool(seen)
         latest = {
             "t": last.t,
             "arms": list(last.arms),
@@ -340,7 +355,8 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
             "good": outcome,
             "outcome": "" if outcome is None else texts["task.good" if outcome else "task.bad"],
         }
-    return {
+        latest |= {"score": seen} if graded else {}
+    view: dict[str, Any] = {
         "practice": plan.practice,
         "set": plan.set + 1,
         "sets": plan.design.sets,
@@ -358,3 +374,8 @@ def participant_view(episode: Episode, language: str | None = None, seat: int | 
         "bad": int(bad.sum()),
         "latest": latest,
     }
+    if graded:
+        view["score"] = float(scores.sum())
+        for cell in view["counts"]:
+            cell["score"] = float(scores[tuple(cell["arms"])])
+    return view

@@ -434,6 +434,8 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
     task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": own}
     if any(place.icons for place in design.seating):
         task["icons"] = [list(place.icons) for place in design.seating]
+    if design.rewards.graded:
+        task["score"] = {"decimals": design.rewards.shown_decimals}
     if design.group is not None:
         task["people"] = len(design.participant_seats)
     if design.task.kind == "burger":

@@ -96,6 +96,8 @@ def _concerns(design: StudyDesign, key: str) -> bool:
     kinds = [part for part in key.split(".") if part in TASKS]
     if key.startswith("robot."):
         return design.task.kind == "burger"
+    if "points" in key.split("."):
+        return design.rewards.graded
     if key.startswith("partner."):
         return bool(design.partners)
     return not kinds or design.task.kind in kinds

@@ -29,6 +29,7 @@ from cobandit.studies.design import AgentChoice, StudyDesign
 from cobandit.studies.group_checks import players_of, service_options
 from cobandit.studies.questionnaire_answers import item_order
 from cobandit.studies.rounds import HASH_VERSION, TEAM_HASH_VERSION, seal
+from cobandit.studies.scores import drawn_scores, means_by_round
 
 S = TypeVar("S", bound=np.generic)
 
@@ -209,24 +210,56 @@ class EpisodePlan:
         rule, arms = self.design.means, self.design.arms
         if rule.draw == "fixed" and not self.practice:
             return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(StudyStream.MEANS))
-        shared = (self.design.digest, "study", *((self.secret,) if self.secret else ()))
-        key = self._person if rule.per == "participant" else person_key(*shared)
-        draws = generator(key, StudyStream.MEANS, int(not self.practice), self.number, 0).random(arms)
+        draws = generator(self._means_key, StudyStream.MEANS, int(not self.practice), self.number, 0).random(arms)
         return rule.low + (rule.high - rule.low) * draws
 
     @property
+    def _means_key(self) -> int:
+        """The key of the streams of the means: the participant's, or that of the whole study."""
+        shared = (self.design.digest, "study", *((self.secret,) if self.secret else ()))
+        return self._person if self.design.means.per == "participant" else person_key(*shared)
+
+    @property
     def means(self) -> Tensor:
-        """mu over the team actions as they are labelled in this episode."""
+        """mu over the team actions as they are labelled in this episode; of its beginning, where they drift."""
         return self._shown(self.unswapped_means, 0)
 
-    def luck(self) -> NDArray[np.int8]:
+    @cached_property
+    def _path(self) -> NDArray[np.float64]:
+        """The unswapped means of every round, the warm start's first."""
+        first, rule, rounds = self.unswapped_means, self.design.means, self.warm_rounds + self.rounds
+        rng = generator(self._means_key, StudyStream.DRIFT, int(not self.practice), self.number, 0)
+        return means_by_round(rule, first, (self.warm_rounds, rounds), rng, given=not self.practice)
+
+    def round_means(self) -> NDArray[np.float64]:
+        """Return mu of every round, the warm start left out, over the team actions as labelled in this episode."""
+        return self._shown(self._path[self.warm_rounds :], 1)
+
+    def round_regret(self, arms: NDArray[np.int64], t: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
+        """Return mu_* - mu_a of rounds, whose arms are rounds x seats: 1, 2, ..., or the rounds ``t``."""
+        cells = tuple(np.asarray(arms).T)
+        if not self.design.means.drifts:
+            means = self.means
+            return np.asarray(means.max() - means[cells])
+        rows = np.arange(len(arms)) if t is None else np.asarray(t) - 1
+        if len(rows) and not 0 <= rows.min() <= rows.max() < self.rounds:
+            raise InvalidInput(f"t must be rounds from 1 to {self.rounds}; verify the study, its log is damaged.")
+        by_round = self.round_means()[rows]
+        best = by_round.reshape(len(rows), -1).max(axis=1)
+        return np.asarray(best - by_round[(np.arange(len(rows)), *cells)])
+
+    def luck(self) -> NDArray[np.int8] | NDArray[np.float64]:
         """r*_t(a) for every round, the warm start's first, and every team action as labelled in this episode.
 
-        One uniform draw per round and cell, compared with the mean of the unswapped cell.
+        Good or bad: one uniform draw per round and cell, compared with the mean of the unswapped cell.
         """
         rounds = self.warm_rounds + self.rounds
-        draws = self._stream(StudyStream.LUCK, self._shared_part).random((rounds, *self.design.arms))
-        return self._shown((draws < self.unswapped_means).astype(np.int8), 1)
+        stream = self._stream(StudyStream.LUCK, self._shared_part)
+        if self.design.rewards.graded:
+            return self._shown(drawn_scores(self.design.rewards, self._path, stream), 1)
+        draws = stream.random((rounds, *self.design.arms))
+        means = self._path if self.design.means.drifts else self.unswapped_means
+        return self._shown((draws < means).astype(np.int8), 1)
 
     def observers(self) -> tuple[np.random.Generator, ...]:
         """Fresh streams for what each seat sees of the rewards: one draw a round each."""

@@ -131,18 +131,19 @@ def _team_columns(design: StudyDesign) -> tuple[Column, ...]:
 
 def _seat_columns(design: StudyDesign) -> list[Column]:
     """Return the columns with each seat's choice, observation and prediction."""
-    nothing = "1: good | 0: bad | empty: nothing was seen"
+    values = "" if design.rewards.graded else "1: good | 0: bad"
+    nothing = " | ".join(filter(None, (values, "empty: nothing was seen")))
     labels = [" | ".join(f"{i}: {label}" for i, label in enumerate(seat.arms)) for seat in design.seating]
     who = [_called(design, i) for i in range(len(design.seating))]
     columns = [
-        Column(f"arm_{i}", "integer", f"{who[i]}'s arm as labelled in the episode", values)
-        for i, values in enumerate(labels)
+        Column(f"arm_{i}", "integer", f"{who[i]}'s arm as labelled in the episode", named)
+        for i, named in enumerate(labels)
     ]
     columns += [
         Column(f"label_{i}", "text", f"label of {name}'s arm, in the first language of the design")
         for i, name in enumerate(who)
     ]
-    columns.append(Column("reward", "number", "the reward r*", "1: good | 0: bad"))
+    columns.append(Column("reward", "number", "the reward r*", values))
     columns += [
         Column(f"seen_{i}", "number", f"what {name} saw of the reward", nothing, optional=True)
         for i, name in enumerate(who)
@@ -250,7 +251,9 @@ def _wide_columns(
         name = condition.name
         for outcome in (
             Column("rounds", "integer", "counted rounds played"),
-            Column("good", "integer", "sum of the rewards r* in them", optional=True),
+            Column(
+                "good", "number" if design.rewards.graded else "integer", "sum of the rewards r* in them", optional=True
+            ),
             Column("task_regret", "number", "sum of task regret over them", optional=True),
             Column("team_regret", "number", "sum of team regret over them", optional=True),
         ):

@@ -49,8 +49,7 @@ def _played(data: StudyData) -> Iterator[_Played]:
                         f"Episode {index} of {person.id} holds an arm_{seat} outside 0 to {arms - 1}; "
                         f"verify the study, its log is damaged."
                     )
-            means = episode.means
-            yield _Played(person, episode, log, means.max() - means[tuple(log.arms.T)])
+            yield _Played(person, episode, log, episode.round_regret(log.arms, log.t))
 
 
 def tables(

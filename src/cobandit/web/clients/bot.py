@@ -330,7 +330,7 @@ class Bot:
             tuple(state["task"]["arms"]),
             tuple(range(len(state["task"]["arms"]))) if problem is None else problem.known_ranks(),
             view["rounds"],
-            binary=True,
+            binary="score" not in state["task"],
             observation="missed" if problem is None else problem.observation.name,
         )
         person.reset(briefing, self._stream(BotStream.BEHAVIOUR, view["index"]))
@@ -367,7 +367,7 @@ class Bot:
                     answer = sealed
                 latest = answer["rounds"][0]
                 self.result.rounds += 1
-                self.result.good += bool(latest["good"])
+                self.result.good += bool(_seen(latest))
                 self._report(Acknowledged(index, t, tuple(latest["arms"]), latest["good"], moves[t - 1]["key"]))
             elif status == 409 and "state" in answer:
                 self._conflict()
@@ -383,7 +383,7 @@ class Bot:
                 raise RequestFailed(f"{self.result.label} cannot play round {t}: {sentence(answer, status)}")
             if t > seen:
                 pass_over(person, t - seen - 1)
-                person.observe(tuple(latest["arms"]), None if latest["good"] is None else float(latest["good"]))
+                person.observe(tuple(latest["arms"]), _seen(latest))
                 seen = t
             t += 1
 
@@ -396,6 +396,12 @@ class Bot:
         if self._next_move > now:
             await asyncio.sleep(self._next_move - now)
         self._next_move += 1.0 / self._options.rate
+
+
+def _seen(latest: Mapping[str, Any]) -> float | None:
+    """Return what the person saw of a round: its score, or 1 or 0 for a good or a bad outcome."""
+    seen = latest["score"] if "score" in latest else latest["good"]
+    return None if seen is None else float(seen)
 
 
 async def _chosen(person: Agent) -> int:

@@ -126,6 +126,7 @@ class RoundBody(BaseModel):
     t: int
     arms: list[int]
     good: bool | None
+    score: float | None = Field(None, description="What was seen, where the rewards of the study are scores")
     recording: str | None = Field(None, description="Where the robot's recording is, if the server has a simulated one")
 
 

@@ -20,7 +20,6 @@ from cobandit.report.kit.palette import algorithm_numbers
 from cobandit.studies.plan import EpisodePlan
 from cobandit.web.roles import Viewer
 from cobandit.web.services.blinding import masks_for, no_curves
-from cobandit.web.services.plays import round_regret
 from cobandit.web.services.studies import stored_study
 from cobandit.web.storage.database import Connection, Database
 from cobandit.web.storage.episodes import FinishedEpisode, FinishedMark, finished_episodes, finished_mark
@@ -151,7 +150,7 @@ class Curves:
                     continue  # not as it should be; verifying the study tells more
                 part = known.sums.setdefault((episode.participant, episode.condition), _Sums(np.zeros(len(points))))
                 plan = EpisodePlan(study.design, episode.seed, episode.order_index, episode.number, secret)
-                part.total += np.cumsum(round_regret(plan)[tuple(arms.T)])[points - 1]
+                part.total += np.cumsum(plan.round_regret(arms))[points - 1]
                 part.counted += 1
             rest = (time.monotonic() - start) * (1 / self._share_of_time - 1)
             if time.monotonic() + rest > until:

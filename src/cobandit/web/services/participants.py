@@ -267,6 +267,7 @@ class Participants:
                 "sets": view["sets"],
                 "good": view["good"],
                 "rounds": view["rounds"],
+                **({"score": view["score"]} if "score" in view else {}),
             }
         elif step.kind == "thanks":
             if (robot := self.robot_of(person)) is not None:
@@ -385,7 +386,8 @@ class Participants:
             if self._is_recorded(person, number):
                 return await self.together.play(person, number, moves, language)
             episode = await self._play(person, number, moves)
-            views = [round_view(episode.round(move.t), seat) for move in moves]
+            graded = episode.plan.design.rewards.graded
+            views = [round_view(episode.round(move.t), seat, graded=graded) for move in moves]
             if (robot := self.robot_of(person)) is not None:
                 views = [view | await robot.round_view(person, number, view["t"]) for view in views]
             return {

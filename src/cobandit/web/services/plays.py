@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cobandit.base.numbers import rounded
 from cobandit.studies import StudyDesign
@@ -30,7 +29,14 @@ from cobandit.web.storage.episodes import (
 )
 from cobandit.web.storage.events import count_events, latest_events
 from cobandit.web.storage.participants import Participant, participant_by_public_id
-from cobandit.web.storage.rounds import EpisodeCounts, StoredRound, count_rounds, counts_by_episode, rounds_from
+from cobandit.web.storage.rounds import (
+    EpisodeCounts,
+    StoredRound,
+    arms_by_episode,
+    count_rounds,
+    counts_by_episode,
+    rounds_from,
+)
 from cobandit.web.storage.team_moves import delete_person as delete_stored_person
 from cobandit.web.storage.teams import team_of
 from cobandit.web.storage.values import now_ms
@@ -74,6 +80,8 @@ async def participant_view(
             ],
             "events_total": count_events(connection, person.id),
         }
+        if design.rewards.graded:
+            view["scored"] = True
         give_link(view, viewer, base)
         return masked_person(view, masks_for(connection, study, viewer, person.kind))
 
@@ -93,12 +101,12 @@ async def rounds_view(
         stored, plan = find_episode(connection, person.id, episode), plan_of(study, person, team)
         if stored is None or plan is None:
             raise not_found(f"{public_id} has not played episode {episode}.")
-        regret = round_regret(plan.episode(episode))
+        log = rounds_from(connection, stored.id, first, limit)
         view = {
             "episode": episode,
             "condition": stored.condition,
             "played": stored.played,
-            "rounds": [_round_view(r, regret) for r in rounds_from(connection, stored.id, first, limit)],
+            "rounds": _round_views(plan.episode(episode), log),
         }
         seat = study.design.participant_seat if team is None else team.seat_of(person.id)
         return masked_rounds(view, masks_for(connection, study, viewer, person.kind), seat)
@@ -129,13 +137,6 @@ async def delete_person(database: Database, number: int, public_id: str, by: str
     return deleted
 
 
-def round_regret(plan: EpisodePlan) -> NDArray[np.float64]:
-    """Return the task regret of one round, by team action as labelled in the episode."""
-    means: NDArray[np.float64] = plan.means
-    regret: NDArray[np.float64] = means.max() - means
-    return regret
-
-
 def _person(connection: Connection, study: int, public_id: str) -> Participant:
     person = participant_by_public_id(connection, study, public_id)
     if person is None:
@@ -143,14 +144,21 @@ def _person(connection: Connection, study: int, public_id: str) -> Participant:
     return person
 
 
-def _round_view(r: StoredRound, regret: NDArray[np.float64]) -> dict[str, Any]:
+def _round_views(plan: EpisodePlan, log: list[StoredRound]) -> list[dict[str, Any]]:
+    if not log:
+        return []
+    regret = plan.round_regret(np.array([r.arms for r in log]), np.array([r.t for r in log]))
+    return [_round_view(r, cost) for r, cost in zip(log, regret.tolist(), strict=True)]
+
+
+def _round_view(r: StoredRound, regret: float) -> dict[str, Any]:
     return {
         "t": r.t,
         "arms": list(r.arms),
         "reward": r.reward,
         "seen": list(r.seen),
         "predictions": [list(row) for row in r.predictions],
-        "regret": float(regret[r.arms]),
+        "regret": regret,
         "at": r.at,
         "ms": r.ms,
     }
@@ -159,14 +167,22 @@ def _round_view(r: StoredRound, regret: NDArray[np.float64]) -> dict[str, Any]:
 def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: int) -> list[dict[str, Any]]:
     """Return the participant's episodes so far, and the outcomes of each configuration."""
     counts = counts_by_episode(connection, participant)
-    return [
+    episodes = episodes_of(connection, participant)
+    views = [
         _episode_view(plan.episode(stored.number), stored, counts.get(stored.id, EpisodeCounts()))
-        for stored in episodes_of(connection, participant)
+        for stored in episodes
     ]
+    if plan.design.means.drifts:  # the regret of a team action depends on the round
+        arms = arms_by_episode(connection, [stored.id for stored in episodes])
+        for stored, view in zip(episodes, views, strict=True):
+            if stored.id in arms:
+                view["regret"] = float(plan.episode(stored.number).round_regret(arms[stored.id]).sum())
+    return views
 
 
 def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCounts) -> dict[str, Any]:
-    regret = round_regret(plan)
+    means = plan.means
+    regret = means.max() - means
     return {
         "number": stored.number,
         "practice": plan.practice,
@@ -184,7 +200,7 @@ def _episode_view(plan: EpisodePlan, stored: StoredEpisode, counts: EpisodeCount
         "finished_at": stored.finished_at,
         "cells": [
             {"arms": list(cell), "mean": float(mean), "played": count, "good": good}
-            for cell, mean in np.ndenumerate(plan.means)
+            for cell, mean in np.ndenumerate(means)
             for count, good in (counts.cells.get(cell, (0, 0.0)),)
         ],
     }

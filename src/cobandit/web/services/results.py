@@ -7,8 +7,10 @@ from cobandit.web.storage.database import Database
 from cobandit.web.storage.rounds import good_by_number
 
 
-async def results_of(database: Database, person: ActiveParticipant) -> list[int]:
-    """Return how many good outcomes the person has seen in each finished episode that counts, in their order."""
+async def results_of(database: Database, person: ActiveParticipant) -> list[float]:
+    """Return the good outcomes, or the sum of the scores, that the person has seen in each finished episode that
+    counts.
+    """
     participant, plan = person.record.id, person.plan
     assert plan is not None
     seat = plan.episode(0).own_seat

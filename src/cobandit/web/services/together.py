@@ -44,9 +44,11 @@ WATCH_SECONDS = {True: 0.5, False: 0.05}
 """How often a process looks for what other processes have written: SQLite seldom has any, PostgreSQL has workers."""
 
 
-def round_view(played: Round, seat: int) -> dict[str, Any]:
-    """Return a round as the participant, in a seat, may see it."""
+def round_view(played: Round, seat: int, *, graded: bool = False) -> dict[str, Any]:
+    """Return a round as the participant, in a seat, may see it; ``graded``: its outcome is a score."""
     seen = played.seen[seat]
+    if graded:
+        return {"t": played.t, "arms": list(played.arms), "good": None, "score": seen}
     return {"t": played.t, "arms": list(played.arms), "good": None if seen is None else bool(seen)}
 
 
@@ -174,9 +176,10 @@ class Together:
     def _since(self, game: Game, person: ActiveParticipant, after: int, until: int | None) -> dict[str, Any]:
         episode, seat, played = game.episode, self.seat(person), game.played
         last = played if until is None else min(until, played)
+        graded = game.plan.design.rewards.graded
         return {
             "episode": game.plan.index,
-            "rounds": [round_view(episode.round(t), seat) for t in range(after + 1, last + 1)],
+            "rounds": [round_view(episode.round(t), seat, graded=graded) for t in range(after + 1, last + 1)],
             "played": played,
             "left": game.plan.rounds - played,
             "finished": game.finished,

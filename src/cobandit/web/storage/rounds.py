@@ -254,9 +254,10 @@ def successes_of(connection: Connection, people: Sequence[int], practice: str) -
     return {int(participant): int(count) for participant, count in connection.execute(query)}
 
 
-def good_by_number(connection: Connection, participant: int, seat: int) -> dict[int, int]:
-    """Return how many good outcomes a seat has seen in each finished episode, by its place in the participant's
-    plan.
+def good_by_number(connection: Connection, participant: int, seat: int) -> dict[int, float]:
+    """Return the sum of what a seat has seen in each finished episode, by its place in the participant's plan.
+
+    Of good and bad outcomes it is the number of good ones.
     """
     query = (
         select(plays.c.number, rounds.c.seen, func.count())
@@ -264,9 +265,10 @@ def good_by_number(connection: Connection, participant: int, seat: int) -> dict[
         .where(plays.c.participant_id == participant, plays.c.finished_at.is_not(None))
         .group_by(plays.c.number, rounds.c.seen)
     )
-    good: dict[int, int] = defaultdict(int)
+    good: dict[int, float] = defaultdict(int)
     for number, seen, count in connection.execute(query):
-        good[number] += int(count) if _over_seats(seen)[seat] else 0
+        outcome = _over_seats(seen)[seat] or 0
+        good[number] += int(count) * (int(outcome) if outcome == int(outcome) else outcome)
     return dict(good)
 
 

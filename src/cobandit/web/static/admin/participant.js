@@ -169,13 +169,13 @@ function showEpisode(person, episode) {
   find("episode-facts").replaceChildren(
     fact("Condition", episode.condition),
     fact("Rounds", `${number(episode.played)} of ${number(episode.rounds)}`),
-    ...(person.blind ? [] : [fact(words.good, number(episode.good)), fact("Task regret", number(episode.regret, 2))]),
+    ...(person.blind ? [] : [person.scored ? fact("Points", number(episode.good, 1)) : fact(words.good, number(episode.good)), fact("Task regret", number(episode.regret, 2))]),
     fact("Mean reaction", seconds(episode.reaction_ms)),
     fact("Opened", moment(episode.opened_at)),
     fact("Finished", moment(episode.finished_at)),
     ...(episode.swapped ? [fact("Labels", "swapped in this set")] : []),
   );
-  for (const id of ["cells-note", "cells-scroll", "strip", "strip-note"]) find(id).hidden = person.blind;
+  for (const id of ["cells-note", "cells-scroll", "strip", "strip-note"]) find(id).hidden = person.blind || (person.scored === true && id.startsWith("strip"));
   if (person.blind) return;
   const mine = person.arms[person.seat];
   const columns = combinations(person.arms.map((labels) => labels.length), person.seat);
@@ -183,16 +183,17 @@ function showEpisode(person, episode) {
   /** @type {(arms: number[]) => PlayedEpisode["cells"][number]} */
   const cellOf = (arms) => episode.cells.find((cell) => cell.arms.join() === arms.join())
     ?? { arms, mean: NaN, played: 0, good: 0 };
-  say(find("cells-note"), `Each ${words.configuration}: its true chance, and how often it was ${words.good} of the times it was played.`);
+  say(find("cells-note"), person.scored ? `Each ${words.configuration}: its true mean, its points, and how often it was played.`
+    : `Each ${words.configuration}: its true chance, and how often it was ${words.good} of the times it was played.`);
   say(find("strip-note"), `One mark for each round: filled where it was ${words.good}, underlined where it was the best ${words.configuration}.`);
   find("cells").replaceChildren(
     el("thead", {}, el("tr", {}, el("td", {}), ...columns.map((arms) => el("th", { scope: "col" }, others(person, arms))))),
     el("tbody", {}, ...mine.map((label, i) => el("tr", {}, el("th", { scope: "row" }, label),
       ...columns.map((arms) => {
         const cell = cellOf(arms.map((arm, seat) => (seat === person.seat ? i : arm)));
-        return el("td", { class: cell.mean === best ? "best" : null }, `${number(100 * cell.mean)} %`,
+        return el("td", { class: cell.mean === best ? "best" : null }, person.scored ? number(cell.mean, 2) : `${number(100 * cell.mean)} %`,
           cell.mean === best ? el("span", { class: "soft" }, " best") : null,
-          el("br"), el("span", { class: "soft" }, `${number(cell.good)} of ${number(cell.played)}`));
+          el("br"), el("span", { class: "soft" }, person.scored ? `${number(cell.good, 1)} in ${number(cell.played)}` : `${number(cell.good)} of ${number(cell.played)}`));
       })))),
   );
 }
@@ -220,7 +221,7 @@ function showRounds(person, episode, found) {
   /** @type {(arm: number | null, seat: number) => string} */
   const chosenArm = (arm, seat) => (arm === null ? "–" : person.arms[seat][arm]);
   /** @param {number | null} value */
-  const outcome = (value) => (value === null ? "nothing" : value ? words.good : words.bad);
+  const outcome = (value) => (value === null ? "nothing" : person.scored ? number(value, 2) : value ? words.good : words.bad);
   find("rounds").tBodies[0].replaceChildren(...found.rounds.map((round) => el("tr", {},
     el("th", { scope: "row", class: "number" }, number(round.t)),
     ...(person.blind ? [el("td", {}, chosenArm(round.arms[person.seat], person.seat))] : [

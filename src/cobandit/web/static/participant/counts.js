@@ -13,11 +13,13 @@ export function face(good) {
 }
 
 export class Counts {
-  /** @type {Map<string, { node: HTMLElement, good: HTMLElement, bad: HTMLElement, counts: [number, number] }>} */
+  /** @type {Map<string, { node: HTMLElement, good: HTMLElement, bad: HTMLElement, counts: [number, number], score: number }>} */
   #cells = new Map();
+  #score;
   #texts;
   good = 0;
   bad = 0;
+  score = 0;
 
   /**
    * `picture(i, j)` may give a drawing for a cell of a team of two, `symbol(seat, arm)` one for a heading.
@@ -28,6 +30,7 @@ export class Counts {
    */
   constructor(state, texts, picture = null, symbol = null) {
     this.#texts = texts;
+    this.#score = state.task.score;
     const { arms, seat } = state.task;
     const columns = combinations(arms, seat);
     const head = el("tr", {}, el("th", { scope: "col" }, unseen(texts.own("task.participant"))),
@@ -52,7 +55,8 @@ export class Counts {
     const rows = labels(table.querySelectorAll("tbody th"));
     fitWords(this.element, [rows, { ...labels(table.querySelectorAll("thead th:not(:first-child)")), turn: true }],
       () => fitFirstColumn(table, rows.nodes[0], rows.texts));
-    for (const { arms, good, bad } of state.episode.counts) this.#set(arms, good, bad);
+    for (const { arms, good, bad, score } of state.episode.counts) this.#set(arms, good, bad, score);
+    this.score = state.episode.score ?? 0;
     this.good = state.episode.good;
     this.bad = state.episode.bad;
   }
@@ -64,10 +68,10 @@ export class Counts {
   #cell(arms, picture) {
     const good = el("b", {});
     const bad = el("b", {});
-    const node = el("td", {}, el("div", { class: "cell" }, picture, el("div", { class: "tally" },
+    const node = el("td", {}, el("div", { class: "cell" }, picture, this.#score ? scored(good, bad) : el("div", { class: "tally" },
       el("span", {}, face(true), good, unseen(` ${this.#texts.own("task.good")}, `)),
       el("span", {}, face(false), bad, unseen(` ${this.#texts.own("task.bad")}`)))));
-    this.#cells.set(arms.join("-"), { node, good, bad, counts: [0, 0] });
+    this.#cells.set(arms.join("-"), { node, good, bad, counts: [0, 0], score: 0 });
     return node;
   }
 
@@ -75,10 +79,18 @@ export class Counts {
    * @param {number[]} arms
    * @param {number} good
    * @param {number} bad
+   * @param {number} score
    */
-  #set(arms, good, bad) {
+  #set(arms, good, bad, score = 0) {
     const cell = this.#at(arms);
     cell.counts = [good, bad];
+    cell.score = score;
+    if (this.#score) {
+      cell.good.textContent = good ? this.#texts.points(score / good, this.#score) : "–";
+      cell.bad.textContent = good ? `${this.#texts.shown(good)} ×` : "";
+      cell.node.title = this.#texts.say("counts.points", { n: good });
+      return;
+    }
     cell.good.textContent = this.#texts.shown(good);
     cell.bad.textContent = this.#texts.shown(bad);
   }
@@ -92,7 +104,15 @@ export class Counts {
 
   /** A round that the server has answered.
    * @param {Round} round */
-  add({ arms, good }) {
+  add({ arms, good, score }) {
+    if (this.#score) {
+      if (score === null || score === undefined) return;
+      const cell = this.#at(arms);
+      this.#set(arms, cell.counts[0] + 1, 0, cell.score + score);
+      this.good += 1;
+      this.score += score;
+      return;
+    }
     if (good === null) return;
     const [before, worse] = this.#at(arms).counts;
     this.#set(arms, before + (good ? 1 : 0), worse + (good ? 0 : 1));
@@ -106,6 +126,11 @@ export class Counts {
     for (const [key, { node }] of this.#cells) node.classList.toggle("latest", arms !== null && key === arms.join("-"));
   }
 }
+
+/** The mean score of a configuration, and how often it was seen.
+ * @param {HTMLElement} mean
+ * @param {HTMLElement} count */
+const scored = (mean, count) => el("div", { class: "tally scored" }, el("span", {}, mean), el("span", { class: "soft" }, count));
 
 /** @param {number} n */
 export const range = (n) => Array.from({ length: n }, (_, i) => i);

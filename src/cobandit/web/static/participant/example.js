@@ -67,8 +67,8 @@ function exampleFigure(state, texts) {
   const choices = round.arms.map((arm, i) => `${texts.seat(i, seat)}: ${texts.arm(i, arm)}.`);
   const figure = el("figure", { class: "example" }, scene.element,
     el("figcaption", {}, el("strong", {}, texts.say("instructions.round")), " ", choices.join(" "), " ",
-      texts.say("instructions.outcome", { good: texts.own("task.good"), bad: texts.own("task.bad") }),
-      el("span", { class: "example-foot" }, kind !== "casino" && [face(true), face(false)], again)));
+      state.task.score ? texts.say("instructions.points") : texts.say("instructions.outcome", { good: texts.own("task.good"), bad: texts.own("task.bad") }),
+      el("span", { class: "example-foot" }, kind !== "casino" && !state.task.score && [face(true), face(false)], again)));
   playOnce(scene, round, seat, again);
   return figure;
 }

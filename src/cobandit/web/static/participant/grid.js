@@ -12,6 +12,7 @@ export const grid = (app) => turns(app, new Cards(app.texts, app.state.task, app
 
 export class Cards {
   #texts;
+  #score;
   #seat;
   /** @type {HTMLElement[]} */
   #cards;
@@ -25,6 +26,7 @@ export class Cards {
    */
   constructor(texts, task, partner) {
     this.#texts = texts;
+    this.#score = task.score;
     this.#seat = task.seat;
     const { icons } = task;
     this.#icons = icons;
@@ -64,9 +66,10 @@ export class Cards {
   }
 
   /** @param {Round} round */
-  show({ arms, good }) {
+  show({ arms, good, score }) {
     this.#cards.forEach((_, seat) => this.#turn(seat, arms[seat]));
-    this.#outcome.replaceChildren(...(good === null ? [] : [face(good)]));
+    const points = this.#score && score !== null && score !== undefined ? [el("strong", { class: "points" }, this.#texts.points(score, this.#score))] : [];
+    this.#outcome.replaceChildren(...(good === null ? points : [face(good)]));
   }
 
   /** @param {Round} round */

@@ -232,7 +232,8 @@ function record(results, texts) {
 
 /** @param {Lent} lent */
 function rest({ state, texts, answer, keys }) {
-  const { practice, done, of, set, sets, good, rounds } = state.rest;
+  const { practice, done, of, set, sets, good, rounds, score } = state.rest;
+  const points = state.task.score && texts.points(score ?? 0, state.task.score);
   const kind = texts.knows(`rest.${state.task.kind}.done`) ? state.task.kind : "grid";
   const over = practice && done >= of;
   const number = (set - 1) * of + done;
@@ -245,8 +246,8 @@ function rest({ state, texts, answer, keys }) {
     body: [
       el("div", { class: "results" },
         el("div", { class: "card big" },
-          el("p", { class: "figure" }, texts.shown(good), " ", el("small", {}, texts.say("rest.of", { rounds }))),
-          el("p", {}, texts.say(`rest.${kind}.good`, { n: good, rounds, good: texts.own("task.good") }))),
+          el("p", { class: "figure" }, points ?? texts.shown(good), " ", !points && el("small", {}, texts.say("rest.of", { rounds }))),
+          el("p", {}, points ? texts.say("rest.points", { points, rounds }) : texts.say(`rest.${kind}.good`, { n: good, rounds, good: texts.own("task.good") }))),
         !practice && record(state.results ?? [], texts)),
       !practice && sets > 1 && el("p", { class: "soft" }, texts.say("rest.part", { set, sets, done, of })),
       el("p", {}, texts.say(over ? "rest.counts" : "rest.breathe")),

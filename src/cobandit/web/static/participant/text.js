@@ -77,6 +77,21 @@ export class Texts {
     return this.own(good ? "task.good" : "task.bad");
   }
 
+  /** The outcome of a round: a score, where the study has scores, or good or bad.
+   * @param {Round} round
+   * @param {State["task"]} task */
+  result(round, task) {
+    if (!task.score || round.score === null || round.score === undefined) return this.outcome(round.good);
+    return this.say("round.points", { n: round.score, points: this.points(round.score, task.score) });
+  }
+
+  /** A score, with its decimals.
+   * @param {number} value
+   * @param {Score} score */
+  points(value, { decimals }) {
+    return value.toLocaleString(this.language, { minimumFractionDigits: decimals, maximumFractionDigits: decimals });
+  }
+
   /** With a capital first letter, as at the start of a line.
    * @param {string} text */
   capital(text) {

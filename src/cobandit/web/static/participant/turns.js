@@ -53,7 +53,8 @@ export function turns(app, scene) {
     number.textContent = texts.say("turn.so-far", {
       configuration: texts.capital(texts.own("task.configuration")), played, rounds: episode.rounds,
     });
-    totals.replaceChildren(
+    if (state.task.score) totals.textContent = texts.say("turn.points", { points: texts.points(counts.score, state.task.score) });
+    else totals.replaceChildren(
       el("span", {}, face(true), texts.say("turn.good", { n: counts.good, good: texts.own("task.good") })),
       el("span", {}, face(false), texts.say("turn.bad", { n: counts.bad, bad: texts.own("task.bad") })));
     app.advance(played / episode.rounds);
@@ -68,9 +69,9 @@ export function turns(app, scene) {
     news.replaceChildren(
       el("span", {}, line, " "),
       el("strong", { class: round.good === null ? "" : round.good ? "good" : "bad" },
-        round.good !== null && face(round.good), texts.capital(texts.outcome(round.good))));
+        round.good !== null && face(round.good), texts.capital(texts.result(round, state.task))));
     news.dataset.t = String(round.t);
-    return `${line} ${texts.outcome(round.good)}`;
+    return `${line} ${texts.result(round, state.task)}`;
   }
 
   /** @param {boolean} on */
@@ -156,9 +157,12 @@ export function turns(app, scene) {
   }
 
   function end() {
+    const { score } = state.task;
+    const over = score ? texts.say("turn.points.over", { points: texts.points(counts.score, score), rounds: episode.rounds })
+      : texts.say("turn.over", { n: counts.good, rounds: episode.rounds, good: texts.own("task.good") });
     const go = el("button", { type: "button", class: "primary", onclick: () => app.next() }, texts.say("continue"));
     panel.replaceChildren(
-      el("p", { class: "question" }, texts.say("turn.over", { n: counts.good, rounds: episode.rounds, good: texts.own("task.good") })),
+      el("p", { class: "question" }, over),
       el("div", { class: "actions" }, go));
     panel.classList.remove("waiting");
     app.shown(played);

@@ -1,0 +1,220 @@
+"""Scores, drifting means and weights in studies: drawn, replayed, verified, exported, simulated and described."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import cobandit as cb
+from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design, rehearse
+from cobandit.studies.crowd import simulate_participants
+from cobandit.studies.episode import participant_view
+from cobandit.studies.export.tables import tables
+from cobandit.studies.rehearsed_data import rehearsed_data
+from cobandit.studies.verify import verify_study
+
+GRID = load_design("three-by-three")
+MATRIX = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]]
+
+
+def changed(**changes: object) -> StudyDesign:
+    return StudyDesign.from_dict(GRID.to_dict() | changes)
+
+
+POINTS = {"rewards": {"kind": "points", "highest": 10}, "means": {"low": 0.0, "high": 10.0}}
+WALK = {"means": {"drift": "random-walk", "step": 0.1}}
+PHASES = {"means": {"drift": "piecewise", "changes_at": [11, 21]}}
+KINDS: dict[str, dict[str, object]] = {
+    "points": {"observation": "missed-known", **POINTS},
+    "gaussian": {
+        "observation": "noisy",
+        "observability": [1.0, 1.0],
+        "rewards": {"kind": "gaussian", "sd": 1.0, "noise": [0.5, 2.0]},
+        "means": {"low": 2.0, "high": 8.0},
+    },
+    "student-t": {"observation": "missed-known", "rewards": {"kind": "student-t", "df": 2.0, "scale": 0.5}},
+    "correlated": {
+        "observation": "missed-known",
+        "rewards": {"kind": "correlated-gaussian", "sd": 1.0, "correlation": 0.8},
+        "means": {"drift": "random-walk"},
+    },
+    "walk": WALK,
+    "phases": PHASES,
+    "weights": {"rewards": {"weights": [1.0, 3.0]}},
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_study_is_played_verified_and_exported(kind):
+    design = changed(**KINDS[kind])
+    data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(2)])
+    assert verify_study(data) == []
+    long = tables(data, practice=False)["long"]
+    assert len(long["reward"]) == 2 * len(design.conditions) * design.episodes * design.rounds
+    assert long["round_regret"].min() >= 0.0
+    episode = rehearse(design, "softmax", 0, 0)[-1]
+    own = (long["participant"] == "r-0001") & (long["episode"] == episode.plan.index)
+    np.testing.assert_allclose(long["task_regret"][own], episode.trajectory().task_regret)
+    assert Episode.rebuild(episode.plan, episode.rounds).head == episode.head
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_changed_reward_is_found(kind):
+    data = rehearsed_data(changed(**KINDS[kind]), [("softmax", 4, 0)])
+    index = max(data.participants[0].episodes)
+    data.participants[0].episodes[index].reward[3] += 1.0
+    fields = {difference.field for _, difference in verify_study(data)}
+    assert "reward" in fields
+    assert "hash" in fields
+
+
+def test_the_digest_of_earlier_designs_stays():
+    assert GRID.digest == "5b2020c27282fa8af1044c841a4f82a1b86ba9db4ca83c91b379757153f51a3a"
+    assert changed(rewards={}).digest == GRID.digest
+
+
+def rewards(**changes: object) -> np.ndarray:
+    design = changed(**changes, swap_labels=False)
+    return np.array([ParticipantPlan(design, seed, 0).episode(1).luck() for seed in range(60)])
+
+
+class TestScores:
+    def test_points_are_integers_with_the_mean_of_the_cell(self):
+        fixed = {"draw": "fixed", "values": [(10 * np.array(MATRIX)).tolist()]}
+        scores = rewards(**POINTS | {"observation": "missed-known", "means": {"low": 0, "high": 10} | fixed})
+        assert set(np.unique(scores)) <= set(range(11))
+        np.testing.assert_allclose(scores.mean(axis=(0, 1)), 10 * np.array(MATRIX), atol=0.2)
+
+    def test_gaussian_scores_have_their_spread(self):
+        fixed = {"draw": "fixed", "values": [MATRIX]}
+        scores = rewards(observation="missed-known", rewards={"kind": "gaussian", "sd": 0.5}, means=fixed)
+        np.testing.assert_allclose(scores.mean(axis=(0, 1)), MATRIX, atol=0.06)
+        assert (scores - MATRIX).std() == pytest.approx(0.5, rel=0.03)
+
+    def test_heavy_tails_reach_further(self):
+        fixed = {"draw": "fixed", "values": [MATRIX]}
+        scores = rewards(
+            observation="missed-known", rewards={"kind": "student-t", "df": 2.0, "scale": 0.5}, means=fixed
+        )
+        assert np.abs(scores - MATRIX).max() > 5.0
+
+    def test_correlated_scores_share_the_shock_of_the_round(self):
+        fixed = {"draw": "fixed", "values": [MATRIX]}
+        table = {"kind": "correlated-gaussian", "sd": 1.0, "correlation": 0.9}
+        shocks = rewards(observation="missed-known", rewards=table, means=fixed) - MATRIX
+        assert np.ptp(shocks, axis=(2, 3)).max() < 1e-12
+        z = shocks[:, :, 0, 0]
+        assert np.corrcoef(z[:, :-1].ravel(), z[:, 1:].ravel())[0, 1] == pytest.approx(0.9, abs=0.05)
+
+    def test_luck_is_shared_between_conditions_and_swapped_with_the_labels(self):
+        design = changed(**KINDS["points"], swap_labels=True, shared_luck=True)
+        plan = ParticipantPlan(design, 5, 0)
+        first, second = (plan.episode(len(plan) - design.episodes * k) for k in (2, 1))
+        assert (first.swapped, second.swapped) == (False, True)
+        np.testing.assert_array_equal(first.luck(), second.luck()[:, ::-1, ::-1])
+
+    def test_the_page_gets_scores_and_no_good_or_bad(self):
+        episode = rehearse(changed(**KINDS["points"]), "softmax", 1, 0)[-1]
+        view = participant_view(episode)
+        seen = [played.seen[0] for played in episode.rounds if played.seen[0] is not None]
+        assert view["latest"]["good"] is None
+        assert view["latest"]["score"] == episode.rounds[-1].seen[0]
+        assert (view["score"], view["good"], view["bad"]) == (sum(seen), len(seen), 0)
+        assert sum(cell["score"] for cell in view["counts"]) == view["score"]
+
+    def test_agents_know_that_rewards_are_not_binary(self):
+        plan = ParticipantPlan(changed(**KINDS["points"]), 1, 0).episode(1)
+        assert not plan.ready_agents()[1].briefing.binary
+
+
+class TestDrift:
+    def test_a_walk_begins_at_the_means_and_stays_inside(self):
+        plan = ParticipantPlan(changed(**WALK), 3, 0).episode(1)
+        path = plan.round_means()
+        np.testing.assert_array_equal(path[0], plan.means)
+        assert path.min() >= 0.0
+        assert path.max() <= 1.0
+        assert np.diff(path, axis=0).std() == pytest.approx(0.1, rel=0.2)
+
+    def test_phases_begin_in_their_rounds(self):
+        table = {
+            "draw": "fixed",
+            "values": [MATRIX],
+            "drift": "piecewise",
+            "changes_at": [11],
+            "phases": [MATRIX[::-1]],
+        }
+        plan = ParticipantPlan(changed(means=table), 3, 0).episode(len(ParticipantPlan(GRID, 3, 0)) - 1)
+        shown = np.flip(MATRIX) if plan.swapped else np.array(MATRIX)
+        np.testing.assert_array_equal(plan.round_means()[9], shown)
+        later = np.flip(MATRIX[::-1]) if plan.swapped else np.array(MATRIX[::-1])
+        np.testing.assert_array_equal(plan.round_means()[10], later)
+        cost = plan.round_regret(np.zeros((20, 2), dtype=np.int64))
+        np.testing.assert_allclose(cost[[9, 10]], [0.9 - shown[0, 0], 0.9 - later[0, 0]])
+
+    def test_nothing_drifts_in_a_warm_start(self):
+        warm = {"agent": "naive-ucb", "rounds": 7}
+        plan = ParticipantPlan(changed(**WALK, warm_start=warm), 3, 0).episode(1)
+        assert plan.luck().shape[0] == 7 + plan.rounds
+        np.testing.assert_array_equal(plan.round_means()[0], plan.means)
+
+    def test_means_of_the_study_drift_alike_for_all(self):
+        design = changed(means={"drift": "random-walk", "per": "study"})
+        paths = [ParticipantPlan(design, seed, 0, "secret").episode(1).round_means() for seed in (1, 2)]
+        np.testing.assert_array_equal(*paths)
+        assert not np.array_equal(paths[0], ParticipantPlan(design, 1, 0, "other").episode(1).round_means())
+
+    def test_a_round_beyond_the_episode_is_refused(self):
+        plan = ParticipantPlan(changed(**WALK), 3, 0).episode(1)
+        with pytest.raises(cb.InvalidInput, match="t must be rounds from 1 to"):
+            plan.round_regret(np.zeros((1, 2), dtype=np.int64), np.array([plan.rounds + 1]))
+
+
+@pytest.mark.parametrize("kind", ["points", "walk"])
+def test_crowds_play_what_rehearsals_play(kind):
+    design = changed(**KINDS[kind])
+    crowd = simulate_participants(design, "softmax", 2, seed=1)
+    with pytest.raises(cb.InvalidInput, match="one round at a time"):
+        simulate_participants(design, "softmax", 2, engine="fast")
+    episode = rehearse(design, "softmax", int(crowd.seeds[0]), int(crowd.orders[0]))[-1]
+    place = 0, crowd.conditions.index(episode.plan.condition), episode.plan.number
+    assert crowd.good[place] == sum(played.reward for played in episode.rounds)
+    assert crowd.task_regret[place] == episode.trajectory().task_regret[-1]
+
+
+def test_weights_decide_team_regret():
+    assert changed(rewards={"weights": [1.0, 0.0]}).problem.team_factor == pytest.approx(GRID.observability[0])
+    weighted = simulate_participants(changed(rewards={"weights": [0.25, 0.75]}), "softmax", 2)
+    factor = 0.25 * GRID.observability[0] + 0.75 * GRID.observability[1]
+    np.testing.assert_allclose(weighted.team_regret, factor * weighted.task_regret)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"rewards": {"kind": "coins"}}, "kind of reward"),
+        ({"rewards": {"kind": "points"}}, "observation must be 'missed-known' or 'noisy' with rewards.kind = 'points'"),
+        ({"rewards": {"sd": 1.0}}, "rewards.sd goes with rewards.kind = 'gaussian' or 'correlated-gaussian'"),
+        ({"rewards": {"weights": [1.0]}}, "rewards.weights must have one number for each of the 2 seats, got 1"),
+        ({"rewards": {"weights": [0.0, 0.0]}}, "rewards.weights must have a weight above 0"),
+        ({"observation": "noisy"}, "rewards.noise goes with observation = 'noisy'"),
+        ({"observation": "noisy", "rewards": {"noise": [0.0, 1.0]}}, "observability must be 1 for every seat"),
+        ({"means": {"high": 2.0}}, "means.high must be from 0 to 1 with rewards.kind = 'bernoulli', got 2"),
+        ({"means": {"step": 0.1}}, "means.step goes with means.drift = 'random-walk'"),
+        ({"means": {"drift": "piecewise"}}, "means.changes_at goes with means.drift = 'piecewise'"),
+        ({"means": {"drift": "piecewise", "changes_at": [5, 5]}}, "rounds in ascending order"),
+        ({"means": {"drift": "piecewise", "changes_at": [100_000]}}, "means.changes_at must be rounds up to"),
+        ({"means": {"phases": [MATRIX]}}, "means.phases must hold 0 matrices, got 1"),
+        ({"rewards": {"kind": "student-t", "df": 1.0}, "observation": "missed-known"}, "df is 1"),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(changes, words):
+    with pytest.raises(cb.InvalidInput, match=words):
+        changed(**changes)
+
+
+def test_scores_need_a_page_that_shows_them():
+    with pytest.raises(cb.InvalidInput, match=r"task\.kind must be 'grid' with rewards\.kind = 'points'"):
+        replace(load_design("casino"), rewards=changed(**KINDS["points"]).rewards, observation="missed-known")
