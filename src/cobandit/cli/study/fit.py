@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.base.errors import InvalidInput
 from cobandit.base.extras import installed
-from cobandit.base.files import checked_folder
 from cobandit.cli import output
 from cobandit.cli.door import say
 from cobandit.cli.formats import TextOrJson
 from cobandit.cli.options import integer_option, with_option_groups
-from cobandit.cli.study.analyse import KINDS, THE_DATA, export_format, require_study_extras, stored_data
 from cobandit.cli.study.common import DATABASE, THE_OUTPUT, DatabaseUrl, Version
+from cobandit.cli.study.source import Kind, StudyOrExport, checked_source, stored_data
 
 if TYPE_CHECKING:
     from cobandit.analysis import FittedPopulation, ModelFits, Recovery, StudyChoices
@@ -27,7 +26,7 @@ POPULATION = "population.json"
 
 @with_option_groups
 def fit(
-    study: Annotated[str, typer.Argument(metavar="STUDY|EXPORT-DIR", help="Stored study, or folder of an export")],
+    study: StudyOrExport,
     models: Annotated[
         str | None,
         typer.Option(metavar="NAME,NAME", help="Models to fit (default: all)", rich_help_panel=THE_FIT),
@@ -48,14 +47,7 @@ def fit(
         Path | None,
         typer.Option(metavar="DIR", help="Folder for the results (default: out/STUDY-fit)", rich_help_panel=THE_OUTPUT),
     ] = None,
-    kind: Annotated[
-        str | None,
-        typer.Option(
-            metavar="real|rehearsal",
-            help="Real or simulated participants (default: real, if any)",
-            rich_help_panel=THE_DATA,
-        ),
-    ] = None,
+    kind: Kind = None,
     database: DatabaseUrl = DATABASE,
     version: Version = None,
     form: TextOrJson = TextOrJson(),
@@ -67,12 +59,7 @@ def fit(
     The folder gets fits.json, fits.csv (a row for each person and model), parameters.csv with standard errors,
     population.json (simulated people like these, for --behaviour of study simulate, power and calibrate), and a report.
     """
-    if kind is not None and kind not in KINDS:
-        raise UnknownName("kind of participants called", kind, KINDS)
-    format = export_format(Path(study))
-    require_study_extras("Fitting models to choices", format)
-    if out is not None:
-        checked_folder(out)  # checked before the work, not after it
+    format = checked_source("Fitting models to choices", study, kind, out)
     from cobandit.analysis import fit_models, fitted_population, recover_models
     from cobandit.analysis.choice_models import chosen_models
     from cobandit.cli.progress import progress_bar
