@@ -24,8 +24,8 @@ def changed(**changes: object) -> StudyDesign:
 
 
 POINTS = {"rewards": {"kind": "points", "highest": 10}, "means": {"low": 0.0, "high": 10.0}}
-WALK = {"means": {"drift": "random-walk", "step": 0.1}}
-PHASES = {"means": {"drift": "piecewise", "changes_at": [11, 21]}}
+WALK: dict[str, object] = {"means": {"drift": "random-walk", "step": 0.1}}
+PHASES: dict[str, object] = {"means": {"drift": "piecewise", "changes_at": [11, 21]}}
 KINDS: dict[str, dict[str, object]] = {
     "points": {"observation": "missed-known", **POINTS},
     "gaussian": {
@@ -163,7 +163,7 @@ class TestDrift:
     def test_means_of_the_study_drift_alike_for_all(self):
         design = changed(means={"drift": "random-walk", "per": "study"})
         paths = [ParticipantPlan(design, seed, 0, "secret").episode(1).round_means() for seed in (1, 2)]
-        np.testing.assert_array_equal(*paths)
+        np.testing.assert_array_equal(paths[0], paths[1])
         assert not np.array_equal(paths[0], ParticipantPlan(design, 1, 0, "other").episode(1).round_means())
 
     def test_a_round_beyond_the_episode_is_refused(self):

@@ -164,6 +164,7 @@ def simulate_participants(
             progress(finished, count)
 
     start = time.perf_counter()
+    good: NDArray[np.int64] | NDArray[np.float64]
     if compiled is not None:
         regrets, good = _compiled_run(compiled, study, members, (seeds, orders, kinds), points, workers, done)
     else:
