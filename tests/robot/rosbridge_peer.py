@@ -20,6 +20,7 @@ from cobandit.robot.model import ArmModel
 from cobandit.robot.planning import PERIOD, JointPath
 from cobandit.robot.rosbridge import FETCH
 from cobandit.robot.simulated import SimulatedArm
+from tests.clients import PATIENCE
 
 ACTIVE, PREEMPTED, SUCCEEDED, REJECTED = 1, 2, 3, 5
 TORSO_NAME = "torso_lift_joint"
@@ -74,7 +75,7 @@ class Peer:
         self.accepts_late.set()
         self.result_may_leave.set()
         self._server.shutdown()
-        self._thread.join(10)
+        self._thread.join(PATIENCE)
 
     def goals(self, server: str) -> list[dict[str, Any]]:
         """The goals that came for a server, as in the action's definition."""

@@ -154,7 +154,7 @@ class TestWholeBurger:
             assert not arm.confirm(request.number - 1)
             assert arm.confirm(request.number)
             stack += [item, robot]
-        thread.join(60)
+        thread.join(PATIENCE)
         assert answers[0].status == "done", answers[0].message
         peer.arm.settle(0.5)
         assert peer.arm.stands(["bottom_bun", "patty", "lettuce", "cheese", "tomato", "top_bun"])
@@ -168,7 +168,7 @@ class TestTrouble:
         assert peer.busy.wait(PATIENCE)
         assert eventually(lambda: peer.steps >= 20)
         assert arm.stop().ok
-        thread.join(10)
+        thread.join(PATIENCE)
         assert answers[0].status == "stopped"
         assert peer.cancels(ARM_ACTION) >= 1
         steps, goals = peer.steps, len(peer.goals(ARM_ACTION))
@@ -184,7 +184,7 @@ class TestTrouble:
         thread, answers = in_thread(lambda: arm.await_person("patty", ("bottom_bun",)))
         assert arm.desk.wait_for_request(10) is not None
         arm.stop()
-        thread.join(10)
+        thread.join(PATIENCE)
         assert answers[0].status == "stopped"
 
     def test_somebody_else_cancels(self, peer, arm):
@@ -192,7 +192,7 @@ class TestTrouble:
         thread, answers = in_thread(lambda: arm.pick("tomato"))
         assert peer.busy.wait(PATIENCE)
         peer.cancel_all()
-        thread.join(10)
+        thread.join(PATIENCE)
         assert answers[0].status == "stopped"
         assert "another client" in answers[0].message
 
@@ -214,7 +214,7 @@ class TestTrouble:
         thread, answers = in_thread(lambda: arm.await_person("patty", ("bottom_bun",)))
         assert arm.desk.wait_for_request(10) is not None
         peer.cut()
-        thread.join(10)
+        thread.join(PATIENCE)
         assert answers[0].status == "lost"
 
     def test_a_refused_goal(self, peer, arm):
@@ -274,7 +274,7 @@ class TestRos2:
         assert arm_2.stop().ok
         assert eventually(lambda: peer_2.cancels(ARM_ACTION) >= 2)
         peer_2.accepts_late.set()
-        thread.join(10)
+        thread.join(PATIENCE)
         assert answers[0].status == "stopped"
         assert eventually(lambda: not peer_2.busy.is_set())
         assert peer_2.steps < 20

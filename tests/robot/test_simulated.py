@@ -142,7 +142,7 @@ class TestTrouble:
         thread.start()
         assert began.wait(PATIENCE)
         assert arm.stop().ok
-        thread.join(60)
+        thread.join(PATIENCE)
         assert results[0].status == "stopped"
         joints = arm.get_observation().joints
         assert arm.home().status == "stopped"

@@ -12,6 +12,7 @@ import pytest
 
 from cobandit.report.kit.palette import COLOURS, DARK_COLOURS
 from cobandit.studies import StudyDesign
+from cobandit.studies.design_schema import design_schema
 from cobandit.web import WebConfig, create_app, pages
 from cobandit.web.access import grant_login
 from cobandit.web.services.accounts import add_account
@@ -57,7 +58,23 @@ def test_nothing_tells_the_conditions_apart(site: Any, short: StudyDesign, blind
     assert set(json.dumps([row["predictions"] for row in rounds["rounds"]])) <= set("[]nul, ")
 
 
-DESIGNS = ("/api/admin/studies", "/api/admin/designs", "/api/admin/designs/schema")
+SCHEMA = "/api/admin/designs/schema"
+PERSON = "/api/admin/studies/{number}/participants/{participant}/episodes/{episode}"
+REFUSED = {
+    "assistant": {
+        **dict.fromkeys(("/api/admin/designs", SCHEMA, "/api/admin/designs/{number}", "/api/admin/log"), "not-allowed"),
+        **{
+            f"/api/admin/studies/{{number}}/{part}": "not-allowed"
+            for part in ("links", "payments", "results", "results.zip")
+        },
+        **dict.fromkeys(("/api/admin/robot", PERSON), "not-found"),
+    },
+    "researcher": {
+        **{f"/api/admin/studies/{{number}}/{part}": "blind" for part in ("results", "results.zip")},
+        **dict.fromkeys(("/api/admin/designs/{number}", "/api/admin/robot", PERSON), "not-found"),
+    },
+}
+"""The code of the only refusal of a route, by role; an episode that nobody has begun is not found."""
 OUTCOMES = {"regret", "round_regret", "task_regret", "mean", "means", "reward", "good", "seen", "predictions", "cells"}
 """Keys under which nothing may stand while an account is blind."""
 
@@ -116,7 +133,7 @@ def test_no_route_tells_a_blind_account_outcomes_means_or_moves(site: Any, short
         for episode in range(5)
         for mean in site.plan_of(short, person.token).episode(episode).means.ravel()
     }
-    answered = 0
+    answered, refused = 0, set()
     for route in _json_routes(site):
         for person in (finished, playing):
             for episode in range(5) if "{episode}" in route else (0,):
@@ -124,13 +141,21 @@ def test_no_route_tells_a_blind_account_outcomes_means_or_moves(site: Any, short
                 answer = client.get(address)
                 answered += answer.status_code == 200
                 if answer.status_code != 200:
-                    assert answer.json()["error"] in ("not-allowed", "not-found", "blind"), (address, answer.text)
-                elif route not in DESIGNS:  # which name the conditions of designs, and no participant's
+                    refused.add(route)
+                    assert answer.json()["error"] == REFUSED[role].get(route), (address, answer.text)
+                    continue
+                assert not any(mean in answer.text for mean in means if len(mean) > 4), address
+                assert "stacked-arms" not in answer.text
+                if role == "assistant" or route == SCHEMA:
+                    assert person.token not in answer.text, address
+                if route == SCHEMA:
+                    assert answer.json() == design_schema()  # of any design: it knows no study
+                elif route == "/api/admin/studies":  # names the conditions of the design, in its order
+                    listed = [("studies", 0, "conditions", place) for place in range(len(short.conditions))]
+                    assert _leaks(answer.json(), short) == listed
+                else:
                     assert _leaks(answer.json(), short) == [], address
-                    assert not any(mean in answer.text for mean in means if len(mean) > 4), address
-                    assert "stacked-arms" not in answer.text
-                    if role == "assistant":
-                        assert person.token not in answer.text, address
+    assert refused == set(REFUSED[role])
     assert answered > 10
     with client.stream("GET", f"{STUDY}/stream") as stream:
         tick = next(line for line in stream.iter_lines() if line.startswith("data:"))
