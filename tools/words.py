@@ -79,6 +79,8 @@ IDIOMS = {
     r"of old|of late|as of yet|by and by": "a date, a version, or nothing",
     r"in (its|their|his|her) stead": "'instead'",
     r"with it all|all of it": "name the things",
+    r"(any|always|folder)( \S+){0,8} will do|folder will do|always will do": "'is enough', 'you can use any ...'",
+    r"(a|the|one) whole state of it": "'a complete state'",
 }
 """Private idioms, as regular expressions over whole words, each with what to write instead."""
 

@@ -143,7 +143,7 @@ def state():
 class TestBrokenStates:
     @pytest.mark.parametrize("given", [None, 3, [], "x", b"x", {}, {"cobandit": "0.1.0"}, json.dumps({"format": 1})])
     def test_no_state_at_all(self, given):
-        with pytest.raises(InvalidInput, match=r"state is .*Partner\.state\(\)") as caught:
+        with pytest.raises(InvalidInput, match=r"state must be the dict that Partner\.state\(\) returned") as caught:
             Partner.from_state(given)
         assert ("json.loads" in str(caught.value)) == isinstance(given, (str, bytes))
 
@@ -183,11 +183,11 @@ class TestBrokenStates:
 
     @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, object()])
     def test_with_what_json_cannot(self, state, value):
-        with pytest.raises(InvalidInput, match="The state holds what JSON cannot"):
+        with pytest.raises(InvalidInput, match="state must be plain JSON"):
             Partner.from_state(state | {"memory": {**state["memory"], "_arm": value}})
 
     MEMORY = ("memory", "_memory", "memory")
-    MISFIT = "The state does not fit partner-aware-ucb ("
+    MISFIT = "state must be a complete state of partner-aware-ucb, got one that does not fit ("
 
     @pytest.mark.parametrize(
         ("path", "value", "sentence"),
@@ -216,8 +216,8 @@ class TestBrokenStates:
             (("random", "state"), None, MISFIT),
             (("random", "seeds"), [1], MISFIT),
             (("random",), {"dict": []}, "must be a random generator"),
-            (("memory", "_arm"), KeyError, "does not fit partner-aware-ucb, see _arm"),
-            (("memory", "spare"), 0, "does not fit partner-aware-ucb, see spare"),
+            (("memory", "_arm"), KeyError, "complete state of partner-aware-ucb, got one whose memory differs in _arm"),
+            (("memory", "spare"), 0, "complete state of partner-aware-ucb, got one whose memory differs in spare"),
             (("memory", "_window"), {"same": 99}, MISFIT),
             (("memory", "_window"), {"pickle": "gANj"}, MISFIT),
             ((*MEMORY, "counts", "array", 0), "many", MISFIT),
@@ -250,14 +250,16 @@ class TestBrokenStates:
         whole = Partner(name, (2, 3), seat=1, horizon=100, seed=0).state()
         for part, value in memory.items():
             whole = changed(whole, ("memory", part), value)
-        with pytest.raises(InvalidInput, match=rf"^The state does not fit {name} \(.*\); a whole state"):
+        with pytest.raises(
+            InvalidInput, match=rf"^state must be a complete state of {name}, got one that does not fit \(.*\)\.$"
+        ):
             Partner.from_state(whole)
 
     def test_nested_without_end(self, state):
         deep: list[Any] = []
         for _ in range(100_000):
             deep = [deep]
-        with pytest.raises(InvalidInput, match="The state holds what JSON cannot"):
+        with pytest.raises(InvalidInput, match="state must be plain JSON"):
             Partner.from_state(state | {"memory": {"_arm": deep}})
 
     def test_an_unknown_agent_is_an_unknown_name(self, state):

@@ -71,8 +71,8 @@ def read_state(state: object, agent: object = None) -> tuple[Agent, int | None]:
         if checked.get("class") is not None:
             raise
         raise InvalidInput(
-            f"The state does not fit {checked.get('agent')} ({type(error).__name__}: {error}); "
-            "a whole state of it is needed."
+            f"state must be a complete state of {checked.get('agent')}, got one that does not fit "
+            f"({type(error).__name__}: {error})."
         ) from error
 
 
@@ -87,7 +87,7 @@ def _restored(state: dict[str, Any], agent: object) -> Agent:
     resume(player, whole(1)("round of the state", state["round"]), memory, rng)
     if state["class"] is None and (odd := sorted(fresh ^ set(vars(player)))):
         raise InvalidInput(
-            f"The memory of the state does not fit {player.title}, see {odd[0]}; a whole state of it is needed."
+            f"state must be a complete state of {player.title}, got one whose memory differs in {odd[0]}."
         )
     return player
 
@@ -104,7 +104,7 @@ def _checked_state(state: object) -> dict[str, Any]:
     """Return a state that is of a known format and unchanged since it was written."""
     if not isinstance(state, Mapping) or "format" not in state:
         hint = " json.loads makes one of the text." if isinstance(state, (str, bytes)) else ""
-        raise InvalidInput(f"state is {short_repr(state)}; the dict that Partner.state() gave is needed.{hint}")
+        raise InvalidInput(f"state must be the dict that Partner.state() returned, got {short_repr(state)}.{hint}")
     if whole(1)("The format of the state", state["format"]) > FORMAT:
         raise InvalidInput(
             f"The state has format {state['format']}, written by cobandit {short_repr(state.get('cobandit'))}; "
@@ -132,7 +132,7 @@ def _checksum(state: Mapping[str, Any]) -> str:
         text = json.dumps(plain(state), sort_keys=True, separators=(",", ":"), allow_nan=False)
     except (TypeError, ValueError, RecursionError) as error:
         raise InvalidInput(
-            f"The state holds what JSON cannot ({error}); a state as it was written is needed."
+            f"state must be plain JSON, as Partner.state() returned it, got a value that is not ({error})."
         ) from None
     return hashlib.sha256(text.encode()).hexdigest()
 

@@ -163,7 +163,7 @@ def messages(
         },
     )
     if view.instructions:
-        rules = "\n".join([rules, "", "What people in this game are told:", *view.instructions])
+        rules = "\n".join([rules, "", "The instructions for people in this game:", *view.instructions])
     lines = [f"Round {view.round} of {view.horizon}. You are player {view.seat + 1}."]
     for seat, names in enumerate(view.names):
         lines.append(f"Options of player {seat + 1}{' (you)' if seat == view.seat else ''}: {', '.join(names)}")

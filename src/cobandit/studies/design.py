@@ -236,7 +236,7 @@ class StudyDesign(ConditionsByCell, Record):
         for questionnaire in self.questionnaires:
             if questionnaire.when == "between" and self.sets < 2:
                 raise InvalidInput(
-                    f"The questionnaire {questionnaire.id!r} is asked between sets; two or more conditions are needed."
+                    f"The questionnaire {questionnaire.id!r} is asked between sets: conditions must be 2 or more, got 1."
                 )
 
     def questionnaire(self, id: str) -> Questionnaire:
