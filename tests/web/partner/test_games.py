@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
+import itertools
 import random
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +15,8 @@ from sqlalchemy import text
 import cobandit as cb
 from cobandit.remote.partner import LATER, PartnerError
 from cobandit.web.services.partner import games as games_module
+from cobandit.web.services.partner.games import Feedback, Games
+from cobandit.web.storage import partner_games as storage
 from tests.web.partner.conftest import TEAM, Service
 
 PATH = "/v1/teams/drinks/games/g"
@@ -368,3 +373,29 @@ def test_teams_and_games_are_created_once(service):
     codes = [http.post("/v1/teams/drinks/games", json=body).status_code for body in bodies]
     assert codes == [201, 200, 200, 409]
     assert [game["game"] for game in http.get("/v1/teams/drinks/games").json()["games"]] == ["g"]
+
+
+def test_a_game_that_is_played_is_not_looked_up_again(on_sqlite, monkeypatch):
+    """A commit shows that a game is there: only a game that rests is looked up, as it may have been deleted."""
+    begin(on_sqlite)
+    clock, looked = itertools.count(0.0, 0.9), list[int]()  # two readings for a report
+    news_of = storage.news_of
+
+    def counted(connection, game_id, number):
+        looked.append(number)
+        return news_of(connection, game_id, number)
+
+    async def play() -> None:
+        with on_sqlite.opened() as database:
+            games = Games(database)
+            for t in range(1, 21):
+                await games.observe(("default", "drinks", "g"), Feedback(t, None, [0, 0], True, 1.0, override=True))
+            assert looked == []
+            for _ in range(3):
+                next(clock)
+            await games.choose(("default", "drinks", "g"), None)
+            assert looked == [20]
+
+    monkeypatch.setattr(storage, "news_of", counted)
+    monkeypatch.setattr(games_module, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    asyncio.run(play())

@@ -263,7 +263,7 @@ class Games:
 
     async def _append(self, active: ActiveGame, entry: Entry, predictions: dict[int, int], key: str | None) -> None:
         """Apply an entry and store it; if either fails, the game is read again next time."""
-        number = active.number + 1
+        number, began = active.number + 1, time.monotonic()
         foreseen = {str(seat): arm for seat, arm in predictions.items()}
         try:
             try:
@@ -276,7 +276,7 @@ class Games:
         except BaseException:
             self._forget(active.place)
             raise
-        active.number = number
+        active.number, active.checked = number, began  # the commit shows that the game is there and nothing is missing
         if number - active.snapshot >= max(SNAPSHOT_EVERY, len(active.game.open)):
             self._store_snapshot(active)
 
