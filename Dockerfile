@@ -1,5 +1,5 @@
 # The server in a container: docs/how-to/deploy.md. It runs without root, and its file system may be read-only: only
-# /data, /backups and /tmp are written.
+# /data, /backups, /state (the head of the audit log) and /tmp are written.
 ARG BASE=python:3.13-slim-bookworm
 
 FROM ${BASE} AS build
@@ -17,12 +17,13 @@ RUN python3 -m venv /opt/cobandit \
 
 FROM ${BASE}
 RUN useradd --system --uid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin cobandit \
-    && install --directory --owner=10001 --mode=0700 /data /backups
+    && install --directory --owner=10001 --mode=0700 /data /backups /state
 COPY --from=build /opt/cobandit /opt/cobandit
 ENV PATH=/opt/cobandit/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     NUMBA_CACHE_DIR=/tmp/numba \
     MPLCONFIGDIR=/tmp/matplotlib \
+    XDG_STATE_HOME=/state \
     COBANDIT_HOST=0.0.0.0 \
     COBANDIT_PORT=8000 \
     COBANDIT_LOG=json \
@@ -30,7 +31,7 @@ ENV PATH=/opt/cobandit/bin:$PATH \
     COBANDIT_DESIGNS=burger
 USER 10001
 WORKDIR /data
-VOLUME ["/data", "/backups"]
+VOLUME ["/data", "/backups", "/state"]
 EXPOSE 8000
 HEALTHCHECK --interval=30s --timeout=10s --start-period=60s --retries=3 \
     CMD ["python3", "-c", "import os, urllib.request as r; r.urlopen(f'http://127.0.0.1:{os.environ[\"COBANDIT_PORT\"]}/api/health', timeout=8)"]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -116,13 +119,29 @@ class TestCompose:
         assert context.params["public_url"] == "https://study.example.org"
         assert context.params["alert_url"] is None
 
-    def test_the_server_is_closed_to_the_outside(self):
-        server = self.service("server")
+    def test_variables_and_command_of_the_partner_service_are_known(self):
+        partner = self.service("partner")
+        command = server_commands()[" ".join(partner["command"])]
+        names = {name for name in partner["environment"] if name != "FORWARDED_ALLOW_IPS"}
+        assert names <= set(variables(command)) | set(SECRETS)
+        for name in ("COBANDIT_DATABASE", "COBANDIT_PUBLIC_URL", "COBANDIT_PASSWORD_FILE"):
+            assert partner["environment"][name] == self.service("server")["environment"][name]
+
+    @pytest.mark.parametrize("name", ["server", "partner"])
+    def test_the_servers_are_closed_to_the_outside(self, name):
+        server = self.service(name)
         assert server["read_only"] is True
         assert server["cap_drop"] == ["ALL"]
         assert [name for name, service in COMPOSE["services"].items() if "ports" in service] == ["proxy"]
         trusted = server["environment"]["FORWARDED_ALLOW_IPS"]
         assert trusted == self.service("proxy")["networks"]["inside"]["ipv4_address"]
+
+    @pytest.mark.parametrize("name", ["server", "partner"])
+    def test_the_head_of_the_audit_log_can_be_written(self, name):
+        """The file system is read-only, and the working folder, too: the head needs a volume."""
+        folder = dict(word.partition("=")[::2] for word in shlex.split(last("ENV")))["XDG_STATE_HOME"]
+        assert f"state:{folder}" in self.service(name)["volumes"]
+        assert folder in json.loads(last("VOLUME"))
 
     def test_volumes_secrets_and_networks_are_declared(self):
         for service in COMPOSE["services"].values():
@@ -143,9 +162,24 @@ class TestCompose:
         assert f"reverse_proxy server:{last('EXPOSE')}" in caddy
         assert "{$DOMAIN} {" in caddy
 
+    @pytest.mark.skipif(shutil.which("caddy") is None, reason="caddy is not installed")
+    def test_caddy_reads_its_file_and_finds_both_servers(self):
+        command = ["caddy", "adapt", "--config", str(ROOT / "docs/examples/Caddyfile"), "--adapter", "caddyfile"]
+        environment = os.environ | {"DOMAIN": "study.example.org"}
+        adapted = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+        [site] = json.loads(adapted)["apps"]["http"]["servers"].values()
+        [route] = site["routes"]
+        assert route["match"] == [{"host": ["study.example.org"]}]
+        ways = [(way.get("match"), way["handle"][0]["upstreams"]) for way in route["handle"][0]["routes"]]
+        port = last("EXPOSE")
+        assert ways == [
+            ([{"path": ["/v1/*", "/admin/keys", "/admin/keys/*"]}], [{"dial": f"partner:{port}"}]),
+            (None, [{"dial": f"server:{port}"}]),
+        ]
+
     def test_commands_of_the_page_exist(self):
         page = (ROOT / "docs/how-to/deploy.md").read_text(encoding="utf-8")
-        used = re.findall(r"docker compose (?:run --rm|exec|stop) (\w+)", page)
+        used = re.findall(r"docker compose (?:--profile \w+ )?(?:run --rm|exec|stop) (\w+)", page)
         assert used
         assert set(used) <= set(COMPOSE["services"])
         for command in re.findall(r"(?:server|cobandit) study (\w+)", page):
