@@ -13,7 +13,8 @@ PATIENCE = 300
 
 def http_client(url: str = "", **options: Any) -> httpx.Client:
     """Return a client that waits long, goes through no proxy, and need not read all root certificates."""
-    return httpx.Client(**{"base_url": url, "timeout": PATIENCE, "trust_env": False, "verify": False} | options)
+    settings: dict[str, Any] = {"base_url": url, "timeout": PATIENCE, "trust_env": False, "verify": False}
+    return httpx.Client(**settings | options)
 
 
 def statuses(answers: bytes) -> list[int]:

@@ -98,7 +98,7 @@ def test_curiosity_has_the_runs_that_decide_it() -> None:
     assert "panel_runs" not in given.to_dict()
     assert Settings(**usual.to_dict()) == usual
     with pytest.raises(cb.InvalidInput, match="panel_runs must be True or False, got 1"):
-        Settings(panel_runs=1)
+        Settings(panel_runs=1)  # type: ignore[arg-type]
 
 
 def test_an_unknown_panel_gets_the_nearest() -> None:

@@ -25,7 +25,7 @@ def page(**changes):
 
 def titles(design):
     """Return the kinds of the steps, and the places of the pages."""
-    shown = []
+    shown: list[str] = []
     for step in journey(design).steps:
         if step.kind not in ("episode", "rest") or shown[-1] != step.kind:
             shown.append(design.page(step.page).when if step.kind == "page" else step.kind)

@@ -172,7 +172,7 @@ class TestEveryDesign:
             return
         assert len({partner.look for partner in design.partners}) == design.sets
         assert design.sets == (1 if name == "casino-between" else 2)
-        assert len({partner.name for partner in design.partners}) == 2
+        assert len({partner.name for partner in design.partners}) == design.sets
         assert all(len(partner.seats) == len(design.agent_seats) for partner in design.partners if partner.seats)
 
     def test_texts_tell_neither_conditions_nor_answers(self, name):

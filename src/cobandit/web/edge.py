@@ -231,7 +231,7 @@ class Guard:
             asyncio.get_running_loop().call_later(SWEEP_SECONDS, self._sweep)
 
 
-_EXTENSIONS: dict[str, dict[str, object]] = {ANSWER: {}}
+_EXTENSIONS: dict[str, dict[object, object]] = {ANSWER: {}}
 
 
 class _Cycle(RequestResponseCycle):
