@@ -13,7 +13,7 @@ from cobandit.analysis.plan import AnalysisPlan, Hypothesis, plan_toml
 from cobandit.analysis.population import population
 from cobandit.analysis.power import crowds_of, measures_of
 from cobandit.stats import mixed_anova, two_sample_p_values
-from cobandit.studies import tables
+from cobandit.studies import load_design, tables, verify_study
 from tests.cell_designs import between_casino, mixed_burger, rehearsed
 
 MIXED, BETWEEN = mixed_burger(), between_casino()
@@ -223,3 +223,32 @@ class TestPower:
         people = replace(population("softmax"), dropout=0.5)
         some = power_analysis(BETWEEN, people, (9,), 10, seed=2)
         assert all(0.0 <= curve.points[0].power.value <= 1.0 for curve in some.curves)
+
+
+class TestShipped:
+    def test_burger_mixed_is_rehearsed_and_analysed(self):
+        design = load_design("burger-mixed")
+        assert design.cells == {"low": ("naive-low", "aware-low"), "high": ("naive-high", "aware-high")}
+        assert dict(design.quotas.pairs) == {"low": 30, "high": 30}
+        analysis = analyse_data(rehearsed(design, 60, behaviour="knowledge-gradient"))
+        result = analysis.result("H1-anova").finding
+        assert (result.test, result.n, result.df) == ("Mixed ANOVA algorithm", 60, (1, 58))
+        assert analysis.result("H1-regret-aware-low-naive-low").finding.n == 30
+        assert [part.title for part in analysis.results_parts].count("Analysis of variance (exploratory)") == 1
+        (anova,) = [
+            curve
+            for curve in power_analysis(design, "knowledge-gradient", (60,), 100, seed=1).curves
+            if curve.hypothesis.test == "mixed-anova"
+        ]
+        assert anova.points[0].power.value > 0.4  # the effect of the algorithm; 80 % need about 120 people
+
+    def test_casino_between_is_rehearsed_and_analysed(self):
+        design = replace(load_design("casino-between"), rounds=60, episodes=3, practice=None)
+        assert sum(quota for _, quota in design.quotas.pairs) == 60
+        assert list(design.cells) == ["naive-ucb", "partner-aware-ucb", "bank"]
+        analysis = analyse_data(rehearsed(design, 60))
+        anova = analysis.result("H1-anova").finding
+        assert (anova.test, anova.n, anova.df) == ("ANOVA algorithm", 60, (2, 57))
+        pair = analysis.result("H1-regret-partner-aware-ucb-naive-ucb").finding
+        assert (pair.test, [group.n for group in pair.groups]) == ("Welch t", [20, 20])
+        assert verify_study(rehearsed(design, 3)) == []

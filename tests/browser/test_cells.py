@@ -48,7 +48,7 @@ def begin(page: Any, site: Site, study: str, quiz: tuple[int, ...]) -> None:
     at(page, "consent")
     go_on(page)
     at(page, "demographics")
-    page.locator("input[type=number]").fill("33")
+    page.fill("#age", "33")
     fill(page, 0)
     go_on(page)
     at(page, "instructions")

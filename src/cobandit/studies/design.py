@@ -177,7 +177,7 @@ class StudyDesign(ConditionsByCell, Record):
         check_rewards(self)
         self._check_attention()
         self._check_questionnaires()
-        check_pages(self.pages, len(self.conditions))
+        check_pages(self.pages, self.sets)
         self._check_partners()
         check_leaving(self)
         self._check_texts()
