@@ -439,9 +439,13 @@ _EXAMPLES = {"quiz_attempts": 3, "fastest_ms": 150, "takeover_share": TAKEOVER_S
 _ABOUT_HYPOTHESES = """\
 # measure: task_regret, team_regret, good (summed over the counted rounds), survey:<item> or survey-score.
 # test: paired-t, wilcoxon, rm-anova; for two groups of people (group names a question with choices): welch, student.
-# Conditions of different people: welch, student (without group), anova; with conditions within people: mixed-anova.
 # direction: what is expected of the first condition; the p-value has two sides unless one_sided = true.
 # family: tests that answer one question; Holm's correction is made over them.
+"""
+
+
+_ABOUT_CELLS = """\
+# Conditions of different people: welch, student (without group), anova; with conditions within people: mixed-anova.
 """
 
 
@@ -479,6 +483,9 @@ def plan_toml(plan: AnalysisPlan) -> str:
     for person in plan.exclusions.listed:
         lines += ["", "[[exclusions.listed]]", _line("participant", person.participant), _line("reason", person.reason)]
     lines += ["", _ABOUT_HYPOTHESES.rstrip()]
+    unpaired = {"anova", "mixed-anova", *BETWEEN}
+    if any(hypothesis.test in unpaired and not hypothesis.group for hypothesis in plan.hypotheses):
+        lines.append(_ABOUT_CELLS.rstrip())
     for hypothesis in plan.hypotheses:
         settled = hypothesis.essence()
         lines += ["", "[[hypotheses]]", *(_line(key, settled[key]) for key in hypothesis.to_dict() if key in settled)]
