@@ -12,7 +12,7 @@ from cobandit.studies import load_design, read_export
 
 
 @pytest.mark.parametrize(
-    "name", ["burger-pair", pytest.param("casino-pair", marks=[pytest.mark.slow])], ids=["burger", "casino"]
+    "name", ["burger-pair", pytest.param("casino-pair", marks=[pytest.mark.long])], ids=["burger", "casino"]
 )
 def test_bots_play_as_pairs(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     monkeypatch.chdir(tmp_path)

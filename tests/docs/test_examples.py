@@ -15,12 +15,18 @@ from cobandit.testing import AgentContract
 EXAMPLES = sorted((Path(__file__).resolve().parents[2] / "examples").glob("*.py"))
 
 
+@pytest.fixture(autouse=True)
+def quick_figures(request):
+    """Draw figures as SVG alone on pages that name no file of another kind."""
+    page = request.node.callspec.params.get("running_page") if hasattr(request.node, "callspec") else None
+    if page is not None and not any(kind in block.text for block in page.blocks for kind in (".pdf", ".png")):
+        request.getfixturevalue("svg_alone")
+
+
 def test_a_page_runs_from_top_to_bottom(
-    running_page, run_python, run_command, serve, module, same_output, tmp_path, monkeypatch, request
+    running_page, run_python, run_command, serve, module, same_output, tmp_path, monkeypatch
 ):
     monkeypatch.chdir(tmp_path)
-    if not any(kind in block.text for block in running_page.blocks for kind in (".pdf", ".png")):
-        request.getfixturevalue("svg_alone")
     for name, text in running_page.files().items():
         (tmp_path / name).write_text(text, encoding="utf-8")
     outputs = dict(running_page.python_blocks())

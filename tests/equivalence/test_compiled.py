@@ -96,12 +96,30 @@ GAMES = {
     "one sampler of real rewards": (REALS, cb.CentralisedTS(ties="random")),
 }
 
+LONG = {
+    "scans with random ties",
+    "real rewards, an oracle",
+    "drawn roles",
+    "a protocol",
+    "reports of many arms",
+    "an election of partner-aware agents",
+    "an elected leader who steers",
+    "a handshake",
+    "heavy tails",
+    "hidden plans",
+    "plans in the open",
+    "hidden own arms, told late",
+    "hidden own arms of people",
+    "one sampler of real rewards",
+}
+"""Games whose kinds, rewards, means, observation and roles the other games have, too: `make long` compiles them."""
+
 
 def team_of(players) -> cb.Team:
     return cb.Team(players) if isinstance(players, list) else cb.Team.of(players)
 
 
-@pytest.mark.parametrize("name", GAMES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[pytest.mark.long] * (name in LONG)) for name in GAMES])
 def test_every_round_is_the_same(name: str) -> None:
     problem, players = GAMES[name]
     team = team_of(players)
@@ -120,10 +138,9 @@ def test_every_round_is_the_same(name: str) -> None:
 
 
 def test_every_compiled_kind_is_compiled_here() -> None:
-    """What the games above are made of is all that the registered agents can become."""
-    kinds = {
-        type(kind) for problem, players in GAMES.values() for kind in make_game(problem, team_of(players), 9).players
-    }
+    """What the games of `make test` are made of is all that the registered agents can become."""
+    games = [game for name, game in GAMES.items() if name not in LONG]
+    kinds = {type(kind) for problem, players in games for kind in make_game(problem, team_of(players), 9).players}
     wanted = set()
     for name, kind in cb.AGENTS.items():
         family = AGREED_INDICES if kind is cb.MUCB else INDICES

@@ -24,7 +24,10 @@ SOME = 1 if os.environ.get("COBANDIT_EVERY_CASE") else 10
 The reference engine plays every one, and `tests/equivalence` holds the others to it.
 """
 EVERY = 30
-"""One small case in so many is played by compiled code, too: each set of kinds takes seconds to compile."""
+"""One small case in so many is played by compiled code, too: each set of kinds takes seconds to compile.
+
+`make test` plays every second one of them, `make long` the others.
+"""
 
 
 def ways(number, case):
@@ -38,8 +41,14 @@ def ways(number, case):
     return [way for way in case.ways if not small or way[0] == "reference" or number % EVERY == 0]
 
 
+def marks(number, case, engine):
+    """The other half of what is compiled for small cases alone takes long."""
+    small = any(known == "reference" for known, _ in case.ways)
+    return [pytest.mark.long] if small and engine == "fast" and not UNCOMPILED and number % (2 * EVERY) else []
+
+
 PLAYED = [
-    pytest.param(case, engine, threads, id=f"{case.name} - {engine} {threads}")
+    pytest.param(case, engine, threads, id=f"{case.name} - {engine} {threads}", marks=marks(number, case, engine))
     for number, case in enumerate(CASES)
     for engine, threads in ways(number, case)
 ]

@@ -73,7 +73,10 @@ def test_a_killed_worker_is_replaced_and_logged(server: StudyServer) -> None:
     assert server.answers()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number",
+    [signal.SIGTERM, *(pytest.param(number, marks=[pytest.mark.long]) for number in (signal.SIGINT, signal.SIGHUP))],
+)
 def test_a_signal_stops_everything(server: StudyServer, number: signal.Signals) -> None:
     workers = server.worker_pids()
     os.kill(server.pid, number)
