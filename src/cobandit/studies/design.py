@@ -235,9 +235,7 @@ class StudyDesign(ConditionsByCell, Record):
     def _check_questionnaires(self) -> None:
         for questionnaire in self.questionnaires:
             if questionnaire.when == "between" and self.sets < 2:
-                raise InvalidInput(
-                    f"The questionnaire {questionnaire.id!r} is asked between sets: conditions must be 2 or more, got 1."
-                )
+                raise InvalidInput(f"conditions must be at least 2, got 1: {questionnaire.id!r} is asked between sets.")
 
     def questionnaire(self, id: str) -> Questionnaire:
         """Return the questionnaire with this id."""

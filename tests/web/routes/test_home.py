@@ -204,3 +204,9 @@ def test_numbers_are_written_as_in_the_language(
 ) -> None:
     site = open_site(sqlite, load_design("casino"))
     assert words in site.client().get("/", params={"language": language}, headers=HTML).text
+
+
+def test_a_study_for_pairs_counts_people_apart_from_ais(open_site: Callable[..., Any], sqlite: str) -> None:
+    site = open_site(sqlite, load_design("burger-pair"))
+    page = site.client().get("/", params={"language": "en"}, headers=HTML).text
+    assert "For teams of 2 people. 2 AI partners, 20 rounds with each." in page

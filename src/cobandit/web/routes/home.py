@@ -89,9 +89,16 @@ def _titled(design: StudyDesign, language: str, titles: Mapping[str, int] | None
 
 def _summary(design: StudyDesign, texts: dict[str, str], language: str) -> str:
     """Return a summary with the number of AIs and the duration."""
-    n = design.sets
+    # In a study for teams of people, an AI is the partner only in the conditions that each person plays alone.
+    with_ai = sum(condition.alone or design.group is None for condition in design.conditions)
+    n = min(design.sets, with_ai)
+    people = f"{texts['people'].format(n=len(design.participant_seats))} " if design.group is not None else ""
+    if n == 0:
+        return people.strip()
     key = f"{'games' if design.episodes > 1 else 'rounds'}.{'one' if n == 1 else 'other'}"
-    return texts[key].format(n=n, games=grouped(language, design.episodes), rounds=grouped(language, design.rounds))
+    return people + texts[key].format(
+        n=n, games=grouped(language, design.episodes), rounds=grouped(language, design.rounds)
+    )
 
 
 @router.get("/report")

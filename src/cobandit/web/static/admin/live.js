@@ -235,6 +235,10 @@ function show(data) {
   find("kind-note").hidden = view.kind === "real";
   say(find("kind-note"), NOTES[view.kind] ?? "");
   showUnfilled(data.unfilled);
+  const panel = /** @type {HTMLDetailsElement} */ (find("by-condition"));
+  // Folded while blind: it only holds counts by letter. It opens with the conditions, because the chart needs its width.
+  if (panel.dataset.blind !== String(data.blind)) panel.open = !data.blind;
+  panel.dataset.blind = String(data.blind);
   find("blind-note").hidden = !data.blind;
   find("curves-section").hidden = data.blind;
   find("sighted-note").hidden = data.blind || view.kind !== "real";
