@@ -58,6 +58,7 @@ def masks_for(connection: Connection, study: Study, viewer: Viewer, kind: str) -
 
 def letters(study: Study) -> dict[str, str]:
     """Return a letter for each condition, in an order that follows from the study's seed."""
+    # A hash of seed and name, not a shuffle: the letters stay the same after a restart and if conditions are reordered.
     names = [condition.name for condition in study.design.conditions]
     names.sort(key=lambda name: hashlib.sha256(f"letter:{study.seed}:{name}".encode()).digest())
     return dict(zip(names, string.ascii_uppercase, strict=False))

@@ -42,6 +42,8 @@ def visit(connection: Connection, study: Study, person: Participant, ready: bool
     """Join the lobby, show that the page is open, or (``ready``) confirm the presence; then form teams."""
     group = study.design.group
     assert group is not None
+    # The scheduler that ends waits races with arrivals that form teams. Both lock the study first and read the lobby
+    # afterwards, so one of them finds the person gone.
     locked_study(connection, study.id)
     waiting = {other.participant_id: other for other in waiting_people(connection, study.id, person.kind)}
     own = waiting.get(person.id)
@@ -78,6 +80,7 @@ def form_teams(connection: Connection, study: Study, kind: str, now: int) -> Non
         _form(connection, study, kind, ready[:size], "team", now)
         waiting = [other for other in waiting if other.participant_id not in ready[:size]]
         ready = ready[size:]
+    # Only as many are asked as would complete a team: a call that leads to no team teaches people to ignore the next one.
     if len(waiting) >= size:
         unsure = [other.participant_id for other in waiting if other.participant_id not in ready]
         asked = [other.participant_id for other in waiting if other.asked_at is not None]
@@ -108,6 +111,8 @@ def _form(connection: Connection, study: Study, kind: str, people: Sequence[int]
     counted = team_orders(connection, study.id, kind)
     places = Places(tuple(counted.get(order, 0) for order in range(len(design.orders))))
     order = next_order(design, places, current.seed, current.arrivals)
+    # The counter of arrivals is stored in the same transaction as the team, so no two teams share a seed, and a team
+    # whose transaction was undone takes the same number again.
     digest = hashlib.sha256(f"team:{current.seed}:{current.arrivals}".encode()).digest()
     seed = int.from_bytes(digest[:16], "big")
     count_arrival(connection, study.id, current.arrivals + 1, current.plan_fixed_at)
