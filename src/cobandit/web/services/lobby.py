@@ -80,7 +80,7 @@ def form_teams(connection: Connection, study: Study, kind: str, now: int) -> Non
         _form(connection, study, kind, ready[:size], "team", now)
         waiting = [other for other in waiting if other.participant_id not in ready[:size]]
         ready = ready[size:]
-    # Only as many are asked as would complete a team: a call that leads to no team teaches people to ignore the next one.
+    # Only as many are asked as would complete a team: people who are called in vain ignore the next call.
     if len(waiting) >= size:
         unsure = [other.participant_id for other in waiting if other.participant_id not in ready]
         asked = [other.participant_id for other in waiting if other.asked_at is not None]
