@@ -91,6 +91,7 @@ DESIGN_TABLES = {
     "questionnaires.items.rows": design.MatrixRow,
     "questionnaires.items.show_if": design.ShowIf,
     "pages": design.ContentPage,
+    "media": design.MediaFile,
     "analysis": design.AnalysisChoices,
     "limits": design.Limits,
     "group": design.Group,

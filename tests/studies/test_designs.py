@@ -273,7 +273,7 @@ class TestFiles:
         ({"task__icons": [["star", "leef"]] * 2}, "no symbol 'leef'. Did you mean 'leaf'"),
         ({"task__icons": [["star", "leaf pink"]] * 2}, "no colour of a symbol 'pink'"),
         ({"task__icons": [["star", "leaf red blue"]] * 2}, r"icons\[0\]\[1\] must be a symbol and at most one colour"),
-        ({"task__icons": [["star", "mint.PNG"]] * 2}, "an emoji or the name of a symbol, got the file 'mint.PNG'"),
+        ({"task__icons": [["star", "mint.PNG"]] * 2}, "must be the name of a file .* got 'mint.PNG'"),
         ({"task__icons": [["star", "🍋 🍋"]] * 2}, "must be one emoji or the name of a symbol"),
         ({"task__icons": [["star", "\u202e🍋"]] * 2}, "must be one emoji or the name of a symbol"),
         ({"task__icons": [["star", 3]] * 2}, "must be an emoji or the name of a symbol, got 3"),

@@ -12,7 +12,6 @@ from cobandit.studies import (
     attention_passed,
     attention_results,
     check_answers,
-    completion_code,
     journey,
     load_design,
     step_payload,
@@ -20,6 +19,7 @@ from cobandit.studies import (
     task_payload,
     wrong_quiz_answers,
 )
+from cobandit.studies.codes import completion_code
 from cobandit.studies.design import AttentionCheck, PartnerIdentity, Question, StudyDesign
 from cobandit.studies.journey import named_partner, partner_payload
 

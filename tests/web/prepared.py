@@ -40,6 +40,9 @@ def _sqlite_file(content: Content) -> bytes:
 
 def prepare_copy(url: str, designs: Sequence[StudyDesign], password: str, seed: int | None = None) -> None:
     """Do as `prepare` does; a new database becomes a copy of another one with the same content."""
+    if any(design.media for design in designs):  # whose files are not part of the JSON
+        prepare(url, designs, password=password, seed=seed)
+        return
     content = _content(designs, password, seed)
     address = make_url(url)
     if address.drivername != "sqlite":

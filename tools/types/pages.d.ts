@@ -14,7 +14,7 @@ type Language = (chosen?: string) => string;
 type Keys = (event: KeyboardEvent) => void;
 
 /** A text, or an element of a text in Markdown. */
-type Marked = string | { tag: string; of: Marked[]; href?: string; start?: number };
+type Marked = string | { tag: string; of: Marked[]; href?: string; start?: number; src?: string; alt?: string };
 
 /** A text of the design; with its tree, where it is in Markdown. */
 interface Written {

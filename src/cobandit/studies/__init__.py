@@ -7,6 +7,7 @@ from cobandit.agents import EpsilonGreedy, Softmax, WinStayLoseShift
 from cobandit.studies.assignment import Places, next_order
 from cobandit.studies.behaviours import BEHAVIOURS, PEOPLE, make_behaviour
 from cobandit.studies.burger import Layer, burger_layers
+from cobandit.studies.codes import completion_code
 from cobandit.studies.crowd import Crowd, simulate_participants
 from cobandit.studies.data import Answer, EpisodeData, EventData, ParticipantData, StudyData, TeamMember, moment
 from cobandit.studies.design import StudyDesign, design_text, load_design, parse_design, shipped_designs
@@ -26,7 +27,6 @@ from cobandit.studies.journey import (
     attention_passed,
     attention_results,
     check_answers,
-    completion_code,
     journey,
     step_payload,
     steps,

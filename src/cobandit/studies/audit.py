@@ -33,6 +33,7 @@ ACTIONS = {
     "member-replaced": "replaced a member of a team by an AI",
     "message-sent": "sent a message to participants",
     "plan-stored": "stored an analysis plan",
+    "file-uploaded": "uploaded a picture or video for drafts",
     "draft-created": "created a draft of a design",
     "draft-saved": "saved a draft of a design",
     "draft-deleted": "deleted a draft of a design",

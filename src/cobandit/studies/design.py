@@ -66,6 +66,8 @@ from cobandit.studies.leaving import Outcome as Outcome
 from cobandit.studies.leaving import Recruiter as Recruiter
 from cobandit.studies.leaving import Withdrawal as Withdrawal
 from cobandit.studies.markup import MARKUPS, markdown_tree
+from cobandit.studies.media import MOST_FILES, is_video, read_media
+from cobandit.studies.media import MediaFile as MediaFile
 from cobandit.studies.payment import Bonus as Bonus
 from cobandit.studies.payment import Payment as Payment
 from cobandit.studies.questionnaires import MatrixRow as MatrixRow
@@ -128,6 +130,7 @@ class StudyDesign(ConditionsByCell, Record):
     attention: tuple[AttentionCheck, ...] = entry(listing(AttentionCheck.read, 0, 50, unique="id"), ())
     questionnaires: tuple[Questionnaire, ...] = entry(listing(Questionnaire.read, 0, 50, unique="id"), ())
     pages: tuple[ContentPage, ...] = entry(listing(ContentPage.read, 0, 50, unique="id"), ())
+    media: tuple[MediaFile, ...] = entry(listing(MediaFile.read, 0, MOST_FILES, unique="file"), ())
     limits: Limits = entry(Limits.read, Limits())
     analysis: AnalysisChoices = entry(AnalysisChoices.read, AnalysisChoices())
     completion_code: str = entry(words_or_empty, "")
@@ -188,6 +191,9 @@ class StudyDesign(ConditionsByCell, Record):
         given = [bool(seat.icons) for seat in self.seating]
         if any(given) and (self.task.kind != "grid" or not all(given)):
             raise InvalidInput("icons of arms go with task.kind = 'grid', and every seat needs them, or none.")
+        for icon in [icon for seat in self.seating for icon in seat.icons]:
+            if "." in icon and (icon not in self.files or is_video(icon)):
+                raise InvalidInput(f"icons must be pictures in the design's folder (or in media), got {icon!r}.")
 
     def _check_texts(self) -> None:
         """Check that translations belong to existing texts, and that Markdown uses its safe subset in all languages."""
@@ -206,7 +212,8 @@ class StudyDesign(ConditionsByCell, Record):
         for language in self.languages if marked else ():
             texts = self.texts(language)
             for key in sorted(marked & texts.keys()):
-                markdown_tree(key if language == self.languages[0] else f"translations.{language}.{key}", texts[key])
+                called = key if language == self.languages[0] else f"translations.{language}.{key}"
+                markdown_tree(called, texts[key], self.files)
 
     def _check_partners(self) -> None:
         if self.partners and len(self.partners) != self.sets:
@@ -289,6 +296,11 @@ class StudyDesign(ConditionsByCell, Record):
                 raise InvalidInput(f"{name} is {short_repr(getattr(self, name))}, but the seats say {value}.")
             object.__setattr__(self, name, value)
         object.__setattr__(self, "task", replace(task, **named))
+
+    @cached_property
+    def files(self) -> Mapping[str, MediaFile]:
+        """The pictures and videos, by the names of their files."""
+        return {file.file: file for file in self.media}
 
     @cached_property
     def seating(self) -> tuple[Seat, ...]:
@@ -412,7 +424,7 @@ def design_text(name: str) -> str:
 
 
 def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
-    """Load a shipped design by name, or your own by the path of its TOML file."""
+    """Load a shipped design by name, or your own by the path of its TOML file, with the pictures in its folder."""
     if isinstance(name_or_path, str) and name_or_path in shipped_designs():
         return parse_design(design_text(name_or_path), f"the design {name_or_path!r}")
     brought = plugin_design_text(name_or_path)
@@ -425,7 +437,8 @@ def load_design(name_or_path: str | os.PathLike[str]) -> StudyDesign:
     path = Path(name_or_path)
     if path.suffix != ".toml" and not path.exists():
         raise UnknownName("study design or file", str(name_or_path), [*shipped_designs(), *plugin_names(DESIGNS)])
-    return parse_design(_file_text(path), repr(str(path)))
+    where = repr(str(path))
+    return StudyDesign.from_dict(read_media(parse_toml(_file_text(path), where), path.parent), where)
 
 
 def _file_text(path: Path) -> str:

@@ -1,4 +1,4 @@
-"""Icons of arms: an emoji, or a symbol that the pages draw, such as ``"cup"`` or ``"cup brown"``."""
+"""Icons of arms: an emoji, a symbol that the pages draw, such as ``"cup"`` or ``"cup brown"``, or a picture's file."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import unicodedata
 
 from cobandit.base.checks import short_repr, with_schema
 from cobandit.base.errors import InvalidInput, UnknownName
+from cobandit.studies.media import TYPES, file_name
 
 SYMBOLS = (
     *("circle", "square", "triangle", "diamond", "star", "heart", "drop", "leaf"),
@@ -16,17 +17,17 @@ SYMBOLS = (
 COLOURS = ("blue", "red", "orange", "yellow", "green", "violet", "brown", "grey", "white")
 """What a symbol may be filled with; the first is the default."""
 
-FILES = (".avif", ".gif", ".jpeg", ".jpg", ".png", ".svg", ".webp")
+FILES = (".svg", *(f".{ending}" for ending in TYPES))
 LONGEST_EMOJI = 10
 _JOINER = "\u200d"
 
 
 def arm_icon(name: str, value: object) -> str:
-    """Return an icon of an arm if it is an emoji or ``"SYMBOL"`` or ``"SYMBOL COLOUR"``."""
+    """Return an icon of an arm if it is an emoji, ``"SYMBOL"``, ``"SYMBOL COLOUR"``, or the name of a file."""
     if not isinstance(value, str) or not value:
         raise InvalidInput(f"{name} must be an emoji or the name of a symbol, got {short_repr(value)}.")
     if value.lower().endswith(FILES):
-        raise InvalidInput(f"{name} must be an emoji or the name of a symbol, got the file {short_repr(value)}.")
+        return file_name(name, value)
     if value[0].isascii():
         symbol, *colours = value.split(" ")
         if symbol not in SYMBOLS:

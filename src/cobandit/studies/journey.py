@@ -7,9 +7,7 @@ Paper: Experiments, Procedure; Online Casino Study, Procedure.
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -31,9 +29,6 @@ KINDS = (
 
 LONGEST_ANSWER = 1000
 """How many characters a text of a participant may have."""
-
-_CODE_LENGTH = 8
-_CODE_LETTERS = "23456789BCDFGHJKMNPQRSTVWXYZ"  # nothing that looks like another, and no vowels: no words by accident
 
 
 @dataclass(frozen=True)
@@ -340,7 +335,7 @@ def step_payload(
     if step.kind == "page":
         key = f"pages.{step.page}"
         text = texts[f"{key}.text"]
-        return {"page": {"title": texts[f"{key}.title"], "text": text, "marked": markdown_tree(f"{key}.text", text)}}
+        return {"page": {"title": texts[f"{key}.title"], "text": text, "marked": _tree(design, text)}}
     if step.kind == "survey":
         return {"survey": _survey(design, plan, step, texts)}
     return {}
@@ -374,9 +369,13 @@ def _marked(design: StudyDesign, texts: Mapping[str, str | list[str]]) -> dict[s
     if design.markup == "plain":
         return {}
     return {
-        key: markdown_tree(key, text) if isinstance(text, str) else [markdown_tree(key, part) for part in text]
+        key: _tree(design, text) if isinstance(text, str) else [_tree(design, part) for part in text]
         for key, text in texts.items()
     }
+
+
+def _tree(design: StudyDesign, text: str) -> list[Any]:
+    return markdown_tree("marked", text, design.files)
 
 
 def partner_payload(plan: ParticipantPlan | None, step: Step, language: str | None = None) -> dict[str, Any] | None:
@@ -433,7 +432,8 @@ def task_payload(design: StudyDesign, language: str | None = None, seat: int | N
     own = design.participant_seat if seat is None else seat
     task: dict[str, Any] = {"kind": design.task.kind, "arms": list(design.arms), "seat": own}
     if any(place.icons for place in design.seating):
-        task["icons"] = [list(place.icons) for place in design.seating]
+        files = {name: file.address for name, file in design.files.items()}
+        task["icons"] = [[files.get(icon, icon) for icon in place.icons] for place in design.seating]
     if design.rewards.graded:
         task["score"] = {"decimals": design.rewards.shown_decimals}
     if design.group is not None:
@@ -486,15 +486,3 @@ def _questionnaire(
     order = plan.questionnaire_order(step.questionnaire, step.number)
     payload = questionnaire_payload(design.questionnaire(step.questionnaire), order, texts)
     return payload | {"set": step.number, "sets": design.sets}
-
-
-def completion_code() -> str:
-    """Return a new random code that cannot be guessed, of letters and digits that are easy to tell apart."""
-    return "".join(secrets.choice(_CODE_LETTERS) for _ in range(_CODE_LENGTH))
-
-
-def derived_code(text: str) -> str:
-    """Return a code like that of `completion_code`, always the same for a text, which it does not reveal."""
-    number = int.from_bytes(hashlib.sha256(f"code:{text}".encode()).digest(), "big")
-    base = len(_CODE_LETTERS)
-    return "".join(_CODE_LETTERS[number // base**place % base] for place in range(_CODE_LENGTH))

@@ -28,7 +28,7 @@ from cobandit.web.access import PasswordQueue, forget_failures
 from cobandit.web.config import WebConfig
 from cobandit.web.refusals import Refused
 from cobandit.web.root_path import remove_root_path
-from cobandit.web.routes import admin, home, participant, robot
+from cobandit.web.routes import admin, home, media, participant, robot
 from cobandit.web.routes.bodies import ErrorBody
 from cobandit.web.routes.moves import Handlers, MoveEndpoint, StreamEndpoint, own_token
 from cobandit.web.routes.partner import api as partner_api
@@ -39,6 +39,7 @@ from cobandit.web.services.curves import Curves
 from cobandit.web.services.export import Exports
 from cobandit.web.services.health import Health
 from cobandit.web.services.live import Live
+from cobandit.web.services.media import MediaStore
 from cobandit.web.services.participants import Participants
 from cobandit.web.services.partner.games import Games
 from cobandit.web.services.partner.keys import Keys
@@ -135,6 +136,7 @@ def create_app(config: WebConfig | None = None, *, reading_apart: bool = False) 
     app.state.curves = Curves(database) if reader is None else CurvesApart(database, reader)
     app.state.team_monitor = TeamMonitor(database)
     app.state.health = Health(database)
+    app.state.media = MediaStore(database)
     app.state.exports = Exports(database)
     app.state.reports = Reports(database, settings.database)
     app.state.keys, app.state.games = None, None  # those of the partner service, where it is on
@@ -235,7 +237,7 @@ def _routes() -> list[BaseRoute]:
         status: {"model": ErrorBody} for status in (403, 404, 409, 413, 422, 429, 500, 503)
     }
     together = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, responses=responses)
-    for part in (home, participant, robot, admin):
+    for part in (home, media, participant, robot, admin):
         together.include_router(part.router)
     for route in together.routes:
         route.matches({"type": "http", "method": "GET", "path": "/no/such/page", "root_path": "", "headers": []})

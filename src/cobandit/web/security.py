@@ -30,6 +30,7 @@ ALL_FAILURES_ALLOWED = 500
 FAILURE_WINDOW_MS = 15 * 60 * 1000
 LARGEST_BODY = 128 * 1024
 LARGEST_DESIGN_BODY = 512 * 1024
+LARGEST_FILE_BODY = 960 * 1024  # below the limit of the edge
 
 DESIGNS = "/api/admin/designs"
 """The routes whose bodies hold whole designs."""
@@ -267,6 +268,8 @@ def _announces_too_much(scope: Scope) -> bool:
 
 def _largest_body(scope: Scope) -> int:
     """Return how many bytes the body of a request may have."""
+    if scope["path"].startswith(f"{DESIGNS}/files"):
+        return LARGEST_FILE_BODY
     return LARGEST_DESIGN_BODY if scope["path"].startswith(DESIGNS) else LARGEST_BODY
 
 

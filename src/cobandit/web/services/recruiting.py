@@ -11,8 +11,8 @@ from decimal import Decimal
 from typing import Any
 from urllib.parse import unquote
 
+from cobandit.studies.codes import derived_code
 from cobandit.studies.design import Outcome, StudyDesign
-from cobandit.studies.journey import derived_code
 from cobandit.studies.leaving import BUILT_IN, FINISHED, filled_address
 from cobandit.studies.payment import Pay
 from cobandit.web.storage.database import Connection

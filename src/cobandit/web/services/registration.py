@@ -14,7 +14,8 @@ from cobandit import __version__
 from cobandit.analysis.plan import parse_plan, text_digest
 from cobandit.base.errors import InvalidInput
 from cobandit.studies import StudyDesign
-from cobandit.studies.journey import completion_code
+from cobandit.studies.codes import completion_code
+from cobandit.web.services.media import store_design_media
 from cobandit.web.storage.audit import command_line, record
 from cobandit.web.storage.database import Connection
 from cobandit.web.storage.participants import consented_by_kind, delete_consented
@@ -34,6 +35,7 @@ def register_study(
         if seed is not None and seed != known.seed:
             raise InvalidInput(f"The study {design.name!r}, version {design.version}, has another seed already.")
         return known
+    store_design_media(connection, design)
     code = design.completion_code or completion_code()
     versions = {"cobandit": __version__, "numpy": np.__version__}
     if known is None:

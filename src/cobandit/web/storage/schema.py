@@ -13,6 +13,7 @@ from sqlalchemy import (
     ForeignKey,
     Index,
     Integer,
+    LargeBinary,
     MetaData,
     Table,
     Text,
@@ -387,4 +388,13 @@ draft_revisions = Table(
     Column("text", Text, nullable=False),  # TOML, with its comments
     Column("by", Text, nullable=False),
     Column("at", BigInteger, nullable=False),
+)
+
+media = Table(
+    "media",
+    metadata,
+    Column("sha256", Text, primary_key=True),  # of the content
+    Column("type", Text, nullable=False),  # image/png, video/mp4, ...
+    Column("content", LargeBinary, nullable=False),
+    Column("added_at", BigInteger, nullable=False),
 )

@@ -24,11 +24,12 @@ from cobandit.web.routes.bodies import (
     SaveDraftBody,
 )
 from cobandit.web.security import POLICY
-from cobandit.web.services import drafts
+from cobandit.web.services import drafts, media
 from cobandit.web.services.toml_edits import Edit
 
 DraftNumber = Annotated[int, Path(ge=1, le=LARGEST, description="The number of the draft")]
 RevisionNumber = Annotated[int | None, Query(ge=1, le=LARGEST, description="A saved revision; left out: the newest")]
+FileName = Annotated[str, Query(max_length=100, description="The name of the file, such as ward.png")]
 
 router = APIRouter(prefix="/designs")  # under the researcher's interface, and behind its login
 pages = APIRouter(
@@ -99,6 +100,12 @@ async def preview(body: PreviewBody, viewer: Who) -> dict[str, Any]:
     """Return the state of a participant at a step of a draft, and the texts of the page; nothing is stored."""
     viewer.require("designs")
     return await drafts.preview_text(body.text, body.step, body.language)
+
+
+@router.post("/files", status_code=201)
+async def upload(request: Request, file: FileName, database: Data, viewer: Who) -> dict[str, Any]:
+    """Store the body, a picture or a short video, under its hash; return its entry for the table `media` of a draft."""
+    return await media.upload(database, viewer, file, await request.body())
 
 
 @router.get("/{number}")

@@ -69,14 +69,15 @@ export class Trouble extends Error {
  * @param {number} [timeout]
  */
 async function ask(method, path, body, timeout) {
+  const file = body instanceof Blob;
   /** @type {Record<string, string>} */
   const headers = method === "GET" ? {} : { "X-Form-Token": token };
-  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (body !== undefined) headers["Content-Type"] = file ? "application/octet-stream" : "application/json";
   let answer;
   try {
     answer = await fetch(path, {
       method, headers, cache: "no-store", credentials: "same-origin",
-      body: body === undefined ? undefined : JSON.stringify(body),
+      body: body === undefined || file ? body : JSON.stringify(body),
       signal: timeout ? AbortSignal.timeout?.(timeout) : undefined,
     });
   } catch {

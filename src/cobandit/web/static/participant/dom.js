@@ -1,5 +1,7 @@
 // Elements in one line. Texts are always text, never markup.
 
+import { ROOT } from "../shared/root.js";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
@@ -44,15 +46,31 @@ export const unseen = (text) => el("span", { class: "unseen" }, text);
 export const paragraphs = (text) =>
   text.trim().split(/\n\s*\n/).map((part) => el("p", {}, part.trim()));
 
+/** The address of a file of the design; null for anything else.
+ * @param {string | undefined} src */
+export const mediaAddress = (src) => (/^[0-9a-f]{64}\/[\w-]+\.[a-z0-9]{3,4}$/.test(src ?? "") ? `${ROOT}/media/${src}` : null);
+
+/** A picture or video of the design.
+ * @param {Exclude<Marked, string>} node */
+function shown({ tag, src, alt }) {
+  const address = mediaAddress(src);
+  if (!address) return null;
+  return tag === "video"
+    ? el("video", { src: address, "aria-label": alt, controls: true, preload: "metadata", playsinline: true })
+    : el("img", { src: address, alt, decoding: "async" });
+}
+
 const TAGS = new Set(["p", "h2", "h3", "h4", "ul", "ol", "li", "blockquote", "hr", "br", "em", "strong", "code", "a"]);
 
 /**
- * Elements of a text in Markdown, from its tree: tags that are known, texts as texts, links to the web and to mail.
+ * Elements of a text in Markdown, from its tree: tags that are known, texts as texts, links to the web and to mail, and
+ * the files of the design.
  * @param {readonly Marked[]} nodes
  * @returns {Child[]}
  */
 export const marked = (nodes) => nodes.map((node) => {
   if (typeof node === "string") return node;
+  if (node.tag === "img" || node.tag === "video") return shown(node);
   const inside = marked(node.of);
   if (!TAGS.has(node.tag)) return inside;
   const href = node.tag === "a" && /^(https?:\/\/|mailto:)/i.test(node.href ?? "") ? node.href : null;

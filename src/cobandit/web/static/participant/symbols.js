@@ -1,6 +1,6 @@
-// The icon of an arm: an emoji, or one of our symbols in one of our colours ("cup", "cup brown"), as the design says.
+// The icon of an arm: an emoji, one of our symbols in one of our colours ("cup", "cup brown"), or a picture of the design.
 
-import { el, svg } from "./dom.js";
+import { el, mediaAddress, svg } from "./dom.js";
 
 const DEFAULT_COLOUR = "blue";
 
@@ -34,6 +34,8 @@ const SYMBOLS = {
 /** Return an icon, hidden from screen readers, because the label names the arm.
  * @param {string} icon */
 export function symbol(icon) {
+  const picture = mediaAddress(icon);
+  if (picture) return el("img", { class: "icon emoji picture", src: picture, alt: "" });
   const [name, colour = DEFAULT_COLOUR] = icon.split(" ");
   if (!(name in SYMBOLS)) return el("span", { class: "icon emoji", "aria-hidden": "true" }, icon);
   return svg("svg", { class: `icon symbol symbol-${colour}`, viewBox: "0 0 48 48", "aria-hidden": "true" }, SYMBOLS[name]());

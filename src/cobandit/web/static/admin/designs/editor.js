@@ -280,6 +280,30 @@ find("upload").addEventListener("change", async () => {
   find("upload").value = "";
 });
 
+// Pictures and videos
+
+const LARGEST_UPLOAD = 960 * 1024;
+
+find("add-file").addEventListener("change", async () => {
+  const [file] = find("add-file").files;
+  find("add-file").value = "";
+  if (!file) return;
+  try {
+    await settle();
+    if (draft.data === null) throw new Error("The text is not valid TOML. Correct it first.");
+    if (file.size > LARGEST_UPLOAD) throw new Error("The file has more than 960 KB. Put larger ones next to the TOML file and serve it with cobandit study serve.");
+    const entry = await post(`${ROOT}/api/admin/designs/files?file=${encodeURIComponent(file.name)}`, file);
+    const added = { file: entry.file, sha256: entry.sha256 };
+    const files = /** @type {any[]} */ (draft.data.media ?? []);
+    const at = files.findIndex((other) => other.file === added.file);
+    change([files.length === 0 ? { op: "set", path: ["media"], value: [added] } : at < 0 ? { op: "insert", path: ["media", files.length], value: added }
+      : { op: "set", path: ["media", at, "sha256"], value: added.sha256 }], true);
+    toast(`${added.file} is stored. Show it with ![what it shows](${added.file}), or as the icon of an arm.`);
+  } catch (error) {
+    toast(reason(error));
+  }
+});
+
 // Publishing
 
 find("publish-button").addEventListener("click", async () => {
