@@ -170,7 +170,10 @@ class TestCompose:
         [site] = json.loads(adapted)["apps"]["http"]["servers"].values()
         [route] = site["routes"]
         assert route["match"] == [{"host": ["study.example.org"]}]
-        ways = [(way.get("match"), way["handle"][0]["upstreams"]) for way in route["handle"][0]["routes"]]
+        refusal, *passed_on = route["handle"][0]["routes"]
+        assert [*refusal["match"][0]["header_regexp"]] == ["Content-Length"]
+        assert [(step["handler"], step["status_code"]) for step in refusal["handle"]] == [("static_response", 413)]
+        ways = [(way.get("match"), way["handle"][0]["upstreams"]) for way in passed_on]
         port = last("EXPOSE")
         assert ways == [
             ([{"path": ["/v1/*", "/admin/keys", "/admin/keys/*"]}], [{"dial": f"partner:{port}"}]),
