@@ -83,7 +83,7 @@ def test_a_follower_explores_by_its_own_constant():
     [
         ({}, "exploration must be above 0.5 for a heeding leader .* got 0.025"),
         ({"exploration": 0.5}, "exploration must be above 0.5 for a heeding leader .* got 0.5"),
-        ({"exploration": 0.1, "follower_exploration": 2.0}, "exploration must be above 0.5 .* got 0.1"),
+        ({"exploration": 0.1, "follower_exploration": 2.0}, "^exploration must be at least 0.5 .* got 0.1"),
         ({"exploration": 2.0, "follower_exploration": 0.5}, "follower_exploration must be above 0.5 .* got 0.5"),
         ({"exploration": 2.0, "heed": "yes"}, "heed must be .*got 'yes'"),
     ],

@@ -33,10 +33,12 @@ def follower_threshold(agent: Any) -> float:
     """Return theta for the team of an agent with ``exploration`` and ``follower_exploration``; refuse c below 1/2."""
     follower = agent.exploration if agent.follower_exploration is None else agent.follower_exploration
     name = "exploration" if agent.follower_exploration is None else "follower_exploration"
-    if follower <= LEAST_EXPLORATION or agent.exploration < LEAST_EXPLORATION:
-        name = name if follower <= LEAST_EXPLORATION else "exploration"
-        value = follower if follower <= LEAST_EXPLORATION else agent.exploration
-        raise InvalidInput(f"{name} must be above 0.5 for a heeding leader (Theorem B), got {value:g}.")
+    if follower <= LEAST_EXPLORATION:
+        raise InvalidInput(f"{name} must be above 0.5 for a heeding leader (Theorem B), got {follower:g}.")
+    if agent.exploration < LEAST_EXPLORATION:
+        raise InvalidInput(
+            f"exploration must be at least 0.5 for a heeding leader (Theorem B), got {agent.exploration:g}."
+        )
     return heeding_threshold(follower)
 
 
