@@ -26,7 +26,7 @@ from cobandit.analysis.choices import choices_of_tables
 from cobandit.analysis.fitting import fit_model
 from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.stats.optimum import one_blas_thread
-from cobandit.studies import load_design, rehearsed_data, tables, write_export
+from cobandit.studies import StudyDesign, load_design, rehearsed_data, tables, write_export
 from tests.analysis import choice_oracle
 from tests.analysis.test_choice_models import choices_of
 
@@ -266,6 +266,20 @@ class TestOddData:
             fit_models(dataclasses.replace(data, participants=(unfinished,)))
         with pytest.raises(InvalidInput, match="StudyData or the folder"):
             fit_models(3)
+
+    def test_no_rounds(self):
+        exported = tables(study([("softmax", 1, 0)]), practice=False)
+        exported["long"] = {name: values[:0] for name, values in exported["long"].items()}
+        with pytest.raises(InvalidInput, match="no choices to fit: 1 began without rounds"):
+            choices_of_tables(BURGER, exported)
+
+    def test_scores_are_refused(self):
+        points = {"rewards": {"kind": "points", "highest": 10}, "means": {"low": 0.0, "high": 10.0}}
+        design = StudyDesign.from_dict(
+            load_design("three-by-three").to_dict() | {"observation": "missed-known", **points}
+        )
+        with pytest.raises(InvalidInput, match="must be 0 or 1 for models of choices, got points"):
+            fit_models(study([("softmax", 1, 0)], design))
 
     def test_wrong_arguments(self, mixed):
         with pytest.raises(UnknownName):

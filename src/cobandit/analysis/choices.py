@@ -99,6 +99,11 @@ def choices_of_tables(
     design: StudyDesign, tables: Tables, about: Any = None, *, kind: str | None = None
 ) -> StudyChoices:
     """Return the choices from exported tables; ``about`` is the content of ``study.json``."""
+    if design.rewards.graded:
+        raise InvalidInput(
+            f"rewards of {design.name} must be 0 or 1 for models of choices, got {design.rewards.kind}: the models "
+            "have no scale for scores."
+        )
     plan = plan_state(design, tables, about or {}, kind=kind).plan or default_plan(design)
     measured = measures(design, tables, plan.exclusions, kind=kind)
     notes = [*measured.notes, *(entry.sentence for entry in measured.excluded)]
@@ -112,14 +117,9 @@ def choices_of_tables(
         people.append(person)
         orders.append(design.orders.index(order))
     if not people:
-        raise InvalidInput(
-            "There are no choices to fit: "
-            + (
-                f"{measured.flow.excluded} of {measured.flow.began} are excluded."
-                if measured.flow.began
-                else "no data."
-            )
-        )
+        flow = measured.flow
+        why = f"{flow.excluded} of {flow.began} are excluded" if flow.excluded else f"{flow.began} began without rounds"
+        raise InvalidInput(f"There are no choices to fit: {why if flow.began else 'no data'}.")
     return StudyChoices(design, measured.kind, tuple(people), tuple(orders), tuple(notes))
 
 
