@@ -34,6 +34,14 @@ def test_the_index_leads_to_every_page(pages, page_called):
     assert wanted - linked == set()
 
 
+def test_every_decision_is_listed_once_in_the_order_of_the_numbers(page_called):
+    index = page_called("docs/decisions/README.md")
+    rows = re.findall(r"^\| \[(\d{4})\]\(([^)]+)\) \|", index.text, re.MULTILINE)
+    records = sorted(path.name for path in index.path.parent.glob("*.md") if path != index.path)
+    assert [file for _, file in rows] == records
+    assert [number for number, _ in rows] == [name[:4] for name in records]
+
+
 def test_pages_speak_of_no_machine_in_particular(pages):
     machine = re.compile(r"(?<![\w.])/(?:home|root|work|Users|tmp)/")
     assert [page.name for page in pages if machine.search(page.text)] == []
