@@ -282,7 +282,7 @@ class TestFiles:
         ({"swap_labels": "yes"}, "swap_labels must be true or false"),
         ({"means__draw": "fixed"}, "means.values goes with"),
         ({"means__low": 0.9, "means__high": 0.1}, "low must not be higher"),
-        ({"means": {"draw": "fixed", "values": [[[0.1, 0.2, 0.3]]]}}, r"shape \(1, 3\); \(2, 2\) is needed"),
+        ({"means": {"draw": "fixed", "values": [[[0.1, 0.2, 0.3]]]}}, r"shape \(2, 2\), got \(1, 3\)"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 1.2], [0.1, 0.1]]]}}, "must hold means from 0 to 1"),
         ({"means": {"draw": "fixed", "values": [[[0.1, 0.2], [0.1, 0.1]]] * 2}}, "one for each of the 1 episodes"),
         ({"quiz__0__answer": 3}, "The answer to 'layers' must be .*got 3"),

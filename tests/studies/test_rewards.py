@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import cobandit as cb
+from cobandit.analysis import analyse_data, default_plan, preregistration
 from cobandit.studies import Episode, ParticipantPlan, StudyDesign, load_design, rehearse
 from cobandit.studies.crowd import simulate_participants
 from cobandit.studies.episode import participant_view
@@ -16,6 +17,8 @@ from cobandit.studies.rehearsed_data import rehearsed_data
 from cobandit.studies.verify import verify_study
 
 GRID = load_design("three-by-three")
+PRACTICE = {"agent": "softmax", "rounds": 5}
+PLAIN = {"partners": [], "languages": ["en"], "translations": {}}
 MATRIX = [[0.1, 0.2, 0.3], [0.4, 0.5, 0.6], [0.7, 0.8, 0.9]]
 
 
@@ -182,6 +185,65 @@ def test_crowds_play_what_rehearsals_play(kind):
     place = 0, crowd.conditions.index(episode.plan.condition), episode.plan.number
     assert crowd.good[place] == sum(played.reward for played in episode.rounds)
     assert crowd.task_regret[place] == episode.trajectory().task_regret[-1]
+
+
+class TestMeansByCondition:
+    """A condition may have means of its own, here as a factor between subjects: an easy and a hard task."""
+
+    @pytest.fixture
+    def design(self):
+        easy = {"name": "easy", "agent": "naive-ucb", "means": {"draw": "fixed", "values": [MATRIX]}}
+        hard = {"name": "hard", "agent": "naive-ucb", "means": {"low": 0.4, "high": 0.6, "drift": "random-walk"}}
+        factors = [{"name": "difficulty", "assignment": "between"}]
+        return changed(conditions=[easy, hard], factors=factors, rounds=20, episodes=2, **PLAIN)
+
+    def test_each_episode_has_the_means_of_its_condition(self, design):
+        easy, hard = (ParticipantPlan(design, 5, order).episode(1) for order in (0, 1))
+        np.testing.assert_array_equal(easy.unswapped_means, MATRIX)
+        assert not easy.means_rule.drifts
+        assert 0.4 <= hard.round_means().min() < hard.round_means().max() <= 0.6
+        assert rehearse(design, "softmax", 5, 0)[0].trajectory().round_regret is None
+        practice = ParticipantPlan(changed(**{**design.to_dict(), "practice": PRACTICE}), 5, 0).episode(0)
+        assert practice.means_rule == design.means
+
+    def test_it_is_verified_simulated_and_exported(self, design):
+        data = rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(2)])
+        assert verify_study(data) == []
+        long = tables(data, practice=False)["long"]
+        regret = long["round_regret"][long["condition"] == "hard"]
+        assert 0.0 <= regret.min() < regret.max() <= 0.2
+        assert set(np.round(long["round_regret"][long["condition"] == "easy"], 9)) <= {k / 10 for k in range(9)}
+        crowd = simulate_participants(design, "softmax", 4)
+        assert crowd.engine == "reference"
+        played = rehearse(design, "softmax", int(crowd.seeds[0]), int(crowd.orders[0]))[0]
+        column = crowd.conditions.index(played.plan.condition)
+        assert crowd.task_regret[0, column, 0] == played.trajectory().task_regret[-1]
+
+    def test_the_digest_changes_only_with_them(self, design):
+        plain = [{"name": entry.name, "agent": entry.agent} for entry in design.conditions]
+        assert changed(**{**design.to_dict(), "conditions": plain}).digest != design.digest
+        assert "means" not in str(load_design("casino").essence()["conditions"])
+
+    @pytest.mark.parametrize(
+        ("means", "words"),
+        [
+            ({"draw": "fixed", "values": [[[0.5]]]}, r"conditions\.hard\.means\.values must hold matrices of shape"),
+            ({"high": 2.0}, r"conditions\.hard\.means\.high must be from 0 to 1"),
+            ({"drift": "piecewise", "changes_at": [21]}, "changes_at must be rounds up to 20, got 21"),
+        ],
+    )
+    def test_mistakes_name_the_condition(self, design, means, words):
+        data = design.to_dict()
+        data["conditions"][1]["means"] = means
+        with pytest.raises(cb.InvalidInput, match=words):
+            StudyDesign.from_dict(data)
+
+    def test_texts_say_which_means_belong_to_which_condition(self, design):
+        plan = preregistration(design, default_plan(design), "osf")
+        assert "means drawn uniformly from 0.4 to 0.6 for each participant" in plan
+        methods = analyse_data(rehearsed_data(design, [("softmax", seed, seed % 2) for seed in range(6)])).methods
+        assert "were given by the design in easy, and drawn uniformly from 0.4 to 0.6" in methods
+        assert "changed at random (SD = 0.02) in hard" in methods
 
 
 def test_weights_decide_team_regret():

@@ -56,7 +56,7 @@ def grids(everybody: Measures, alpha: float, measure: str = TASK_REGRET) -> Iter
     if design.episodes == 1:
         return
     word = episode_word(design)
-    shared = design.means.per == "study" or design.means.draw == "fixed"
+    shared = all(rule.per == "study" or rule.draw == "fixed" for rule in design.means_rules.values())
     unit = everybody.unit
     note = "" if shared else f"The means differ between {unit}s: {word} k is the k-th one of each {unit}."
     for pair in contrasts(design):

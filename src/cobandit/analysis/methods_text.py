@@ -19,13 +19,14 @@ from cobandit.analysis.words import (
     exclusion_rules,
     listed,
     marks_note,
+    means_origin,
     people_word,
     say_simulated,
     unit_note,
     unit_word,
 )
 from cobandit.base.numbers import count
-from cobandit.studies.design import AgentChoice, Seat, StudyDesign
+from cobandit.studies.design import AgentChoice, MeansRule, Seat, StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
@@ -106,13 +107,6 @@ def _design(analysis: Analysis) -> str:
         "flipped": f"{subject} saw the outcome itself {parts} of the rounds, and otherwise a good one.",
         "noisy": _noise(design),
     }[design.observation]
-    rule = design.means
-    if rule.draw == "fixed":
-        drawn = "were given by the design"
-    else:
-        own = "for each participant" if design.group is None else "for each team"
-        owner = own if rule.per == "participant" else "once for the whole study"
-        drawn = f"were drawn uniformly from {rule.low:g} to {rule.high:g} {owner}"
     if len(design.cells) > 1:
         within, luck = _cells(analysis, sets, conditions)
     elif len(design.conditions) == 1:
@@ -136,7 +130,7 @@ def _design(analysis: Analysis) -> str:
         f"In every round, {_team(design)} chose at the same time, without knowing {_each_other(design)} "
         f"{'choice' if len(design.seating) == 2 else 'choices'}; the {task.configuration} that they made together was "
         f"{_outcome(design)}. Each of the "
-        f"{math.prod(design.arms)} combinations had {_mean_word(design)} {drawn}.{_drift(design)} {sees} "
+        f"{math.prod(design.arms)} combinations had {_mean_word(design)} {_drawn(design)}.{_drifts(design)} {sees} "
         f"{within}{luck}"
     )
 
@@ -189,9 +183,30 @@ def _mean_word(design: StudyDesign) -> str:
     return f"its own chance of being {design.task.good}; these chances"
 
 
-def _drift(design: StudyDesign) -> str:
+def _drawn(design: StudyDesign) -> str:
+    """Return where the means come from; with the conditions, where these differ."""
+    labels: dict[str, list[str]] = {}
+    for condition in design.conditions:
+        drawn = means_origin(design, design.means_of(condition.name))
+        labels.setdefault(drawn, []).append(condition_label(design, condition.name))
+    if len(labels) == 1:
+        return f"were {next(iter(labels))}"
+    return "were " + ", and ".join(f"{drawn} in {listed(names)}" for drawn, names in labels.items())
+
+
+def _drifts(design: StudyDesign) -> str:
+    """Return sentences about means that change within an episode, or nothing."""
+    labels: dict[str, list[str]] = {}
+    for condition in design.conditions:
+        drift = _drift(design.means_of(condition.name))
+        labels.setdefault(drift, []).append(condition_label(design, condition.name))
+    if len(labels) == 1:
+        return next(iter(labels))
+    return "".join(f"{drift.removesuffix('.')} in {listed(names)}." for drift, names in labels.items() if drift)
+
+
+def _drift(rule: MeansRule) -> str:
     """Return a sentence about means that change within an episode, or nothing."""
-    rule = design.means
     if rule.drift == "random-walk":
         return f" From round to round each of them changed at random (SD = {rule.step:g})."
     if rule.drift == "piecewise":

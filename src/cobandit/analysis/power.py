@@ -291,9 +291,10 @@ def _notes(
     mixed = {test.hypothesis.family for test in left_out} & {hypothesis.family for hypothesis in simulated} - {""}
     for family in sorted(mixed):
         notes.append(f"In the family {family} Holm's correction counts tests that are left out as showing nothing.")
-    if design.means.draw == "fixed":
+    origins = design.means_rules.values()
+    if all(rule.draw == "fixed" for rule in origins):
         notes.append("Every simulated study has the very means of the design: the power is that for these means.")
-    elif design.means.per == "study":
+    elif any(rule.per == "study" for rule in origins):
         notes.append(
             "Every simulated study has the same means, drawn once: the power is that for these means, and the study "
             "that is served draws its own."

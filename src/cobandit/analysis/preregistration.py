@@ -12,6 +12,7 @@ from cobandit.analysis.words import (
     exclusion_rules,
     listed,
     marks_note,
+    means_origin,
     question_text,
     regret_note,
     unit_note,
@@ -143,6 +144,7 @@ def _conditions(design: StudyDesign) -> str:
         parts = [f"{name} {value}" for name, value in condition.options.to_dict().items()]
         own = condition.observability
         parts += [f"observability {' and '.join(f'{share:g}' for share in own)}"] if own else []
+        parts += [f"means {means_origin(design, condition.means)}"] if condition.means is not None else []
         options = ", ".join(parts)
         label = condition_label(design, condition.name)
         described.append(f"{label} ({options})" if options else label)

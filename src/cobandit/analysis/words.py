@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from cobandit.agents.lookup import known_class
 from cobandit.base.numbers import APA, count
 from cobandit.stats import Description, Finding
-from cobandit.studies.design import StudyDesign
+from cobandit.studies.design import MeansRule, StudyDesign
 
 if TYPE_CHECKING:
     from cobandit.analysis.analysis import Analysis
@@ -132,6 +132,15 @@ def condition_label(design: StudyDesign, name: str) -> str:
     """Return how a text calls a condition: by the agent's label, where the condition has the agent's name."""
     agents = {condition.name: condition.agent for condition in design.conditions}
     return agent_label(name) if agents.get(name) == name else name
+
+
+def means_origin(design: StudyDesign, rule: MeansRule) -> str:
+    """Return where the means come from that follow a rule: after "were"."""
+    if rule.draw == "fixed":
+        return "given by the design"
+    own = "for each participant" if design.group is None else "for each team"
+    owner = own if rule.per == "participant" else "once for the whole study"
+    return f"drawn uniformly from {rule.low:g} to {rule.high:g} {owner}"
 
 
 def question_text(design: StudyDesign, id: str) -> str:

@@ -16,7 +16,7 @@ from cobandit.base.errors import InvalidInput, UnknownName
 from cobandit.base.records import Record, Table, entry, slug
 from cobandit.problem import Problem
 from cobandit.problem.observation import ObservationName
-from cobandit.studies.design_tables import Condition, Group
+from cobandit.studies.design_tables import Condition, Group, MeansRule
 from cobandit.studies.reward_tables import RewardRule, study_problem
 
 ASSIGNMENTS = ("within", "between")
@@ -42,6 +42,7 @@ class ConditionsByCell:
     arms: tuple[int, ...]
     observation: ObservationName
     observability: tuple[float, ...]
+    means: MeansRule
     rewards: RewardRule
     conditions: tuple[Condition, ...]
     factors: tuple[Factor, ...]
@@ -109,6 +110,17 @@ class ConditionsByCell:
         """Return the observability of each seat in a condition, or in practice rounds."""
         own = {entry.name: entry.observability for entry in self.conditions}
         return own.get(condition) or self.observability
+
+    def means_of(self, condition: str) -> MeansRule:
+        """Return where the means of a condition, or of practice rounds, come from."""
+        own = {entry.name: entry.means for entry in self.conditions}
+        return own.get(condition) or self.means
+
+    @property
+    def means_rules(self) -> dict[str, MeansRule]:
+        """Every rule for means that some condition has, by the name of its table in a design file."""
+        own = {f"conditions.{entry.name}.means": entry.means for entry in self.conditions if entry.means is not None}
+        return own if len(own) == len(self.conditions) else {"means": self.means} | own
 
 
 def levels_of(design: ConditionsByCell) -> Levels:

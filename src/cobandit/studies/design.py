@@ -169,14 +169,6 @@ class StudyDesign(ConditionsByCell, Record):
                 f"The arms {self.arms} make {math.prod(self.arms)} team actions; a page shows at most "
                 f"{MOST_TEAM_ACTIONS}."
             )
-        if self.means.values and len(self.means.values) not in (1, self.episodes):
-            raise InvalidInput(
-                f"means.values holds {len(self.means.values)} matrices; one, or one for each of the "
-                f"{self.episodes} episodes, is needed."
-            )
-        for matrix in self.means.values:
-            if matrix.arms != self.arms:
-                raise InvalidInput(f"means.values holds a matrix of shape {matrix.arms}; {self.arms} is needed.")
         check_rewards(self)
         self._check_attention()
         self._check_questionnaires()

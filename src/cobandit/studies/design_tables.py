@@ -118,6 +118,63 @@ class AgentChoice(Record):
         return agent
 
 
+def _matrices(name: str, value: object) -> tuple[FixedMeans, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise InvalidInput(f"{name} must be a list of matrices, one per episode, got {short_repr(value)}.")
+    return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)
+
+
+with_schema(_matrices, {"type": "array", "items": {"type": "array", "items": {"type": ["array", "number"]}}})
+
+
+@dataclass(frozen=True)
+class MeansRule(Record):
+    """Where the means mu of an episode come from.
+
+    ``uniform``: each from Unif[low, high], drawn for each participant or once for the whole study; ``fixed``: the
+    matrices in ``values``, one for all episodes or one for each. ``drift`` says how they change within an episode:
+    ``random-walk`` by a normal ``step`` in every round, between ``low`` and ``high``; ``piecewise`` in the rounds
+    ``changes_at``, to means that are drawn like the first ones, or to the matrices in ``phases``.
+    """
+
+    draw: str = entry(one_of(("uniform", "fixed"), "way to draw means"), "uniform")
+    per: str = entry(one_of(("participant", "study"), "owner of means"), "participant")
+    low: float = entry(real(-LARGEST, LARGEST), 0.0)
+    high: float = entry(real(-LARGEST, LARGEST), 1.0)
+    values: tuple[FixedMeans, ...] = entry(_matrices, ())
+    drift: str = entry(one_of(DRIFTS, "drift of means"), "none")
+    step: float = entry(real(0.0, LARGEST), 0.02)
+    changes_at: tuple[int, ...] = entry(listing(whole(2, MOST_ROUNDS), 0, 100), ())
+    phases: tuple[FixedMeans, ...] = entry(_matrices, ())
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.low > self.high:
+            raise InvalidInput(f"means.low is {self.low:g} and means.high is {self.high:g}; low must not be higher.")
+        if (self.draw == "fixed") != bool(self.values):
+            raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
+        if self.step != 0.02 and self.drift != "random-walk":
+            raise InvalidInput(f"means.step goes with means.drift = 'random-walk', and means.drift is {self.drift!r}.")
+        if (self.drift == "piecewise") != bool(self.changes_at):
+            raise InvalidInput("means.changes_at goes with means.drift = 'piecewise', and only with it.")
+        if any(later <= earlier for earlier, later in pairwise(self.changes_at)):
+            raise InvalidInput(f"means.changes_at must be rounds in ascending order, got {list(self.changes_at)}.")
+        needed = len(self.changes_at) if self.draw == "fixed" else 0
+        if len(self.phases) != needed:
+            raise InvalidInput(
+                f"means.phases must hold {needed} matrices, got {len(self.phases)}: with means.draw = 'fixed' one for "
+                "each round of means.changes_at."
+            )
+        walk = self.values if self.drift == "random-walk" else ()
+        if any(not self.low <= value <= self.high for matrix in walk for value in matrix.values):
+            raise InvalidInput(f"means.values must be between means.low, {self.low:g}, and means.high, {self.high:g}.")
+
+    @property
+    def drifts(self) -> bool:
+        """Whether the means change within an episode."""
+        return self.drift != "none"
+
+
 @dataclass(frozen=True)
 class Condition(AgentChoice):
     """One condition of the study: the AI that the participant plays with (Independent Variables).
@@ -125,7 +182,7 @@ class Condition(AgentChoice):
     In a design for several people, ``alone`` says that each of them plays an episode of their own, with the AI in all
     other seats; otherwise they play together. ``players`` holds a player for every seat and may turn an AI's seat into
     that of a service, or back; ``service`` takes the place of the seat's own table. ``levels`` names the level of
-    each factor of the design. ``observability`` takes the place of the design's.
+    each factor of the design. ``observability`` and ``means`` take the place of the design's.
     """
 
     name: str = entry(_condition_name)
@@ -134,6 +191,7 @@ class Condition(AgentChoice):
     service: Table = entry(table_of(scalar), Table())
     levels: Table = entry(table_of(slug), Table())
     observability: tuple[float, ...] = entry(listing(real(0.0, 1.0), 0, MOST_SEATS), ())
+    means: MeansRule | None = entry(optional(MeansRule.read), None)
 
 
 @dataclass(frozen=True)
@@ -250,63 +308,6 @@ class PartnerIdentity(Record):
     name: str = entry(words)
     look: str = entry(one_of(LOOKS, "look of a partner"))
     seats: tuple[str, ...] = entry(listing(words, 0, MOST_SEATS - 1, unique="="), ())
-
-
-def _matrices(name: str, value: object) -> tuple[FixedMeans, ...]:
-    if not isinstance(value, (list, tuple)):
-        raise InvalidInput(f"{name} must be a list of matrices, one per episode, got {short_repr(value)}.")
-    return tuple(part if isinstance(part, FixedMeans) else FixedMeans.of(part) for part in value)
-
-
-with_schema(_matrices, {"type": "array", "items": {"type": "array", "items": {"type": ["array", "number"]}}})
-
-
-@dataclass(frozen=True)
-class MeansRule(Record):
-    """Where the means mu of an episode come from.
-
-    ``uniform``: each from Unif[low, high], drawn for each participant or once for the whole study; ``fixed``: the
-    matrices in ``values``, one for all episodes or one for each. ``drift`` says how they change within an episode:
-    ``random-walk`` by a normal ``step`` in every round, between ``low`` and ``high``; ``piecewise`` in the rounds
-    ``changes_at``, to means that are drawn like the first ones, or to the matrices in ``phases``.
-    """
-
-    draw: str = entry(one_of(("uniform", "fixed"), "way to draw means"), "uniform")
-    per: str = entry(one_of(("participant", "study"), "owner of means"), "participant")
-    low: float = entry(real(-LARGEST, LARGEST), 0.0)
-    high: float = entry(real(-LARGEST, LARGEST), 1.0)
-    values: tuple[FixedMeans, ...] = entry(_matrices, ())
-    drift: str = entry(one_of(DRIFTS, "drift of means"), "none")
-    step: float = entry(real(0.0, LARGEST), 0.02)
-    changes_at: tuple[int, ...] = entry(listing(whole(2, MOST_ROUNDS), 0, 100), ())
-    phases: tuple[FixedMeans, ...] = entry(_matrices, ())
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.low > self.high:
-            raise InvalidInput(f"means.low is {self.low:g} and means.high is {self.high:g}; low must not be higher.")
-        if (self.draw == "fixed") != bool(self.values):
-            raise InvalidInput("means.values goes with means.draw = 'fixed', and only with it.")
-        if self.step != 0.02 and self.drift != "random-walk":
-            raise InvalidInput(f"means.step goes with means.drift = 'random-walk', and means.drift is {self.drift!r}.")
-        if (self.drift == "piecewise") != bool(self.changes_at):
-            raise InvalidInput("means.changes_at goes with means.drift = 'piecewise', and only with it.")
-        if any(later <= earlier for earlier, later in pairwise(self.changes_at)):
-            raise InvalidInput(f"means.changes_at must be rounds in ascending order, got {list(self.changes_at)}.")
-        needed = len(self.changes_at) if self.draw == "fixed" else 0
-        if len(self.phases) != needed:
-            raise InvalidInput(
-                f"means.phases must hold {needed} matrices, got {len(self.phases)}: with means.draw = 'fixed' one for "
-                "each round of means.changes_at."
-            )
-        walk = self.values if self.drift == "random-walk" else ()
-        if any(not self.low <= value <= self.high for matrix in walk for value in matrix.values):
-            raise InvalidInput(f"means.values must be between means.low, {self.low:g}, and means.high, {self.high:g}.")
-
-    @property
-    def drifts(self) -> bool:
-        """Whether the means change within an episode."""
-        return self.drift != "none"
 
 
 @dataclass(frozen=True)

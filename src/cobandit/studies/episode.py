@@ -260,7 +260,7 @@ class Episode:
 
     def trajectory(self, run: int = 0) -> Trajectory:
         """Return the rounds so far, as the trajectory that a simulation returns."""
-        plan, drifts = self.plan, self.plan.design.means.drifts
+        plan, drifts = self.plan, self.plan.means_rule.drifts
         ranks = plan.design.problem_of(plan.condition).known_ranks()
         table = Trajectory.empty(run, plan.means, ranks, len(self._rounds), changing=drifts)
         for i, played in enumerate(self._rounds):

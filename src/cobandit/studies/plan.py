@@ -25,7 +25,7 @@ from cobandit.base.checks import whole
 from cobandit.base.errors import InvalidInput
 from cobandit.base.streams import StudyStream, checked_seed, generator
 from cobandit.problem.means import Tensor
-from cobandit.studies.design import AgentChoice, StudyDesign
+from cobandit.studies.design import AgentChoice, MeansRule, StudyDesign
 from cobandit.studies.group_checks import players_of, service_options
 from cobandit.studies.questionnaire_answers import item_order
 from cobandit.studies.rounds import HASH_VERSION, TEAM_HASH_VERSION, seal
@@ -205,9 +205,14 @@ class EpisodePlan:
         return seal(identity, version)
 
     @property
+    def means_rule(self) -> MeansRule:
+        """Where the means of the episode come from: the design's rule, or that of the condition."""
+        return self.design.means_of(self.condition)
+
+    @property
     def unswapped_means(self) -> Tensor:
         """mu before any swap: the same for the k-th episodes of all sets."""
-        rule, arms = self.design.means, self.design.arms
+        rule, arms = self.means_rule, self.design.arms
         if rule.draw == "fixed" and not self.practice:
             return rule.values[self.number % len(rule.values)].draw(1, None, self._stream(StudyStream.MEANS))
         draws = generator(self._means_key, StudyStream.MEANS, int(not self.practice), self.number, 0).random(arms)
@@ -217,7 +222,7 @@ class EpisodePlan:
     def _means_key(self) -> int:
         """The key of the streams of the means: the participant's, or that of the whole study."""
         shared = (self.design.digest, "study", *((self.secret,) if self.secret else ()))
-        return self._person if self.design.means.per == "participant" else person_key(*shared)
+        return self._person if self.means_rule.per == "participant" else person_key(*shared)
 
     @property
     def means(self) -> Tensor:
@@ -227,7 +232,7 @@ class EpisodePlan:
     @cached_property
     def _path(self) -> NDArray[np.float64]:
         """The unswapped means of every round, the warm start's first."""
-        first, rule, rounds = self.unswapped_means, self.design.means, self.warm_rounds + self.rounds
+        first, rule, rounds = self.unswapped_means, self.means_rule, self.warm_rounds + self.rounds
         rng = generator(self._means_key, StudyStream.DRIFT, int(not self.practice), self.number, 0)
         return means_by_round(rule, first, (self.warm_rounds, rounds), rng, given=not self.practice)
 
@@ -238,7 +243,7 @@ class EpisodePlan:
     def round_regret(self, arms: NDArray[np.int64], t: NDArray[np.int64] | None = None) -> NDArray[np.float64]:
         """Return mu_* - mu_a of rounds, whose arms are rounds x seats: 1, 2, ..., or the rounds ``t``."""
         cells = tuple(np.asarray(arms).T)
-        if not self.design.means.drifts:
+        if not self.means_rule.drifts:
             means = self.means
             return np.asarray(means.max() - means[cells])
         rows = np.arange(len(arms)) if t is None else np.asarray(t) - 1
@@ -258,7 +263,7 @@ class EpisodePlan:
         if self.design.rewards.graded:
             return self._shown(drawn_scores(self.design.rewards, self._path, stream), 1)
         draws = stream.random((rounds, *self.design.arms))
-        means = self._path if self.design.means.drifts else self.unswapped_means
+        means = self._path if self.means_rule.drifts else self.unswapped_means
         return self._shown((draws < means).astype(np.int8), 1)
 
     def observers(self) -> tuple[np.random.Generator, ...]:

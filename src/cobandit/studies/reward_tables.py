@@ -21,6 +21,7 @@ from cobandit.problem.means import Tensor
 if TYPE_CHECKING:
     from cobandit.studies.cells import ConditionsByCell
     from cobandit.studies.design import StudyDesign
+    from cobandit.studies.design_tables import MeansRule
 
 REWARD_KINDS = ("bernoulli", "points", "gaussian", "student-t", "correlated-gaussian")
 """The rewards of a study: good or bad, points from 0 to a highest score, or real numbers around the mean."""
@@ -137,13 +138,14 @@ def study_problem(design: ConditionsByCell, observability: tuple[float, ...]) ->
 
 def check_rewards(design: StudyDesign) -> None:
     """Check that rewards, means, sight and the page of a design fit together."""
-    rewards, means, seats = design.rewards, design.means, len(design.arms)
+    rewards, seats = design.rewards, len(design.arms)
     for name, count in (("weights", len(rewards.weights)), ("noise", len(rewards.noise))):
         if count not in (0, seats):
             raise InvalidInput(f"rewards.{name} must have one number for each of the {seats} seats, got {count}.")
     if rewards.weights and not sum(rewards.weights) > 0.0:
         raise InvalidInput(f"rewards.weights must have a weight above 0, got {short_repr(rewards.weights)}.")
-    _check_bounds(design)
+    for name, rule in {"means": design.means, **design.means_rules}.items():
+        _check_means(design, name, rule)
     noisy = design.observation == "noisy"
     if noisy != bool(rewards.noise):
         raise InvalidInput("rewards.noise goes with observation = 'noisy', and only with it.")
@@ -159,11 +161,6 @@ def check_rewards(design: StudyDesign) -> None:
         )
     if rewards.graded:
         _check_scores(design)
-    for matrix in means.phases:
-        if matrix.arms != design.arms:
-            raise InvalidInput(f"means.phases holds a matrix of shape {matrix.arms}; {design.arms} is needed.")
-    if means.changes_at and means.changes_at[-1] > design.rounds:
-        raise InvalidInput(f"means.changes_at must be rounds up to {design.rounds}, got {means.changes_at[-1]}.")
 
 
 def _check_scores(design: StudyDesign) -> None:
@@ -182,14 +179,23 @@ def _check_scores(design: StudyDesign) -> None:
         raise InvalidInput(f"A bonus per success needs rewards.kind = 'bernoulli', got {rewards.kind!r}.")
 
 
-def _check_bounds(design: StudyDesign) -> None:
+def _check_means(design: StudyDesign, table: str, means: MeansRule) -> None:
+    """Check that the means of the design, or of a condition, fit arms, episodes, rounds and rewards."""
+    if means.values and len(means.values) not in (1, design.episodes):
+        raise InvalidInput(
+            f"{table}.values must hold one matrix, or one for each of the {design.episodes} episodes, got "
+            f"{len(means.values)}."
+        )
+    if means.changes_at and means.changes_at[-1] > design.rounds:
+        raise InvalidInput(f"{table}.changes_at must be rounds up to {design.rounds}, got {means.changes_at[-1]}.")
     low, high = design.rewards.mean_bounds
-    means = design.means
     span = f"from {low:g} to {high:g} with rewards.kind = {design.rewards.kind!r}"
     for name in ("low", "high"):
         if not low <= getattr(means, name) <= high:
-            raise InvalidInput(f"means.{name} must be {span}, got {getattr(means, name):g}.")
+            raise InvalidInput(f"{table}.{name} must be {span}, got {getattr(means, name):g}.")
     for name in ("values", "phases"):
         for matrix in getattr(means, name):
+            if matrix.arms != design.arms:
+                raise InvalidInput(f"{table}.{name} must hold matrices of shape {design.arms}, got {matrix.arms}.")
             if not all(low <= value <= high for value in matrix.values):
-                raise InvalidInput(f"means.{name} must hold means {span}, got {short_repr(matrix.values)}.")
+                raise InvalidInput(f"{table}.{name} must hold means {span}, got {short_repr(matrix.values)}.")

@@ -172,7 +172,7 @@ def _episodes_view(connection: Connection, plan: ParticipantPlan, participant: i
         _episode_view(plan.episode(stored.number), stored, counts.get(stored.id, EpisodeCounts()))
         for stored in episodes
     ]
-    if plan.design.means.drifts:  # the regret of a team action depends on the round
+    if any(rule.drifts for rule in plan.design.means_rules.values()):  # regret depends on the round
         arms = arms_by_episode(connection, [stored.id for stored in episodes])
         for stored, view in zip(episodes, views, strict=True):
             if stored.id in arms:
