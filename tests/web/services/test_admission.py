@@ -6,16 +6,18 @@ import json
 import re
 import uuid
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import httpx
 import pytest
 from typer.testing import CliRunner
 
+from cobandit.base.records import Table
 from cobandit.cli import app
 from cobandit.studies import StudyDesign, load_design
 from cobandit.studies.page_texts import front_texts
-from cobandit.web.services.admission import AVAILABILITY
+from cobandit.web.services.admission import AVAILABILITY, unready
 from cobandit.web.serving import prepare
 
 STUDY = "/api/admin/studies/1"
@@ -94,6 +96,14 @@ def test_a_quota_is_kept_to_and_frees_the_place_of_who_has_left(
 def test_states_that_are_none(shared_admin: Any, body: dict[str, Any], problem: Any) -> None:
     problem(shared_admin.post(f"{STUDY}/state", json=body), 422, "invalid")
     assert shared_admin.get("/api/admin/studies").json()["studies"][0]["state"] == "open"
+
+
+def test_one_sentence_names_all_studies_with_a_placeholder_for_consent() -> None:
+    burger, casino = load_design("burger"), load_design("casino")
+    own = replace(burger, consent=replace(burger.consent, text="Ours."), languages=("en",), translations=Table())
+    sentences = [str(unready(burger, own)), str(unready(burger, own, casino))]
+    assert [sentence.split(" take")[0] for sentence in sentences] == ["burger", "burger and casino"]
+    assert unready(own) is None
 
 
 def test_nobody_real_begins_with_a_placeholder_for_consent(

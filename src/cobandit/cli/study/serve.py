@@ -324,10 +324,9 @@ def _greet(ready: Ready, config: WebConfig, local: str, tell: Callable[[str], No
     if ready.new_password is not None:
         tell(f"  Password:    {password_notice(ready.new_password, tell is say)}")
     tell(f"  Data in      {Database(config.database).name}")
-    for study in ready.studies:
-        sentence = None if config.consent_elsewhere else unready(study.design)
-        if sentence is not None:
-            tell(f"Attention: {sentence}")
+    sentence = None if config.consent_elsewhere else unready(*(study.design for study in ready.studies))
+    if sentence is not None:
+        tell(f"Attention: {sentence}")
     if missing := missing_libraries():
         tell(f"Third-party scripts are not installed ({', '.join(missing)}): pages show films and static charts.")
     tell("Stop with Ctrl-C.")

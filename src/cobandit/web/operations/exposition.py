@@ -1,7 +1,7 @@
 """Metrics in the text format of Prometheus, at an address of their own.
 
-They are no page of the server: the address is one of this machine, or a bearer token is needed. The supervisor answers,
-so the numbers cover all worker processes.
+They are not a page of the server: the address must be local, or requests must have a bearer token. The supervisor
+answers, so the numbers cover all worker processes.
 """
 
 from __future__ import annotations

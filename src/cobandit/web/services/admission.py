@@ -38,16 +38,20 @@ AVAILABILITY = {
 _CONSENT_ELSEWHERE = "consent-elsewhere"
 
 
-def unready(design: StudyDesign) -> str | None:
-    """Return for the researcher why no real participant is admitted in any state of the study; None if they are."""
-    languages = placeholder_consent(design)
-    if not languages:
+def unready(*designs: StudyDesign) -> str | None:
+    """Return for the researcher which studies admit no real participant in any state, and why; None if all do."""
+    waiting = {design.name: placeholder_consent(design) for design in designs if placeholder_consent(design)}
+    if not waiting:
         return None
+    *others, last = waiting
+    if others:
+        subject = f"{', '.join(others)} and {last} take no participants yet: their consent"
+    else:
+        subject = f"{last} takes no participants yet: its consent ({', '.join(waiting[last])})"
     return (
-        f"{design.name} takes no participants yet: its consent ({', '.join(languages)}) is the placeholder of a "
-        "shipped design. Put the text that your ethics board has approved into [consent] of the design and into its "
-        "translations. Demo and rehearsal work already. If participants consent elsewhere, for example on paper, serve "
-        "with --consent-elsewhere."
+        f"{subject} is the placeholder of a shipped design. Put the text that your ethics board has approved into "
+        "[consent] of the design and into its translations. Demo and rehearsal work already. If participants consent "
+        "elsewhere, for example on paper, serve with --consent-elsewhere."
     )
 
 

@@ -395,7 +395,7 @@ function showPeople(data) {
   find("people-scroll").hidden = shown.length === 0;
   say(nobody, all ? "No participant matches the search." : view.kind === "rehearsal" ?
     "No rehearsal yet. Run one with “cobandit study simulate”." : view.kind === "demo" ? "No demo yet. Choose “Demo” to try the study yourself." :
-      "No participants yet. Share the open link, or create personal links.");
+      document.getElementById("unready") ? "No participants yet." : "No participants yet. Share the open link, or create personal links.");
 }
 
 /** @param {Live} data */
