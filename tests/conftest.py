@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import gc
 import os
 import shutil
+import sys
 from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import NoReturn
 
 import pytest
@@ -35,14 +38,38 @@ What compiles is put apart: of two files that begin at once each would compile w
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_collection() -> Generator[None, object, object]:
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Collect all files without looking for garbage: every worker imports everything, and keeps it to the end."""
     gc.disable()
     try:
-        return (yield)
+        with compiled_once(session.config.rootpath):
+            return (yield)
     finally:
         gc.freeze()
         gc.enable()
+
+
+@contextlib.contextmanager
+def compiled_once(root: Path) -> Iterator[None]:
+    """Let other workers wait while one collects changed tests: pytest's rewriting of them takes a minute in each."""
+    stamp = root / "tests" / "__pycache__" / "collected"
+    if sys.dont_write_bytecode or is_newest(stamp):
+        yield
+        return
+    stamp.parent.mkdir(exist_ok=True)
+    with (stamp.parent / "collecting").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if is_newest(stamp):
+            fcntl.flock(lock, fcntl.LOCK_UN)
+        yield
+        stamp.touch()
+
+
+def is_newest(stamp: Path) -> bool:
+    """Return whether all tests are as they were when the file was last touched."""
+    if not stamp.exists():
+        return False
+    return stamp.stat().st_mtime > max(path.stat().st_mtime for path in (stamp.parents[1]).rglob("*.py"))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -118,6 +145,16 @@ def postgresql(postgresql_address: str) -> Iterator[str]:
 
     with servers.fresh_database(postgresql_address) as address:
         yield address
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Leave services and partners on PostgreSQL to `make long`, where the same test runs on SQLite.
+
+    `make test` keeps PostgreSQL in `tests/web/storage` and in the tests of whole servers.
+    """
+    folder = item.nodeid.startswith(("tests/web/services/", "tests/web/partner/"))
+    if folder and "postgresql" in getattr(item, "callspec", SimpleNamespace(params={})).params.values():
+        item.add_marker(pytest.mark.long)
 
 
 @pytest.hookimpl(trylast=True)

@@ -104,6 +104,7 @@ class TestComparison:
 
 
 class TestRehearsal:
+    @pytest.mark.long
     def test_every_population_with_both_indices(self, burger):
         made = [(one.index, one.population.label) for one in burger.rehearsals]
         assert made == [(index, label) for index in ("paper", "companion") for label in module.POPULATIONS]

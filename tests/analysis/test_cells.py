@@ -1,6 +1,7 @@
 """Analysis, plan and power of designs between subjects and of mixed ones."""
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -85,11 +86,22 @@ class TestPlan:
         assert "Within subjects" not in text
 
 
-class TestMixed:
-    data = rehearsed(MIXED, 24, first_seed=10)
-    analysis = analyse_data(data)
-    wide = tables(data)["wide"]
+@cache
+def analysed(design, people, first_seed):
+    data = rehearsed(design, people, first_seed=first_seed)
+    return data, analyse_data(data), tables(data)["wide"]
 
+
+class Analysed:
+    """Analyse rehearsed data once, and only where a test asks: every worker imports this module."""
+
+    rehearsal = (MIXED, 24, 10)
+    data = property(lambda self: analysed(*self.rehearsal)[0])
+    analysis = property(lambda self: analysed(*self.rehearsal)[1])
+    wide = property(lambda self: analysed(*self.rehearsal)[2])
+
+
+class TestMixed(Analysed):
     def test_people_and_gaps(self):
         assert len(self.analysis.measures) == 24
         assert self.analysis.measures.gaps == ()
@@ -151,10 +163,8 @@ class TestMixed:
         assert analysis.result("H1-anova").finding.n == 23
 
 
-class TestBetween:
-    data = rehearsed(BETWEEN, 18)
-    analysis = analyse_data(data)
-    wide = tables(data)["wide"]
+class TestBetween(Analysed):
+    rehearsal = (BETWEEN, 18, 0)
 
     def values(self, tag):
         values = self.wide[f"task_regret_{tag}"]

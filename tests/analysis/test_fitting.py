@@ -29,6 +29,7 @@ from cobandit.stats.optimum import one_blas_thread
 from cobandit.studies import StudyDesign, load_design, rehearsed_data, tables, write_export
 from tests.analysis import choice_oracle
 from tests.analysis.test_choice_models import choices_of
+from tests.parameters import quick
 
 BURGER = load_design("burger")
 
@@ -59,7 +60,7 @@ def histories(person, arms=(2, 2)):
 SEARCHED = ["win-stay-lose-shift", "epsilon-greedy", "recency-softmax", "recency-softmax-own-arms", "softmax-ucb"]
 
 
-@pytest.mark.parametrize("name", [*SEARCHED, "forgetful-knowledge-gradient"])
+@pytest.mark.parametrize("name", quick([*SEARCHED, "forgetful-knowledge-gradient"], ["epsilon-greedy", "softmax-ucb"]))
 def test_no_other_search_finds_more(mixed, name):
     """A grid and Nelder-Mead on the oracle's likelihood, on the scale of the options."""
     place = [model.name for model in mixed.models].index(name)

@@ -169,6 +169,7 @@ class TestStudies:
         crowd, places = next(module.crowds_of(BURGER, population("softmax"), 7, 3, 3))
         assert crowd.orders[places].tolist() == [[0, 1, 0, 1, 0, 1, 0]] * 3
 
+    @pytest.mark.long
     def test_the_same_numbers_again_whatever_the_threads_and_the_crowds(self, monkeypatch):
         mixture = read_population("softmax:0.5,knowledge-gradient:0.5")
         found = [power_analysis("burger", mixture, (5, 10), 20, 9, threads=threads) for threads in (1, 2)]

@@ -31,6 +31,7 @@ def heading(page: Any, title: str) -> None:
     expect(page.locator("h1")).to_have_text(re.compile(f"^{re.escape(title)}"))
 
 
+@pytest.mark.long
 def test_walk_through(new_context: Callable[..., Any], tmp_path: Path) -> None:
     (command,) = re.findall(r"^\$ (cobandit study serve .*)$", section(1), re.MULTILINE)
     welcome, about, instructions, quiz, part_1, impressions, part_2, thanks = titles()

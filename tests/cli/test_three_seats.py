@@ -12,6 +12,7 @@ import pytest
 from cobandit.studies import load_design, read_export
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.usefixtures("svg_alone")
 def test_from_the_design_to_the_findings(run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,12 +27,26 @@ FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```[ ]*$", re.MULTILINE | re.D
 NOTE = re.compile(r"<!-- ([^\n]*) -->\s*\Z")
 DRAWN = "docs/gallery.md"  # run by tests/browser/test_documentation.py, which looks at the pictures, too
 LONG = {
+    "docs/discussion/arm-labels.md",
+    "docs/discussion/heavy-tails.md",
+    "docs/how-to/analyse-a-study.md",
+    "docs/how-to/arena.md",
+    "docs/how-to/between-subjects.md",
     "docs/how-to/compare-teams.md",
+    "docs/how-to/compile-an-agent.md",
     "docs/how-to/drifting-means.md",
+    "docs/how-to/fit-models-to-choices.md",
+    "docs/how-to/hidden-actions.md",
     "docs/how-to/mixed-teams-and-more-agents.md",
+    "docs/how-to/other-rewards-and-sight.md",
+    "docs/how-to/pilot-a-study.md",
     "docs/how-to/plan-a-sample-size.md",
     "docs/how-to/reproduce-the-figures.md",
+    "docs/how-to/run-a-team-study.md",
+    "docs/how-to/scores-and-drift-in-a-study.md",
+    "docs/how-to/your-own-rewards.md",
     "docs/reference/command-line.md",
+    "docs/tutorials/custom-agent.md",
 }
 """Pages whose examples take longest; the tests of the commands run the same code on less data."""
 

@@ -124,6 +124,7 @@ def test_code_of_another_function_is_not_loaded(tmp_path, entry) -> None:
     assert entry().load("another") == b"other code"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("ending", "damage"), [("nbi", "empty"), ("nbc", "instruction")])
 def test_a_damaged_copy_is_compiled_again(tmp_path, warm, expected, ending, damage) -> None:
     cache = tmp_path / "cache"

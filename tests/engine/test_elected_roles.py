@@ -58,6 +58,7 @@ def test_it_goes_through_json_and_words():
     assert result.team.describe()["agent"] == "steered"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("agent", [ElectedAwareUCB(window=2, repeat=3), ElectedAwareTS()])
 def test_what_elects_keeps_the_contract_of_agents(agent):
     check_agent(agent)

@@ -238,6 +238,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("to_file", [False, True])
 def test_a_million_runs_need_no_more_memory_than_ten_thousand(tmp_path: Path, to_file: bool) -> None:

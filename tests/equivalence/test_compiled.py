@@ -155,6 +155,7 @@ def test_every_compiled_kind_is_compiled_here() -> None:
     assert {kind.__name__ for kind in wanted - kinds} <= {"JointKeptUCB", "JointFreshUCB", "JointBetaThompson"}
 
 
+@pytest.mark.long
 @settings(derandomize=True, deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_the_lock_step_loop_plays_what_the_reference_plays(data: st.DataObject) -> None:

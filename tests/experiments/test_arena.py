@@ -112,6 +112,7 @@ def test_one_brain_with_the_leaders_eyes_sees_no_more_than_the_leader():
     assert panel.curve("team.centralised-gittins").team.controller.sight == pytest.approx(0.8)
 
 
+@pytest.mark.long
 def test_numbers_are_those_of_simulate_with_the_same_seed(played):
     _, result, _ = played
     casino = result.place("casino")

@@ -102,7 +102,9 @@ class TestBurger:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("noise", "height", "least"), [(0.0, 0.0, 8), (0.005, 0.002, 7)])
+@pytest.mark.parametrize(
+    ("noise", "height", "least"), [pytest.param(0.0, 0.0, 8, marks=pytest.mark.long), (0.005, 0.002, 7)]
+)
 def test_burgers_stand(noise, height, least):
     """A part of the thousand that `make bench-robot` stacks."""
     recordings = [simulate_burger(CONFIGURATIONS[seed % 4], 5000 + seed, noise, height) for seed in range(8)]

@@ -90,7 +90,13 @@ def target(shared_site: Any, short: StudyDesign) -> Iterator[Target]:
 @pytest.mark.parametrize(
     ("method", "path", "mode"),
     [
-        pytest.param(method, path, mode, id=f"{method} {path} {mode.value}")
+        pytest.param(
+            method,
+            path,
+            mode,
+            id=f"{method} {path} {mode.value}",
+            marks=[pytest.mark.long] * (mode is WRONG and "/admin/" in path),
+        )
         for method, path in OPERATIONS
         for mode in (RIGHT, WRONG)
         if mode is RIGHT or path not in NOTHING_WRONG

@@ -21,6 +21,7 @@ from cobandit.web.clients.bots import play_study
 from cobandit.web.pages import PACKAGE
 from cobandit.web.root_path import OWN_PATHS, checked_root_path, remove_root_path
 from cobandit.web.serving import prepare
+from tests.parameters import quick
 from tests.web.conftest import PASSWORD, SHORT, Person, Site, _opened
 
 ROOT = "/lab"
@@ -60,7 +61,7 @@ def below(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
         yield start(f"sqlite:///{folder / 'studies.sqlite'}", SHORT, root_path=ROOT, **options)
 
 
-@pytest.fixture(scope="module", params=["kept", "removed"])
+@pytest.fixture(scope="module", params=quick(["kept", "removed"], ["kept"]))
 def through(request: pytest.FixtureRequest, below: Site) -> Callable[[str], str]:
     """Return what a proxy makes of a public path: it keeps the root path, or removes it."""
 

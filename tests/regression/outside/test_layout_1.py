@@ -10,6 +10,8 @@ from collections import Counter
 import httpx
 import pytest
 
+from tests.parameters import quick
+
 from .commands import unpack
 from .doors import PASSWORD, PATIENCE, command, serving, worked
 from .people import Visitor
@@ -44,7 +46,7 @@ def outcomes(path):
     )
 
 
-@pytest.mark.parametrize("study", STUDIES)
+@pytest.mark.parametrize("study", quick(STUDIES, ["small-casino"]))
 def test_an_old_study_is_verified_goes_on_and_is_analysed(study, folder) -> None:
     verified(study, folder)
     with (

@@ -18,6 +18,7 @@ from cobandit.web.services.drafts import LONGEST_DRAFT, check_text, problem_path
 from cobandit.web.services.toml_edits import Edit, edited, toml_text
 from cobandit.web.storage.accounts import add_account
 from cobandit.web.storage.drafts import MOST_REVISIONS
+from tests.parameters import quick
 
 API = "/api/admin/designs"
 
@@ -218,7 +219,7 @@ class TestLossless:
         assert parse_design(after).digest == parse_design(text).digest == load_design(name).digest
         assert comments(after) == comments(text)
 
-    @pytest.mark.parametrize("name", shipped_designs())
+    @pytest.mark.parametrize("name", quick(shipped_designs(), ["burger-pair", "three-seats"]))
     def test_moved_there_and_back(self, name: str) -> None:
         text = design_text(name)
         data = check_text(text)["data"]
