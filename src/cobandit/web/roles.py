@@ -73,6 +73,7 @@ ROUTES: dict[str, tuple[str, ...]] = {
         "GET /api/admin/designs",
         "POST /api/admin/designs",
         "POST /api/admin/designs/edit",
+        "POST /api/admin/designs/files",
         "POST /api/admin/designs/preview",
         "GET /api/admin/designs/schema",
         "GET /api/admin/designs/{number}",

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from cobandit.base.errors import InvalidInput
 
-OWN_PATHS = ("admin", "api", "docs", "openapi.json", "p", "report", "s", "static", "v1")
+OWN_PATHS = ("admin", "api", "docs", "media", "openapi.json", "p", "report", "s", "static", "v1")
 """How the addresses of the server itself begin. A root path that begins like one of them would be ambiguous."""
 
 MOST_CHARACTERS = 200

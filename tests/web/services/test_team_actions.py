@@ -422,8 +422,9 @@ class TestCommands:
         done = command("teams", "team", "--database", address)
         said = " ".join(done.stdout.split())
         assert done.exit_code == 0
-        assert f"{team_name(site)} (playing, round 1 of 4)" in said
-        assert "Seat 0 waits for Seat 1" in said
+        assert f"{team_name(site)} (at-work)" in said
+        assert "round 1 of 4" not in said  # people meet in one condition only: a round would reveal it
+        assert "waits for" not in said
         assert f"{name_of(site, waiting)} has waited" in said
         assert not [word for word in ("human", "ucb") if word in done.stdout]
         view = json.loads(command("teams", "team", "--database", address, "--json").stdout)
